@@ -1,0 +1,63 @@
+"""SQLite in WAL mode: synchronous=FULL when durable, else OFF."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.peers.peer import Fetchable
+from benchmarks.tables import BenchTable
+
+TYPES = {"BIGINT": "INTEGER", "STRING": "TEXT"}
+BATCH_ROWS = 50_000
+
+
+class SqlitePeer:
+    """SQLite with each table in its fastest form: rowid for an integer key, else clustered."""
+
+    def __init__(self, folder: Path, *, durable: bool) -> None:
+        self._connection = sqlite3.connect(folder / "bench.sqlite", isolation_level=None)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")
+
+    def create(self, table: BenchTable) -> None:
+        """See Peer."""
+        suffix = "WITHOUT ROWID" if len(table.key) > 1 else ""
+        self._connection.execute(table.ddl(TYPES, suffix))
+
+    def append(self, table: BenchTable, rows: pa.Table) -> None:
+        """See Peer. Decimals become their text: SQLite has none, and floats would lose cents."""
+        marks = ", ".join("?" * rows.num_columns)
+        self._connection.execute("BEGIN")
+        for batch in _plain(rows).to_batches(max_chunksize=BATCH_ROWS):
+            columns = [column.to_pylist() for column in batch.columns]
+            self._connection.executemany(
+                f"INSERT INTO {table.name} VALUES ({marks})", zip(*columns, strict=True)
+            )
+        self._connection.execute("COMMIT")
+
+    def query(self, sql: str) -> pa.Table:
+        """See Peer."""
+        cursor = self._connection.execute(sql)
+        names = [column[0] for column in cursor.description]
+        columns = zip(*cursor.fetchall(), strict=True)
+        return pa.table(dict(zip(names, map(list, columns), strict=True)))
+
+    @property
+    def execute(self) -> Callable[[str, Sequence[Any]], Fetchable]:
+        """See Peer."""
+        return self._connection.execute
+
+    def close(self) -> None:
+        """See Peer."""
+        self._connection.close()
+
+
+def _plain(rows: pa.Table) -> pa.Table:
+    """Decimals and dates as text, the types SQLite has for them."""
+    for index, field in enumerate(rows.schema):
+        if pa.types.is_decimal(field.type) or pa.types.is_date(field.type):
+            rows = rows.set_column(index, field.name, rows.column(index).cast(pa.string()))
+    return rows

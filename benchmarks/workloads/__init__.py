@@ -1,0 +1,1 @@
+"""What is measured: each module builds the races of one subject."""

@@ -1,0 +1,1 @@
+"""SQL text to plan: the only room that knows sqlglot; it reads the Catalog, never a Tablet."""

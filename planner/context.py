@@ -1,0 +1,43 @@
+"""What planning may ask of the database around it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pykudu_sql.storage.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSettings:
+    """The session's settings that change plans.
+
+    Attributes:
+        default_hash_partitions: buckets over the whole key for a CREATE TABLE without PARTITION
+            BY; below 2 such a table has one tablet.
+        implicit_primary_key: a CREATE TABLE without a key gets only the hidden counter.
+        as_of: the bound at which tables without their own AS OF are read; None is now.
+    """
+
+    default_hash_partitions: int = 0
+    implicit_primary_key: bool = False
+    as_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanContext:
+    """The world a statement is planned in.
+
+    Attributes:
+        catalog: the tables now.
+        catalog_at: the tables that a snapshot of a bound sees.
+        now: the hybrid time.
+        evaluate: runs a SELECT of one value without tables in the engine and returns the value
+            as Python; raises a `DataError` or `ProgrammingError`.
+        settings: the session's.
+    """
+
+    catalog: Catalog
+    catalog_at: Callable[[int], Catalog]
+    now: Callable[[], int]
+    evaluate: Callable[[str], Any]
+    settings: PlanSettings = field(default_factory=PlanSettings)

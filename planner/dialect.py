@@ -1,0 +1,296 @@
+"""The SQL dialect: sqlglot's parser behind a tokenizer of ours, with guards before it.
+
+sqlglot's compiled build refuses subclasses of Parser, Generator and Expression at run time, so the
+dialect has only a Tokenizer, and what sqlglot does not know is rewritten on tokens: `AS OF
+TIMESTAMP x` into its own version clause, and `?` into named placeholders numbered in the order of
+the text. Too long or too deep a statement is refused while it is still a list of tokens.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
+from sqlglot.tokens import Token, TokenType
+
+from pykudu_sql.planner.lexer import source_position
+from pykudu_sql.storage.errors import (
+    NotSupportedError,
+    SourcePosition,
+    StatementTooComplexError,
+    SyntaxError,
+)
+
+MAX_QUERY_CHARACTERS = 4 * 1024 * 1024
+MAX_TOKENS = 100_000
+MAX_NESTING = 60
+MAX_DEPTH = 600
+MAX_JOINS = 250
+POSITIONAL = "?"
+
+_OPENING = frozenset(
+    {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+)
+_CLOSING = frozenset(
+    {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+)
+_PREFIXES = frozenset(
+    {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.PARAMETER}
+)
+_STARTS_MOMENT = frozenset(
+    {
+        TokenType.NUMBER,
+        TokenType.STRING,
+        TokenType.PLACEHOLDER,
+        TokenType.COLON,
+        TokenType.CURRENT_TIMESTAMP,
+        TokenType.L_PAREN,
+    }
+)
+_BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")
+
+
+class Kudu(DuckDB):
+    """What people paste from Impala on Kudu, from Kudu's documentation and from SQLite."""
+
+    NULL_ORDERING = "nulls_are_large"
+
+    class Tokenizer(DuckDB.Tokenizer):
+        """Backticks quote names, `x'..'` is a binary, Kudu's type names are its own widths."""
+
+        IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
+        HEX_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("x'", "'"), ("X'", "'")]
+        BYTE_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
+        HEREDOC_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
+        NUMERIC_ESCAPES: ClassVar[dict[str, tuple[int, int, int, int]]] = {}
+        NESTED_COMMENTS = False
+        KEYWORDS: ClassVar[dict[str, TokenType]] = {
+            **DuckDB.Tokenizer.KEYWORDS,
+            "INT8": TokenType.TINYINT,
+            "INT16": TokenType.SMALLINT,
+            "INT32": TokenType.INT,
+            "INT64": TokenType.BIGINT,
+            "UNIXTIME_MICROS": TokenType.TIMESTAMPNTZ,
+        }
+
+
+_DIALECT = Kudu()
+
+
+def parse(text: str, start: int = 0) -> exp.Expr:
+    """Parse one query, UPDATE or DELETE.
+
+    Args:
+        text: the whole statement, so that positions in errors are true.
+        start: where to begin, for the query behind a head that was parsed already.
+
+    Returns:
+        The tree. Placeholders are named: `?0`, `?1`, ... for `?`, and as written for `:name`.
+
+    Raises:
+        SyntaxError: it is not SQL.
+        StatementTooComplexError: too long or too deep.
+        NotSupportedError: sqlglot knows it only as text to pass through.
+    """
+    if len(text) - start > MAX_QUERY_CHARACTERS:
+        raise StatementTooComplexError(
+            f"statement of {len(text)} characters is too long",
+            hint=f"at most {MAX_QUERY_CHARACTERS} are planned; bulk data goes through append()",
+        )
+    tokens = _tokens(text, start)
+    _guard_tokens(tokens, text)
+    try:
+        trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
+    except ParseError as error:
+        raise _syntax_error(error, text) from None
+    except RecursionError:
+        raise _too_deep() from None
+    tree = trees[0] if trees else None
+    if tree is None:
+        raise SyntaxError("the statement is empty")
+    _guard_tree(tree)
+    return tree
+
+
+def to_sql(tree: exp.Expr) -> str:
+    """The engine's SQL of a tree.
+
+    Raises:
+        NotSupportedError: a construct has no counterpart there.
+    """
+    generator = _DIALECT.generator(
+        identify=True, comments=False, unsupported_level=ErrorLevel.RAISE
+    )
+    try:
+        return generator.generate(tree, copy=False)
+    except UnsupportedError as error:
+        raise NotSupportedError(f"not supported: {error}") from None
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def display(tree: exp.Expr) -> str:
+    """A tree as a person would write it, for names of result columns and EXPLAIN."""
+    return _DIALECT.generator(normalize_functions="lower", comments=False).generate(tree)
+
+
+def node_position(node: exp.Expr, text: str) -> SourcePosition | None:
+    """Where a node stands in the statement, None if the parser kept no place."""
+    for candidate in (node, node.this if isinstance(node.this, exp.Expr) else None):
+        if candidate is not None and "start" in candidate.meta:
+            start, end = candidate.meta["start"], candidate.meta["end"]
+            return source_position(text, start, end - start + 1)
+    return None
+
+
+def _tokens(text: str, start: int) -> list[Token]:
+    """The tokens from an offset on, positions as in the whole text, rewrites done."""
+    body = text[start:]
+    try:
+        raw = _DIALECT.tokenize(body)
+    except TokenError as error:
+        message = str(error).splitlines()[0]
+        raise SyntaxError(f"unreadable text: {message}") from None
+    if start:
+        raw = [_moved(token, start) for token in raw]
+    while raw and raw[-1].token_type is TokenType.SEMICOLON:
+        raw.pop()
+    return _numbered(_with_versions(raw))
+
+
+def _moved(token: Token, by: int) -> Token:
+    return Token(
+        token.token_type,
+        token.text,
+        token.line,
+        token.col,
+        token.start + by,
+        token.end + by,
+        token.comments,
+    )
+
+
+def _like(token: Token, token_type: TokenType, text: str) -> Token:
+    return Token(token_type, text, token.line, token.col, token.start, token.end, [])
+
+
+def _with_versions(tokens: list[Token]) -> list[Token]:
+    """`AS OF [TIMESTAMP] x`, where it is not an alias named "of", as `FOR TIMESTAMP x`."""
+    out: list[Token] = []
+    skip = 0
+    for i, token in enumerate(tokens):
+        if skip:
+            skip -= 1
+            continue
+        if token.token_type is TokenType.ALIAS and _is_as_of(tokens, i):
+            explicit = tokens[i + 2].text.upper() == "TIMESTAMP"
+            out.append(_like(token, TokenType.FOR, "FOR"))
+            out.append(_like(tokens[i + 1], TokenType.TIMESTAMP, "TIMESTAMP"))
+            skip = 2 if explicit else 1
+        else:
+            out.append(token)
+    return out
+
+
+def _is_as_of(tokens: list[Token], i: int) -> bool:
+    if i + 2 >= len(tokens) or tokens[i + 1].text.upper() != "OF":
+        return False
+    if i and tokens[i - 1].text.upper() in _BEFORE_AS_OF:
+        return False
+    after = tokens[i + 2]
+    call = i + 3 < len(tokens) and tokens[i + 3].token_type is TokenType.L_PAREN
+    return after.token_type in _STARTS_MOMENT or after.text.upper() == "TIMESTAMP" or call
+
+
+def _numbered(tokens: list[Token]) -> list[Token]:
+    """Each `?` as a placeholder with its 0-based position in the text."""
+    if all(token.token_type is not TokenType.PLACEHOLDER for token in tokens):
+        return tokens
+    out: list[Token] = []
+    count = 0
+    for token in tokens:
+        if token.token_type is TokenType.PLACEHOLDER:
+            out.append(_like(token, TokenType.COLON, ":"))
+            out.append(_like(token, TokenType.VAR, f"{POSITIONAL}{count}"))
+            count += 1
+        else:
+            out.append(token)
+    return out
+
+
+def _guard_tokens(tokens: Iterable[Token], text: str) -> None:
+    depth = prefixes = subscripts = joins = count = 0
+    previous = None
+    for count, token in enumerate(tokens, 1):
+        kind = token.token_type
+        subscripts += kind is TokenType.L_BRACKET and previous is TokenType.R_BRACKET
+        previous = kind
+        if kind in _OPENING:
+            depth += 1
+        elif kind in _CLOSING:
+            depth -= depth > 0
+        elif kind is TokenType.SEMICOLON:
+            raise SyntaxError(
+                "more than one statement was given",
+                hint="execute them one by one; split_statements() cuts a script",
+                position=source_position(text, token.start),
+            )
+        prefixes = prefixes + 1 if kind in _PREFIXES else 0
+        joins += kind is TokenType.JOIN
+        if max(depth, prefixes, subscripts) > MAX_NESTING:
+            raise StatementTooComplexError(
+                f"statement is nested deeper than {MAX_NESTING} levels",
+                position=source_position(text, token.start),
+            )
+    if count > MAX_TOKENS:
+        raise StatementTooComplexError(
+            f"statement of {count} words is too long",
+            hint=f"at most {MAX_TOKENS} are planned; put long lists into a table and join it",
+        )
+    if joins > MAX_JOINS:
+        raise StatementTooComplexError(f"{joins} joins are more than the {MAX_JOINS} allowed")
+
+
+def _guard_tree(tree: exp.Expr) -> None:
+    """Refuse trees that engines choke on; chains of AND and OR are flat to them."""
+    stack: list[tuple[exp.Expr, int]] = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise StatementTooComplexError(
+                f"an expression has more than {MAX_DEPTH} chained operators",
+                hint="cut it into several, or use IN, sum() or a join",
+            )
+        if isinstance(node, exp.Command):
+            raise NotSupportedError(f"{str(node.this).upper()} is not supported here")
+        for child in node.iter_expressions():
+            flat = isinstance(node, exp.Connector) and type(child) is type(node)
+            stack.append((child, depth if flat else depth + 1))
+
+
+def _syntax_error(error: ParseError, text: str) -> SyntaxError:
+    found = error.errors[0] if error.errors else {}
+    word = str(found.get("highlight") or "")
+    line, column = int(found.get("line") or 1), int(found.get("col") or 1)
+    lines = text.split("\n")
+    start = sum(len(skipped) + 1 for skipped in lines[: line - 1]) + column - max(1, len(word))
+    description = str(found.get("description") or "").rstrip(".")
+    if not word.strip():
+        return SyntaxError(
+            "syntax error at the end of the statement",
+            hint=None if "<class" in description else description or None,
+            position=source_position(text, len(text)),
+        )
+    unspecific = description.startswith("Invalid expression") or "<class" in description
+    return SyntaxError(
+        f'syntax error at or near "{word}"',
+        hint=None if unspecific else description,
+        position=source_position(text, max(0, start), len(word)),
+    )
+
+
+def _too_deep() -> StatementTooComplexError:
+    return StatementTooComplexError(
+        "statement is nested too deeply", hint="write parts of it as WITH queries"
+    )

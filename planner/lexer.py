@@ -1,0 +1,131 @@
+"""The lexer of our own grammar: statement heads, DDL, VALUES and statement boundaries.
+
+One compiled regular expression cuts SQL into tokens that carry their offsets. sqlglot's tokenizer
+does the same for queries at forty times the cost, so it is left out wherever the text is ours to
+parse: splitting a script, reading a thousand rows of VALUES, telling what kind a statement is.
+
+Lexical rules, the same for both: `'...'` is a string with `''` inside for a quote, "..." and
+`...` are identifiers that double their quote, `--` and `/* */` are comments that do not nest,
+`x'0aff'` is a binary, identifiers without quotes fold to lower case.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from pykudu_sql.storage.errors import SourcePosition, SyntaxError
+
+
+class TokenKind(IntEnum):
+    """Kinds of tokens; the numbers are the groups of the pattern, END aside."""
+
+    SPACE = 1
+    BYTES = 2
+    WORD = 3
+    NUMBER = 4
+    STRING = 5
+    QUOTED = 6
+    PARAMETER = 7
+    UNCLOSED = 8
+    SYMBOL = 9
+    END = 10
+
+
+TOKEN_PATTERN = re.compile(
+    r"""
+      (\s+ | --[^\n]* | /\*.*?\*/)
+    | ([xX]'[^']*')
+    | ([^\W\d][\w$]*)
+    | ((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    | ('[^']*(?:''[^']*)*')
+    | ("[^"]*(?:""[^"]*)*" | `[^`]*(?:``[^`]*)*`)
+    | (\? | (?<!:):[^\W\d]\w*)
+    | (['"`] | /\*)
+    | (<=|>=|<>|!=|\|\||::|:=|//|->>|->|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_UNCLOSED = {"'": "string", '"': "quoted name", "`": "quoted name", "/*": "comment"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token.
+
+    Attributes:
+        kind: its kind.
+        text: as written, quotes included; empty for END.
+        start: offset of its first character in the statement.
+    """
+
+    kind: TokenKind
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        """The offset behind its last character."""
+        return self.start + len(self.text)
+
+    @property
+    def word(self) -> str:
+        """The upper-case spelling of a word without quotes, else the empty string."""
+        return self.text.upper() if self.kind is TokenKind.WORD else ""
+
+    @property
+    def name(self) -> str:
+        """What the token names as an identifier: folded to lower case unless it is quoted."""
+        return unquote(self.text) if self.kind is TokenKind.QUOTED else self.text.lower()
+
+
+def tokenize(text: str, start: int = 0) -> Iterator[Token]:
+    """The tokens of a statement from an offset on, without spaces, an END token last.
+
+    Raises:
+        SyntaxError: a string, a quoted name or a comment has no end.
+    """
+    for found in TOKEN_PATTERN.finditer(text, start):
+        kind = found.lastindex
+        if kind == TokenKind.SPACE:
+            continue
+        if kind == TokenKind.UNCLOSED:
+            mark = found.group()
+            raise SyntaxError(
+                f"this {_UNCLOSED[mark]} has no end",
+                position=source_position(text, found.start(), len(mark)),
+            )
+        yield Token(TokenKind(kind or TokenKind.SYMBOL), found.group(), found.start())
+    yield Token(TokenKind.END, "", len(text))
+
+
+def unquote(text: str) -> str:
+    """The contents of a quoted string or name, doubled quotes made single."""
+    quote = text[0]
+    return text[1:-1].replace(quote + quote, quote)
+
+
+def quote_string(text: str) -> str:
+    """Text as a string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def source_position(text: str, start: int, length: int = 1) -> SourcePosition:
+    """Where an offset lies, as line and column with the line's text.
+
+    Args:
+        text: the whole statement.
+        start: offset of the first character meant; behind the text for its end.
+        length: characters meant; cut at the end of the line.
+    """
+    start = min(start, len(text))
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", start)
+    line = text[line_start : line_end if line_end >= 0 else len(text)].rstrip("\r")
+    column = start - line_start
+    if len(line) > 160:  # a thousand rows on one line: show the part that matters
+        cut = max(0, column - 60)
+        line = line[cut : cut + 120]
+        column -= cut
+    visible = max(1, min(length, len(line) - column))
+    return SourcePosition(text.count("\n", 0, start) + 1, column + 1, line, visible)

@@ -1,0 +1,93 @@
+"""Results printed in the format of the session.
+
+A table keeps only the rows it shows as Python values: the rest stays in Arrow. The other formats
+pass batches through, so their results may be larger than memory.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pykudu_sql.shell.box import Preview, draw, footer
+from pykudu_sql.shell.export import EXPORTS, NULL_TEXTS
+from pykudu_sql.shell.output import Output
+from pykudu_sql.shell.settings import Settings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pykudu_sql import Cursor
+
+_BATCH_ROWS = 10_000
+
+
+def print_result(
+    cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
+) -> str:
+    """Print all rows of a cursor and return a summary such as `3 rows`.
+
+    Args:
+        cursor: an executed query.
+        output: where to print.
+        settings: format, limits and the text of NULL.
+        checkpoint: called between batches; raises to stop.
+    """
+    if settings.format == "table":
+        return _print_table(cursor, output, settings)
+    return _export(cursor, output, settings, checkpoint)
+
+
+def _print_table(cursor: "Cursor", output: Output, settings: Settings) -> str:
+    names, types = _columns(cursor)
+    limit = settings.max_rows if output.is_terminal else 0
+    preview = _preview(cursor.fetch_arrow_table(), names, types, limit)
+    null = "NULL" if settings.null is None else settings.null
+    lines, shown_columns = draw(preview, null, settings.max_width or output.width())
+    for line in lines:
+        output.write(line + "\n")
+    return footer(preview, shown_columns)
+
+
+def _preview(
+    table: "pa.Table", names: tuple[str, ...], types: tuple[str, ...], limit: int
+) -> Preview:
+    total = table.num_rows
+    if not limit or total <= limit:
+        return Preview(names, types, _rows(table), (), total)
+    tail = limit // 2
+    return Preview(
+        names,
+        types,
+        head=_rows(table.slice(0, limit - tail)),
+        tail=_rows(table.slice(total - tail)),
+        total=total,
+    )
+
+
+def _rows(table: "pa.Table") -> list[Sequence[Any]]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _export(
+    cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
+) -> str:
+    names, _ = _columns(cursor)
+    rows = 0
+
+    def batches() -> Iterator[Sequence[Sequence[Any]]]:
+        nonlocal rows
+        while batch := cursor.fetchmany(_BATCH_ROWS):
+            checkpoint()
+            rows += len(batch)
+            yield batch
+
+    null = settings.null
+    if null is None:
+        null = NULL_TEXTS.get(settings.format, "NULL")
+    for chunk in EXPORTS[settings.format](names, batches(), null):
+        output.write(chunk)
+    return f"{rows:,} row{'' if rows == 1 else 's'}"
+
+
+def _columns(cursor: "Cursor") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    description = cursor.description or ()
+    return tuple(c[0] for c in description), tuple(str(c[1]) for c in description)

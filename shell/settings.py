@@ -1,0 +1,118 @@
+"""What a user can choose about the shell, and the file where choices are kept.
+
+The file is `pykudu-sql/config.toml` in `$XDG_CONFIG_HOME` (or `~/.config`):
+
+    format = "table"     # table, csv, json, jsonlines, line, markdown, tsv
+    timer = true         # how long each statement took; on in an interactive shell
+    null = "NULL"        # how NULL is written
+    max_rows = 40        # rows of a table shown on a terminal, 0 for all
+    max_width = 0        # columns of a table, 0 for as wide as the terminal
+    history = true       # keep the lines typed
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+FORMATS = ("table", "csv", "json", "jsonlines", "line", "markdown", "tsv")
+
+
+class UsageError(Exception):
+    """The shell was asked for something it does not have; the message says what it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Choices of one session.
+
+    Attributes:
+        format: one of FORMATS.
+        timer: whether each statement's time is shown.
+        null: how NULL is written; None for the format's own way.
+        max_rows: rows of a table shown on a terminal; 0 for all.
+        max_width: columns of a table; 0 for the terminal's width.
+        history: whether lines typed are kept for the next session.
+    """
+
+    format: str = "table"
+    timer: bool = False
+    null: str | None = None
+    max_rows: int = 40
+    max_width: int = 0
+    history: bool = True
+
+
+_TYPES: Mapping[str, type] = {
+    "format": str,
+    "timer": bool,
+    "null": str,
+    "max_rows": int,
+    "max_width": int,
+    "history": bool,
+}
+
+
+def checked(settings: Settings, name: str, value: object) -> Settings:
+    """Settings with one changed.
+
+    Raises:
+        UsageError: no such setting, or a value of another type or range.
+    """
+    known = [field.name for field in fields(Settings)]
+    if name not in known:
+        raise UsageError(f"unknown setting {name!r}{near(name, known)}")
+    wanted = _TYPES[name]
+    # bool is a subclass of int, so `max_rows = true` needs the exact type.
+    if type(value) is not wanted:
+        raise UsageError(f"setting {name!r} needs a {wanted.__name__}, not {value!r}")
+    if name == "format" and value not in FORMATS:
+        raise UsageError(f"unknown format {value!r}: choose one of {', '.join(FORMATS)}")
+    if isinstance(value, int) and value < 0:
+        raise UsageError(f"setting {name!r} needs a number of 0 or more, not {value}")
+    return replace(settings, **{name: value})
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` when a known name is close, else nothing."""
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def load(settings: Settings, path: Path) -> Settings:
+    """Settings overridden by a file; unchanged if there is none.
+
+    Raises:
+        UsageError: the file is not TOML or holds something unknown; the message names the file.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return settings
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}") from error
+    try:
+        for name, value in tomllib.loads(text).items():
+            settings = checked(settings, name, value)
+    except (tomllib.TOMLDecodeError, UsageError) as error:
+        raise UsageError(f"{path}: {error}") from error
+    return settings
+
+
+def config_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """The file of settings."""
+    return _xdg(environ, "XDG_CONFIG_HOME", ".config") / "config.toml"
+
+
+def history_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """The file of lines typed."""
+    return _xdg(environ, "XDG_STATE_HOME", ".local/state") / "history"
+
+
+def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
+    # The XDG rules ignore a path that is not absolute.
+    folder = environ.get(variable, "")
+    base = Path(folder) if folder.startswith("/") else Path.home() / default
+    return base / "pykudu-sql"

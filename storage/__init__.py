@@ -1,0 +1,1 @@
+"""Tablets on one machine: columnar, multi-versioned storage after Apache Kudu. Knows no SQL."""

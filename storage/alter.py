@@ -1,0 +1,146 @@
+"""Steps of ALTER TABLE, and their effect on a table's description.
+
+A step is a value; `apply_steps` folds any number of them over a `TableInfo` and either returns the
+new one or raises, so that a statement with many steps is atomic (Kudu's rules:
+`master/catalog_manager.cc`, `docs/design-docs/schema-change.md`).
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pykudu_sql.storage.catalog import TableInfo, TabletInfo
+from pykudu_sql.storage.common.partition import PartitionSchema, RangePartition
+from pykudu_sql.storage.common.schema import ColumnSchema, check_identifier
+from pykudu_sql.storage.common.types import Cell, Compression, Encoding
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn:
+    """Append a column; its write default becomes the read default of the rows already there."""
+
+    column: ColumnSchema
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumn:
+    """Drop a column that is not in the key."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    """Give a column another name."""
+
+    name: str
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetDefault:
+    """Change what later INSERTs store when they leave the column out; None drops it."""
+
+    name: str
+    value: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class SetStorage:
+    """Change how files written from now on store a column; None leaves an attribute as it is."""
+
+    name: str
+    encoding: Encoding | None = None
+    compression: Compression | None = None
+    block_size: int | None = None
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddRange:
+    """Add a range partition."""
+
+    range: RangePartition
+
+
+@dataclass(frozen=True, slots=True)
+class DropRange:
+    """Drop a range partition and the rows in it."""
+
+    range: RangePartition
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTable:
+    """Give the table another name."""
+
+    new_name: str
+
+
+AlterStep = (
+    AddColumn
+    | DropColumn
+    | RenameColumn
+    | SetDefault
+    | SetStorage
+    | AddRange
+    | DropRange
+    | RenameTable
+)
+
+
+def apply_steps(table: TableInfo, steps: Sequence[AlterStep]) -> TableInfo:
+    """The table after all steps.
+
+    Raises:
+        UndefinedColumnError, DuplicateObjectError, InvalidSchemaError: a step breaks a rule; the
+            table given is unchanged in any case.
+    """
+    for step in steps:
+        table = _apply(table, step)
+    return table
+
+
+def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
+    schema = table.schema
+    match step:
+        case AddColumn(column):
+            return replace(table, schema=schema.add_column(column))
+        case DropColumn(name):
+            return replace(table, schema=schema.drop_column(name))
+        case RenameColumn(name, new_name):
+            return replace(table, schema=schema.rename_column(name, new_name))
+        case SetDefault(name, value):
+            column = replace(schema.column(name), write_default=value)
+            return replace(table, schema=schema.replace_column(column))
+        case SetStorage():
+            return replace(
+                table, schema=schema.replace_column(_restore(schema.column(step.name), step))
+            )
+        case RenameTable(new_name):
+            check_identifier(new_name, "table")
+            return replace(table, name=new_name)
+        case AddRange(added):
+            return repartition(table, table.partition_schema.add_range(schema, added))
+        case DropRange(dropped):
+            return repartition(table, table.partition_schema.drop_range(schema, dropped))
+
+
+def _restore(column: ColumnSchema, step: SetStorage) -> ColumnSchema:
+    return replace(
+        column,
+        encoding=column.encoding if step.encoding is None else step.encoding,
+        compression=column.compression if step.compression is None else step.compression,
+        block_size=column.block_size if step.block_size is None else step.block_size,
+        comment=column.comment if step.comment is None else step.comment,
+    )
+
+
+def repartition(table: TableInfo, partition_schema: PartitionSchema) -> TableInfo:
+    """The table under another partition schema: equal partitions keep their tablets."""
+    known = {tablet.partition: tablet for tablet in table.tablets}
+    tablets = tuple(
+        known.get(partition) or TabletInfo(str(uuid.uuid4()), partition)
+        for partition in partition_schema.partitions()
+    )
+    return replace(table, partition_schema=partition_schema, tablets=tablets)

@@ -1,0 +1,151 @@
+"""The catalog: which tables there are, at every moment the history still covers.
+
+A `Catalog` is an immutable value; a change makes a new one, stamped with its hybrid time. Keeping
+the older ones is what lets a read AS OF t see the tables, schemas and partitions of t, as Kudu's
+own snapshots cannot. `version` grows with every change and keys caches of plans.
+"""
+
+import difflib
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from pykudu_sql.storage.common.partition import Partition, PartitionSchema
+from pykudu_sql.storage.common.partition_assigner import PartitionAssigner
+from pykudu_sql.storage.common.schema import Schema
+from pykudu_sql.storage.errors import DuplicateObjectError, UndefinedTableError
+
+
+@dataclass(frozen=True, slots=True)
+class TabletInfo:
+    """One tablet of a table: its UUID and the part of the key space it holds."""
+
+    id: str
+    partition: Partition
+
+
+@dataclass(frozen=True)
+class TableInfo:
+    """A table at one moment.
+
+    Attributes:
+        id: a UUID that a rename keeps.
+        name: lower case, perhaps `database.table`.
+        schema: the columns of that moment.
+        partition_schema: how rows map to tablets.
+        tablets: in the order of `partition_schema.partitions()`.
+        comment: for people.
+    """
+
+    id: str
+    name: str
+    schema: Schema
+    partition_schema: PartitionSchema
+    tablets: tuple[TabletInfo, ...]
+    comment: str = ""
+
+    @cached_property
+    def assigner(self) -> PartitionAssigner:
+        """Maps rows to indices into `tablets`."""
+        return PartitionAssigner(self.schema, self.partition_schema)
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as plain JSON values."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "schema": self.schema.to_json(),
+            "partition_schema": self.partition_schema.to_json(),
+            "tablets": [tablet.id for tablet in self.tablets],
+            "comment": self.comment,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "TableInfo":
+        """The inverse of `to_json`."""
+        partition_schema = PartitionSchema.from_json(value["partition_schema"])
+        pairs = zip(value["tablets"], partition_schema.partitions(), strict=True)
+        return cls(
+            id=value["id"],
+            name=value["name"],
+            schema=Schema.from_json(value["schema"]),
+            partition_schema=partition_schema,
+            tablets=tuple(TabletInfo(tablet_id, partition) for tablet_id, partition in pairs),
+            comment=value["comment"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All tables at one moment.
+
+    Attributes:
+        tables: by name.
+        version: grows by one with every change.
+        timestamp: hybrid time of the change that made it.
+    """
+
+    tables: Mapping[str, TableInfo]
+    version: int
+    timestamp: int
+
+    def table(self, name: str) -> TableInfo:
+        """The table of a name.
+
+        Raises:
+            UndefinedTableError: there is none; a near name is suggested.
+        """
+        found = self.tables.get(name)
+        if found is None:
+            raise UndefinedTableError(f"table '{name}' does not exist", hint=self._hint(name))
+        return found
+
+    def _hint(self, name: str) -> str | None:
+        near = difflib.get_close_matches(name, self.tables, n=1, cutoff=0.7)
+        return f"did you mean '{near[0]}'?" if near else None
+
+    def with_table(self, table: TableInfo, timestamp: int) -> "Catalog":
+        """This catalog with a table added, or exchanged for the one of the same id."""
+        others = {n: t for n, t in self.tables.items() if t.id != table.id}
+        if table.name in others:
+            raise DuplicateObjectError(
+                f"table '{table.name}' exists already", hint="choose another name, or drop it first"
+            )
+        others[table.name] = table
+        return Catalog(MappingProxyType(others), self.version + 1, timestamp)
+
+    def without_table(self, table_id: str, timestamp: int) -> "Catalog":
+        """This catalog with a table dropped."""
+        others = {n: t for n, t in self.tables.items() if t.id != table_id}
+        return Catalog(MappingProxyType(others), self.version + 1, timestamp)
+
+
+EMPTY_CATALOG = Catalog(MappingProxyType({}), 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogHistory:
+    """The catalogs of all kept moments, oldest first."""
+
+    catalogs: tuple[Catalog, ...] = (EMPTY_CATALOG,)
+
+    @property
+    def latest(self) -> Catalog:
+        """The catalog now."""
+        return self.catalogs[-1]
+
+    def at(self, bound: int) -> Catalog:
+        """The catalog that a snapshot of the given bound sees."""
+        times: Sequence[int] = [catalog.timestamp for catalog in self.catalogs]
+        return self.catalogs[max(0, bisect_left(times, bound) - 1)]
+
+    def add(self, catalog: Catalog) -> "CatalogHistory":
+        """The history with one catalog more."""
+        return replace(self, catalogs=(*self.catalogs, catalog))
+
+    def all_tables(self) -> dict[str, TableInfo]:
+        """The newest known state of every table, dropped ones included, by id."""
+        return {table.id: table for catalog in self.catalogs for table in catalog.tables.values()}

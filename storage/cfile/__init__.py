@@ -1,0 +1,1 @@
+"""F2, one column on disk: encodings, compression, indexes, checksums."""

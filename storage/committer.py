@@ -1,0 +1,157 @@
+"""The committer: the one place where commits get their time, become durable and become visible.
+
+Under the commit lock a commit is checked against those that came since its snapshot, given a
+hybrid time, logged and applied; outside it waits, together with others, for the fsync of the log,
+and then is published. So commits are applied and published in the order of their times, and no
+reader sees one that a power loss could take back (`durability = 'full'`).
+
+A commit with rowsets of its own (a bulk insert) commits with one manifest edit instead. If it has
+rows in the log as well, their record is conditional: it holds only if the manifest has that edit.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pykudu_sql.storage.common.hybrid_time import HybridClock
+from pykudu_sql.storage.errors import IntegrityError, ReadOnlyError, SerializationError
+from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+from pykudu_sql.storage.tablet.commit_record import CommitRecord, encode_commit
+from pykudu_sql.storage.tablet.flush import TabletHost
+from pykudu_sql.storage.tablet.locator import TabletComponents
+from pykudu_sql.storage.tablet.mvcc import MvccManager
+from pykudu_sql.storage.tablet.pending_writes import PendingWrites
+from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedCommit:
+    """A commit that is applied and not visible yet.
+
+    Attributes:
+        timestamp: its hybrid time.
+        sequence: of its record in the log, 0 when it has none.
+    """
+
+    timestamp: int
+    sequence: int
+
+
+class Committer:
+    """Serialises commits. Safe for threads.
+
+    Attributes:
+        lock: the commit lock; re-entrant.
+        clock: gives commits their times.
+        mvcc: what is visible.
+    """
+
+    def __init__(
+        self,
+        clock: HybridClock,
+        mvcc: MvccManager,
+        log: WriteAheadLog,
+        record: Callable[[dict[str, Any]], None],
+        read_only: bool,
+    ) -> None:
+        """Commit to a log and a manifest.
+
+        Args:
+            clock: gives commits their times.
+            mvcc: what is visible.
+            log: the write-ahead log.
+            record: appends an edit to the manifest, durably, and folds it into the store's state.
+            read_only: refuse every commit.
+        """
+        self.lock = threading.RLock()
+        self.clock = clock
+        self.mvcc = mvcc
+        self._log = log
+        self._record = record
+        self._read_only = read_only
+
+    @property
+    def host(self) -> TabletHost:
+        """What the maintenance of tablets needs."""
+        return TabletHost(self.lock, self.sync, self._record_edit)
+
+    def _record_edit(self, edit: TabletEdit) -> None:
+        self._record({"op": "tablets", "ts": None, "tablets": [edit.to_json()]})
+
+    def sync(self) -> None:
+        """Make every commit applied so far durable."""
+        self._log.sync(self._log.last_sequence)
+
+    def check_writable(self) -> None:
+        """Refuse writes to a database opened read-only.
+
+        Raises:
+            ReadOnlyError: it was.
+        """
+        if self._read_only:
+            raise ReadOnlyError("the database was opened read-only")
+
+    def apply(self, pending: Sequence[PendingWrites]) -> AppliedCommit:
+        """Log and apply the writes of one transaction to any number of tablets, all or nothing.
+
+        The caller holds the commit lock, and calls `finish` without it.
+
+        Args:
+            pending: the writes, one entry a tablet.
+
+        Raises:
+            SerializationError: another commit changed one of the keys first.
+            ReadOnlyError, DiskError: they could not be logged.
+        """
+        self.check_writable()
+        settled = [_settle(writes) for writes in pending]
+        timestamp = self.clock.now()
+        staged = any(writes.staged for writes in settled)
+        return AppliedCommit(timestamp, self._apply(settled, timestamp, staged))
+
+    def finish(self, commit: AppliedCommit, durable: bool) -> None:
+        """Make an applied commit visible.
+
+        Args:
+            commit: what `apply` returned.
+            durable: wait first until it survives a power loss, together with all commits that
+                wait at the same time.
+
+        Raises:
+            ReadOnlyError, DiskError: it could not be made durable, and never becomes visible.
+        """
+        if durable and commit.sequence:
+            self._log.sync(commit.sequence)
+        self.mvcc.publish(commit.timestamp)
+
+    def _apply(self, pending: Sequence[PendingWrites], timestamp: int, staged: bool) -> int:
+        edits = [writes.publish_staged(timestamp) for writes in pending if writes.staged]
+        resolved = [writes.resolve() for writes in pending]
+        rows = [writes for writes, _, _ in resolved if writes.inserts or writes.mutations]
+        sequence = 0
+        if rows:
+            sequence = self._log.append(encode_commit(CommitRecord(timestamp, staged, rows)))
+        if staged:
+            self.sync()
+            tablets = [edit.to_json() for edit in edits]
+            self._record({"op": "tablets", "ts": timestamp, "tablets": tablets})
+        self.mvcc.assign(timestamp)
+        for source, (writes, keys, targets) in zip(pending, resolved, strict=True):
+            source.tablet.apply(writes, keys, timestamp, sequence, targets)
+            if source.staged:
+                old = source.tablet.components
+                tree = old.tree.replace((), source.staged)
+                source.tablet.components = TabletComponents(old.memrowset, old.flushing, tree)
+        return sequence
+
+
+def _settle(pending: PendingWrites) -> PendingWrites:
+    if pending.has_conflict():
+        raise SerializationError(
+            "another transaction changed one of the rows first", hint="run the transaction again"
+        )
+    try:
+        return pending.rebase()
+    except IntegrityError as error:
+        raise SerializationError(error.message, hint="run the transaction again") from error

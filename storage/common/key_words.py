@@ -1,0 +1,206 @@
+"""Order among keys held as 64-bit words: sorting, searching, finding equals.
+
+A batch of keys is a sequence of arrays of np.uint64, most significant word first: word j is bytes
+8j..8j+8 of each key, big-endian, zero-padded. Comparing the words from the first on is comparing
+the bytes, at one native comparison for eight of them.
+
+Sorting packs as many leading bits as fit beside the row number into one integer and sorts that:
+numpy's vectorised sort of plain integers is about eight times faster than any argsort, and the row
+number makes it stable. Rows that tie in the packed bits are refined by the bits that follow. A word
+gives only the bits in which the batch differs (value minus minimum, common trailing zeros dropped),
+or, when that is still too wide, its rank among the distinct values.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+U64 = npt.NDArray[np.uint64]
+I64 = npt.NDArray[np.int64]
+Words = Sequence[U64]
+
+
+def is_sorted(words: Words) -> bool:
+    """Whether keys never descend."""
+    undecided: npt.NDArray[np.bool_] | None = None
+    for word in words:
+        before, after = word[:-1], word[1:]
+        descends = before > after
+        if undecided is not None:
+            descends &= undecided
+        if descends.any():
+            return False
+        equal = before == after
+        undecided = equal if undecided is None else undecided & equal
+        if not undecided.any():
+            return True
+    return True
+
+
+def equal_neighbours(words: Words, order: I64) -> I64:
+    """Positions i > 0 of `order` where key `order[i]` equals key `order[i - 1]`."""
+    ordered = words[0][order]
+    positions = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
+    for word in words[1:]:
+        if not len(positions):
+            break
+        positions = positions[word[order[positions]] == word[order[positions - 1]]]
+    return positions
+
+
+def sort_order(words: Words) -> I64:
+    """The stable ascending order of the keys, shape (n,)."""
+    count = len(words[0])
+    if count < 2 or is_sorted(words):
+        return np.arange(count, dtype=np.int64)
+    key, used, complete = _leading_bits(words, 64 - (count - 1).bit_length())
+    order = _argsort(key)
+    rest = [] if complete else list(words[used:])
+    places, rows, sorted_key = np.arange(count, dtype=np.int64), order, key[order]
+    while rest:
+        tied = _ties(sorted_key)
+        if not tied.any():
+            break
+        places, rows = places[tied], rows[tied]
+        key, used = _extend(_dense(sorted_key[tied]), rows, rest)
+        inner = _argsort(key)
+        rows, sorted_key = rows[inner], key[inner]
+        order[places] = rows
+        rest = rest[used:]
+    return order
+
+
+def insertion_points(words: Words, needles: Words, side: Literal["left", "right"]) -> I64:
+    """How many keys of a sorted batch are less than (right: not greater than) each needle.
+
+    Args:
+        words: sorted keys.
+        needles: keys in any order, with as many words.
+        side: as numpy's `searchsorted`.
+    """
+    if len(words) == 1:
+        return np.searchsorted(words[0], needles[0], side).astype(np.int64, copy=False)
+    low = np.searchsorted(words[0], needles[0], "left").astype(np.int64, copy=False)
+    high = np.searchsorted(words[0], needles[0], "right").astype(np.int64, copy=False)
+    active = np.flatnonzero(low < high)
+    while len(active):
+        middle = (low[active] + high[active]) >> 1
+        right = _precedes(words[1:], middle, needles[1:], active, or_equal=side == "right")
+        low[active[right]] = middle[right] + 1
+        high[active[~right]] = middle[~right]
+        active = active[low[active] < high[active]]
+    return low
+
+
+def find(words: Words, needles: Words) -> I64:
+    """Position of each needle in a sorted batch, -1 where it is not there."""
+    count = len(words[0])
+    if count == 0:
+        return np.full(len(needles[0]), -1, np.int64)
+    positions = insertion_points(words, needles, "left")
+    clipped = np.minimum(positions, count - 1)
+    equal = np.ones(len(positions), np.bool_)
+    for word, needle in zip(words, needles, strict=True):
+        equal &= word[clipped] == needle
+    return np.where(equal, clipped, np.int64(-1))
+
+
+def _precedes(
+    words: Words, at: I64, needles: Words, rows: I64, *, or_equal: bool
+) -> npt.NDArray[np.bool_]:
+    """Whether key `at[i]` is less than needle `rows[i]` (or equal to it)."""
+    result = np.full(len(at), or_equal)
+    undecided = np.arange(len(at), dtype=np.int64)
+    for word, needle in zip(words, needles, strict=True):
+        left, right = word[at[undecided]], needle[rows[undecided]]
+        differs = left != right
+        result[undecided[differs]] = left[differs] < right[differs]
+        undecided = undecided[~differs]
+        if not len(undecided):
+            break
+    return result
+
+
+def _leading_bits(words: Words, budget: int) -> tuple[U64, int, bool]:
+    """The first `budget` differing bits of each key, how many words they use up, and if all."""
+    key = np.zeros(len(words[0]), np.uint64)
+    taken = 0
+    for index, word in enumerate(words):
+        value, bits = _differing_bits(word)
+        room = budget - taken
+        if bits > room:
+            key <<= np.uint64(room)
+            key |= value >> np.uint64(bits - room)
+            return key, index, False
+        key = key << np.uint64(bits) | value if taken else value
+        taken += bits
+    return key, len(words), True
+
+
+def _extend(group: U64, rows: I64, words: Words) -> tuple[U64, int]:
+    """Group numbers followed by the bits of as many words as fit, at least one."""
+    key = group
+    taken = int(group[-1]).bit_length()
+    for index, word in enumerate(words):
+        value, bits = _differing_bits(word[rows])
+        if taken + bits > 64:
+            value, bits = _ranks(value)
+            if taken + bits > 64:
+                return key, index
+        key = key << np.uint64(bits) | value if bits else key
+        taken += bits
+    return key, len(words)
+
+
+def _differing_bits(word: U64) -> tuple[U64, int]:
+    """A word less its minimum and its common trailing zeros, and the bits left."""
+    low, high = word.min(), word.max()
+    if low == high:
+        return np.zeros(len(word), np.uint64), 0
+    value = word - low
+    union = int(np.bitwise_or.reduce(value))
+    trailing = (union & -union).bit_length() - 1
+    if trailing:
+        value >>= np.uint64(trailing)
+    return value, (int(high - low) >> trailing).bit_length()
+
+
+def _ranks(word: U64) -> tuple[U64, int]:
+    """The rank of each value among the distinct ones, and the bits of the highest."""
+    encoded = pa.array(word).dictionary_encode()
+    distinct = encoded.dictionary.to_numpy()
+    ranks = np.empty(len(distinct), np.uint64)
+    ranks[np.argsort(distinct)] = np.arange(len(distinct), dtype=np.uint64)
+    return ranks[encoded.indices.to_numpy()], (len(distinct) - 1).bit_length()
+
+
+def _argsort(key: U64) -> I64:
+    """Stable order of integers, by sorting (value, row) pairs packed into one when they fit."""
+    count = len(key)
+    row_bits = (count - 1).bit_length()
+    if int(key.max()).bit_length() + row_bits > 64:
+        return np.argsort(key, kind="stable")
+    packed = key << np.uint64(row_bits)
+    packed |= np.arange(count, dtype=np.uint64)
+    packed.sort()
+    packed &= np.uint64((1 << row_bits) - 1)
+    return packed.view(np.int64)
+
+
+def _ties(values: U64) -> npt.NDArray[np.bool_]:
+    """Which of some sorted values stand beside their equal."""
+    same = values[1:] == values[:-1]
+    tied = np.zeros(len(values), np.bool_)
+    tied[1:] = same
+    tied[:-1] |= same
+    return tied
+
+
+def _dense(values: U64) -> U64:
+    """Sorted values as group numbers from 0 on."""
+    group = np.zeros(len(values), np.uint64)
+    np.cumsum(values[1:] != values[:-1], out=group[1:])
+    return group

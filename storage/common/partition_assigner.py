@@ -1,0 +1,160 @@
+"""Which partition a row belongs to, for batches and for one row, always the same.
+
+Built once for a table's schema and partition schema, since it compiles the encoders of every hash
+dimension and the bounds of all ranges.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.arrays import array_to_cells
+from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.murmur import murmur64a_one
+from pykudu_sql.storage.common.partition import (
+    HashDimension,
+    PartitionSchema,
+    schema_columns,
+)
+from pykudu_sql.storage.common.range_bound import Bound, tuple_text
+from pykudu_sql.storage.common.schema import Schema
+from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.errors import UncoveredRangeError
+
+I32 = npt.NDArray[np.int32]
+
+
+class HashBucketer:
+    """The bucket of a row in one hash dimension."""
+
+    def __init__(self, schema: Schema, dimension: HashDimension) -> None:
+        self.dimension = dimension
+        self._encoder = KeyEncoder(schema_columns(schema, dimension.column_ids))
+
+    def buckets(self, columns: Mapping[int, pa.Array]) -> I32:
+        """The buckets of a batch of rows, columns by id."""
+        first = self.dimension.column_ids[0]
+        values = columns[first]
+        one_column = len(self.dimension.column_ids) == 1
+        if one_column and pa.types.is_dictionary(values.type):
+            words = self.buckets({first: values.dictionary})
+            buckets: I32 = words[values.indices.to_numpy()]
+            return buckets
+        hashes = self._encoder.encode(columns).murmur64a(self.dimension.seed)
+        return (hashes % np.uint64(self.dimension.buckets)).astype(np.int32)
+
+    def bucket(self, cells: Sequence[Cell]) -> int:
+        """The bucket of one row, its cells in the order of the dimension's columns."""
+        key = self._encoder.encode_one(cells)
+        return murmur64a_one(key, self.dimension.seed) % self.dimension.buckets
+
+
+class PartitionAssigner:
+    """Maps rows to indices into `PartitionSchema.partitions()`."""
+
+    def __init__(self, schema: Schema, partition_schema: PartitionSchema) -> None:
+        self._range_columns = schema_columns(schema, partition_schema.range_column_ids)
+        self._range_ids = partition_schema.range_column_ids
+        spans = partition_schema.covering_ranges
+        self._offsets = partition_schema.offsets
+        self._array_offsets = np.array(self._offsets, np.int32)
+        bucketers: dict[HashDimension, HashBucketer] = {}
+        self._bucketers = [
+            tuple(
+                bucketers.setdefault(dimension, HashBucketer(schema, dimension))
+                for dimension in partition_schema.hash_dimensions_of(span)
+            )
+            for span in spans
+        ]
+        self._open_below = bool(spans) and spans[0].lower is None
+        self._lowers = [span.lower for span in spans if span.lower is not None]
+        self._uppers = [span.upper for span in spans]
+        self._range_encoder = KeyEncoder(self._range_columns)
+        self._encoded_lowers = self._encode_bounds(self._lowers)
+        self._encoded_uppers = self._encode_bounds([u for u in self._uppers if u is not None])
+
+    def assign(self, columns: Mapping[int, pa.Array]) -> I32:
+        """The partition of each row.
+
+        Args:
+            columns: by column id; the key's columns among them, without nulls.
+
+        Returns:
+            Indices into `PartitionSchema.partitions()`, shape (rows,).
+
+        Raises:
+            UncoveredRangeError: some row lies outside all ranges.
+        """
+        if not self._range_ids:
+            return self._within(0, columns)
+        spans = self._spans(columns)
+        if len(set(self._bucketers)) == 1:
+            return self._array_offsets[spans] + self._within(0, columns)
+        result = np.empty(len(spans), np.int32)
+        for span in np.unique(spans).tolist():
+            rows = np.flatnonzero(spans == span)
+            indices = pa.array(rows)
+            chosen = {column_id: values.take(indices) for column_id, values in columns.items()}
+            result[rows] = self._array_offsets[span] + self._within(span, chosen)
+        return result
+
+    def assign_one(self, cells: Mapping[int, Cell]) -> int:
+        """The partition of one row, its cells by column id.
+
+        Raises:
+            UncoveredRangeError: the row lies outside all ranges.
+        """
+        span = self._span_of(cells) if self._range_ids else 0
+        index = 0
+        for bucketer in self._bucketers[span]:
+            dimension = bucketer.dimension
+            bucket = bucketer.bucket([cells[i] for i in dimension.column_ids])
+            index = index * dimension.buckets + bucket
+        return self._offsets[span] + index
+
+    def _span_of(self, cells: Mapping[int, Cell]) -> int:
+        values: Bound = tuple([cells[i] for i in self._range_ids])
+        span = bisect_right(self._lowers, values) - (not self._open_below)
+        if span >= 0 and self._uppers:
+            upper = self._uppers[span]
+            if upper is None or values < upper:
+                return span
+        raise self._uncovered(values)
+
+    def _spans(self, columns: Mapping[int, pa.Array]) -> npt.NDArray[np.int64]:
+        """The range of each row: lowers at or below it, less one; then as many uppers less one."""
+        keys = self._range_encoder.encode(columns)
+        begun = self._encoded_lowers.insertion_points(keys, "right") + self._open_below
+        ended = self._encoded_uppers.insertion_points(keys, "right")
+        outside = begun - ended != 1
+        if outside.any():
+            row = int(np.argmax(outside))
+            values = tuple(
+                array_to_cells(columns[column.id].slice(row, 1), column.type)[0]
+                for column in self._range_columns
+            )
+            raise self._uncovered(values)
+        return begun - 1
+
+    def _within(self, span: int, columns: Mapping[int, pa.Array]) -> I32:
+        """The index of each row's buckets within a range's partitions."""
+        index = np.zeros(len(next(iter(columns.values()))), np.int32)
+        for bucketer in self._bucketers[span]:
+            index *= np.int32(bucketer.dimension.buckets)
+            index += bucketer.buckets(columns)
+        return index
+
+    def _encode_bounds(self, bounds: Sequence[Bound]) -> EncodedKeys:
+        encoder = self._range_encoder
+        return EncodedKeys.from_bytes([encoder.encode_one(b) for b in bounds], encoder.width)
+
+    def _uncovered(self, values: Bound) -> UncoveredRangeError:
+        names = ", ".join(column.name for column in self._range_columns)
+        return UncoveredRangeError(
+            f"no range partition covers ({names}) = {tuple_text(self._range_columns, values)}",
+            hint="add one with ALTER TABLE ... ADD RANGE PARTITION",
+        )

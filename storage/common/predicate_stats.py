@@ -1,0 +1,185 @@
+"""Zone maps against predicates: may any row of a file or block match?
+
+An answer of False is a promise; True promises nothing. Minimum and maximum are bounds and need not
+occur (long strings are kept shortened); those of floating-point columns leave NaN out, which
+`has_nan` tells of.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pykudu_sql.storage.common.column_predicate import (
+    And,
+    Comparison,
+    InList,
+    IsNotNull,
+    IsNull,
+    Leaf,
+    Op,
+    Or,
+    Predicate,
+)
+from pykudu_sql.storage.common.types import Cell
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStats:
+    """What is known of one column in one file or block.
+
+    Attributes:
+        min, max: no non-NULL number or string lies outside; None when unknown.
+        null_count: NULLs among the rows.
+        row_count: rows.
+        has_nan: whether a floating-point value may be NaN.
+    """
+
+    min: Cell
+    max: Cell
+    null_count: int
+    row_count: int
+    has_nan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStats:
+    """What is known of one column in each of n blocks; arrays of shape (n,).
+
+    Attributes:
+        mins, maxs: numbers, or an object array of strings; any value where unknown.
+        known: whether the block's minimum and maximum are known.
+        null_counts, row_counts: NULLs and rows.
+        has_nan: whether the block may hold NaN.
+    """
+
+    mins: npt.NDArray[Any]
+    maxs: npt.NDArray[Any]
+    known: Mask
+    null_counts: npt.NDArray[np.integer[Any]]
+    row_counts: npt.NDArray[np.integer[Any]]
+    has_nan: Mask
+
+
+def may_match(predicate: Predicate, stats: Callable[[int], ColumnStats | None]) -> bool:
+    """Whether some row may match.
+
+    Args:
+        predicate: what rows are asked for.
+        stats: a column's statistics by its id, None when there are none.
+    """
+    match predicate:
+        case And(parts):
+            return all(may_match(part, stats) for part in parts)
+        case Or(parts):
+            return any(may_match(part, stats) for part in parts)
+    found = stats(predicate.column_id)
+    return True if found is None else _leaf_may_match(predicate, found)
+
+
+def _leaf_may_match(leaf: Leaf, stats: ColumnStats) -> bool:
+    if isinstance(leaf, IsNull):
+        return stats.null_count > 0
+    if stats.null_count >= stats.row_count:
+        return False
+    if isinstance(leaf, IsNotNull) or stats.min is None or stats.max is None:
+        return True
+    if isinstance(leaf, Comparison):
+        return _interval_may(leaf.op, leaf.value, stats)
+    if isinstance(leaf, InList):
+        return any(_interval_may(Op.EQ, value, stats) for value in leaf.values)
+    prefix, low, high = _prefix_bounds(leaf.prefix, stats.min, stats.max)
+    return bool(low <= prefix <= high)
+
+
+def _interval_may(op: Op, value: Any, stats: ColumnStats) -> bool:
+    if value is None:
+        return False
+    if value != value:  # NaN: greater than all, equal to itself
+        return op in (Op.LT, Op.LE) or (stats.has_nan and op is not Op.GT)
+    low: Any = stats.min
+    high: Any = stats.max
+    if op is Op.EQ:
+        return bool(low <= value <= high)
+    if op in (Op.LT, Op.LE):
+        return bool(_COMPARE[op](low, value))
+    return stats.has_nan or bool(_COMPARE[op](high, value))
+
+
+def _prefix_bounds(prefix: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """Cut to the prefix's length, bounds and prefix compare as the whole strings do."""
+    return prefix, low[: len(prefix)], high[: len(prefix)]
+
+
+def may_match_blocks(
+    predicate: Predicate, stats: Callable[[int], BlockStats | None], count: int
+) -> Mask:
+    """Which of `count` blocks may hold a matching row, shape (count,)."""
+    match predicate:
+        case And(parts):
+            mask = np.ones(count, np.bool_)
+            for part in parts:
+                mask &= may_match_blocks(part, stats, count)
+            return mask
+        case Or(parts):
+            mask = np.zeros(count, np.bool_)
+            for part in parts:
+                mask |= may_match_blocks(part, stats, count)
+            return mask
+    found = stats(predicate.column_id)
+    return np.ones(count, np.bool_) if found is None else _blocks_may_match(predicate, found)
+
+
+def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
+    if isinstance(leaf, IsNull):
+        return np.asarray(stats.null_counts > 0)
+    present = np.asarray(stats.null_counts < stats.row_counts)
+    if isinstance(leaf, IsNotNull):
+        return present
+    if isinstance(leaf, Comparison):
+        mask = _intervals_may(leaf.op, leaf.value, stats)
+    elif isinstance(leaf, InList):
+        mask = np.zeros(len(present), np.bool_)
+        for value in leaf.values:
+            mask |= _intervals_may(Op.EQ, value, stats)
+    else:
+        mask = np.zeros(len(present), np.bool_)
+        for block in np.flatnonzero(stats.known).tolist():
+            prefix, low, high = _prefix_bounds(leaf.prefix, stats.mins[block], stats.maxs[block])
+            mask[block] = low <= prefix <= high
+    return present & (mask | ~stats.known)
+
+
+def _intervals_may(op: Op, value: Any, stats: BlockStats) -> Mask:
+    count = len(stats.known)
+    if value is None:
+        return np.zeros(count, np.bool_)
+    if value != value:
+        if op in (Op.LT, Op.LE):
+            return np.ones(count, np.bool_)
+        return stats.has_nan if op is not Op.GT else np.zeros(count, np.bool_)
+    if isinstance(value, float):
+        value = np.float64(value)  # a FLOAT's bounds must not meet a rounded constant
+    mask: Mask
+    if op is Op.EQ:
+        mask = np.less_equal(stats.mins, value).astype(np.bool_)
+        mask &= np.greater_equal(stats.maxs, value).astype(np.bool_)
+        return mask
+    if op in (Op.LT, Op.LE):
+        return np.asarray(_COMPARE[op](stats.mins, value), np.bool_)
+    return np.asarray(_COMPARE[op](stats.maxs, value), np.bool_) | stats.has_nan
+
+
+_COMPARE: Mapping[Op, Callable[[Any, Any], Any]] = MappingProxyType(
+    {
+        Op.LT: lambda left, right: left < right,
+        Op.LE: lambda left, right: left <= right,
+        Op.GT: lambda left, right: left > right,
+        Op.GE: lambda left, right: left >= right,
+    }
+)

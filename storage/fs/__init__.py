@@ -1,0 +1,1 @@
+"""F1, the only door to the disk."""

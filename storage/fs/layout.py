@@ -1,0 +1,108 @@
+"""Where everything lies inside a database directory. Pure functions of names; no disk access.
+
+    my.db/
+      LOCK                    held by the one writing process
+      CURRENT                 names the live manifest
+      manifest/N.log          metadata as a log of edits
+      wal/N.log               the write-ahead log, in segments
+      tablets/<uuid>/N.base   a flushed rowset
+      tablets/<uuid>/N.redo   changes after the flush
+      tablets/<uuid>/N.undo   changes before it
+      tmp/                    half-written files; emptied at open
+
+Names of tables and columns never become paths: files are numbered and tablets are UUIDs, so no
+name a user can think of reaches the file system. N counts from 1 and is written without zeros in
+front, which makes path and number translate into each other one to one.
+"""
+
+import re
+from enum import StrEnum
+from uuid import UUID
+
+_LOG_NAME = re.compile(r"([1-9][0-9]{0,18})\.log")
+_TABLET_FILE_NAME = re.compile(r"([1-9][0-9]{0,18})\.(base|redo|undo)")
+
+
+class TabletFileKind(StrEnum):
+    """What a file of a tablet holds; its suffix."""
+
+    BASE = "base"
+    REDO = "redo"
+    UNDO = "undo"
+
+
+def lock_path(root: str) -> str:
+    """The file whose lock the writing process holds."""
+    return f"{root}/LOCK"
+
+
+def current_path(root: str) -> str:
+    """The file that names the live manifest."""
+    return f"{root}/CURRENT"
+
+
+def manifest_directory(root: str) -> str:
+    """Where manifests lie."""
+    return f"{root}/manifest"
+
+
+def manifest_path(root: str, number: int) -> str:
+    """Manifest `number`."""
+    return f"{root}/manifest/{number}.log"
+
+
+def wal_directory(root: str) -> str:
+    """Where the segments of the write-ahead log lie."""
+    return f"{root}/wal"
+
+
+def segment_path(directory: str, number: int) -> str:
+    """Segment `number` of the write-ahead log in `directory`."""
+    return f"{directory}/{number}.log"
+
+
+def tablets_directory(root: str) -> str:
+    """Where tablets lie, one directory each."""
+    return f"{root}/tablets"
+
+
+def tablet_directory(root: str, tablet_id: str) -> str:
+    """The directory of a tablet.
+
+    Args:
+        root: the database directory.
+        tablet_id: a UUID in its canonical form.
+
+    Raises:
+        ValueError: not a canonical UUID.
+    """
+    if str(UUID(tablet_id)) != tablet_id:
+        raise ValueError(f"tablet id {tablet_id!r} is not a UUID in canonical form")
+    return f"{root}/tablets/{tablet_id}"
+
+
+def tablet_file_path(root: str, tablet_id: str, number: int, kind: TabletFileKind) -> str:
+    """File `number` of a tablet."""
+    return f"{tablet_directory(root, tablet_id)}/{number}.{kind.value}"
+
+
+def temporary_directory(root: str) -> str:
+    """Where files are written before they have a name that counts."""
+    return f"{root}/tmp"
+
+
+def temporary_path(root: str, name: str) -> str:
+    """A half-written file."""
+    return f"{root}/tmp/{name}"
+
+
+def parse_log_name(name: str) -> int | None:
+    """The number in `N.log`, or None for any other name."""
+    match = _LOG_NAME.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def parse_tablet_file_name(name: str) -> tuple[int, TabletFileKind] | None:
+    """Number and kind in `N.base`, `N.redo` or `N.undo`, or None for any other name."""
+    match = _TABLET_FILE_NAME.fullmatch(name)
+    return (int(match[1]), TabletFileKind(match[2])) if match else None

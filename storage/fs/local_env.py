@@ -1,0 +1,249 @@
+"""The environment of real files: POSIX calls, durable and suspicious.
+
+Files are opened without following links and are checked to be plain files before a byte is read
+or written, and so is the directory that holds them: a link planted in a database leads nowhere.
+A name in a freshly made directory is durable because `make_dir` syncs the parents it touched.
+
+`sync` is fdatasync: it brings the bytes and the length to the disk, not the times of access and
+change, which saves a journal commit per call. Writes are positioned (`pwrite`), so a file knows its
+own end and needs no seek; short writes are continued; interrupted calls are retried by Python.
+"""
+
+import os
+import shutil
+import stat
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.fs.env import ByteString, FileLock, RandomAccessFile, WritableFile
+from pykudu_sql.storage.fs.file_lock import LocalFileLock
+from pykudu_sql.storage.fs.os_error import disk_error, not_a_file
+
+_SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_ZEROS = bytes(1 << 16)
+
+
+class LocalEnv:
+    """Files of the operating system. Stateless; one serves any number of databases."""
+
+    def resolve(self, path: str) -> str:
+        """Absolute form of `path`, links followed."""
+        return os.path.realpath(path)
+
+    def create(self, path: str, *, point: str) -> WritableFile:
+        """A new empty file (mode 0600)."""
+        with _reporting("create", path):
+            return _LocalWritableFile(path, _open_file(path, os.O_RDWR | os.O_CREAT | os.O_EXCL), 0)
+
+    def open_writable(self, path: str) -> WritableFile:
+        """An existing file, to go on writing."""
+        with _reporting("open", path):
+            descriptor = _open_file(path, os.O_RDWR)
+            return _LocalWritableFile(path, descriptor, os.fstat(descriptor).st_size)
+
+    def open_random(self, path: str) -> RandomAccessFile:
+        """An existing file, to read anywhere."""
+        with _reporting("open", path):
+            return _LocalRandomAccessFile(path, _open_file(path, os.O_RDONLY))
+
+    def read_file(self, path: str) -> bytes:
+        """The whole of a small file."""
+        file = self.open_random(path)
+        try:
+            return file.read(0, file.size)
+        finally:
+            file.close()
+
+    def rename(self, source: str, target: str, *, point: str) -> None:
+        """Move a file in one step, replacing `target`."""
+        with _reporting("rename", source):
+            os.rename(source, target)
+
+    def unlink(self, path: str, *, point: str) -> None:
+        """Remove the name of a file."""
+        with _reporting("remove", path):
+            os.unlink(path)
+
+    def make_dir(self, path: str) -> None:
+        """Create a directory and its parents, durably. It may exist already."""
+        with _reporting("create directory", path):
+            missing = []
+            ancestor = os.path.abspath(path)
+            while not os.path.lexists(ancestor):
+                missing.append(ancestor)
+                ancestor = os.path.dirname(ancestor)
+            for directory in reversed(missing):
+                os.makedirs(directory, mode=0o700, exist_ok=True)
+                _sync_directory(os.path.dirname(directory), follow_links=True)
+            if not stat.S_ISDIR(os.lstat(path).st_mode):
+                raise not_a_file(path, "directory")
+
+    def sync_dir(self, path: str, *, point: str) -> None:
+        """Make creations, renames and unlinks in a directory survive a power loss."""
+        with _reporting("sync directory", path):
+            _sync_directory(path, follow_links=False)
+
+    def list_dir(self, path: str) -> list[str]:
+        """Names in a directory, sorted."""
+        with _reporting("list", path):
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _SAFELY)
+            try:
+                return sorted(os.listdir(descriptor))
+            finally:
+                os.close(descriptor)
+
+    def exists(self, path: str) -> bool:
+        """Whether anything has that name."""
+        return os.path.lexists(path)
+
+    def remove_tree(self, path: str, *, point: str) -> None:
+        """Remove a directory with all it holds, following no link."""
+        with _reporting("remove", path):
+            if os.path.lexists(path):
+                shutil.rmtree(path)
+
+    def lock(self, path: str) -> FileLock:
+        """Take the exclusive lock at `path` without waiting."""
+        with _reporting("lock", path):
+            return LocalFileLock(path, _open_file(path, os.O_RDWR | os.O_CREAT))
+
+
+class _LocalWritableFile:
+    """A descriptor, the path it was opened by, and the length of the file."""
+
+    __slots__ = ("__weakref__", "_close", "_descriptor", "_path", "_size")
+
+    def __init__(self, path: str, descriptor: int, size: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        self._size = size
+        self._close = weakref.finalize(self, os.close, descriptor)
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def append(self, data: ByteString, *, point: str) -> None:
+        self.write_at(self._size, data, point=point)
+
+    def write_at(self, offset: int, data: ByteString, *, point: str) -> None:
+        length = len(data)
+        if not 0 <= offset <= self._size:
+            raise ValueError(f"offset {offset} is outside '{self._path}' ({self._size} bytes)")
+        try:
+            written = os.pwrite(self._descriptor, data, offset)
+            if written < length:
+                self._write_rest(offset, memoryview(data), written)
+        except OSError as error:
+            raise disk_error("write", self._path, error) from error
+        self._size = max(self._size, offset + length)
+
+    def _write_rest(self, offset: int, data: memoryview, written: int) -> None:
+        """Go on after a short write: a signal, or a disk that is nearly full."""
+        while written < len(data):
+            written += os.pwrite(self._descriptor, data[written:], offset + written)
+
+    def allocate(self, size: int, *, point: str) -> None:
+        while self._size < size:
+            self.append(_ZEROS[: size - self._size], point=point)
+
+    def truncate(self, size: int, *, point: str) -> None:
+        if not 0 <= size <= self._size:
+            raise ValueError(f"cannot cut '{self._path}' ({self._size} bytes) to {size} bytes")
+        with _reporting("truncate", self._path):
+            os.ftruncate(self._descriptor, size)
+        self._size = size
+
+    def sync(self, *, point: str) -> None:
+        try:
+            os.fdatasync(self._descriptor)
+        except OSError as error:
+            raise disk_error("sync", self._path, error) from error
+
+    def close(self) -> None:
+        # A descriptor number is reused by the next open: forget it before giving it back.
+        self._descriptor = -1
+        self._close()
+
+
+class _LocalRandomAccessFile:
+    """A descriptor read with `pread`, which moves no shared position."""
+
+    __slots__ = ("__weakref__", "_close", "_descriptor", "_path", "_size")
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        self._close = weakref.finalize(self, os.close, descriptor)
+        self._size = os.fstat(descriptor).st_size
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def read(self, offset: int, length: int) -> bytes:
+        if offset < 0 or length < 0 or offset + length > self._size:
+            raise CorruptionError(
+                f"'{self._path}' ends early: {length} bytes wanted at offset {offset}, "
+                f"the file has {self._size} bytes"
+            )
+        try:
+            data = os.pread(self._descriptor, length, offset)
+            while len(data) < length:
+                more = os.pread(self._descriptor, length - len(data), offset + len(data))
+                if not more:
+                    raise CorruptionError(
+                        f"'{self._path}' ends early: it was cut to {offset + len(data)} bytes "
+                        f"while {self._size} bytes of it were in use"
+                    )
+                data += more
+        except OSError as error:
+            raise disk_error("read", self._path, error) from error
+        return data
+
+    def close(self) -> None:
+        self._descriptor = -1
+        self._close()
+
+
+@contextmanager
+def _reporting(operation: str, path: str) -> Iterator[None]:
+    """Turn what the operating system refuses into a `DiskError`."""
+    try:
+        yield
+    except OSError as error:
+        raise disk_error(operation, path, error) from error
+
+
+def _open_file(path: str, flags: int) -> int:
+    """A descriptor of a plain file in a real directory; links are refused in both places."""
+    directory, name = os.path.split(path)
+    holder = os.open(directory or ".", os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(name, flags | _SAFELY, 0o600, dir_fd=holder)
+    finally:
+        os.close(holder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise not_a_file(path, "plain file")
+    return descriptor
+
+
+def _sync_directory(path: str, *, follow_links: bool) -> None:
+    """Sync a directory. Only the parents above a database may be reached through links."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    descriptor = os.open(path, flags if follow_links else flags | os.O_NOFOLLOW)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

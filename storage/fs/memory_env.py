@@ -1,0 +1,281 @@
+"""The environment of a `":memory:"` database: files that live and die with the process.
+
+It keeps every promise of `Env` that can be kept in memory, refusing exactly what a file system
+refuses, so the engine above cannot tell the difference; one contract test runs over both. Syncs
+have nothing to do. A file stays readable through what was opened before it was unlinked.
+"""
+
+import errno
+import posixpath
+import threading
+from types import TracebackType
+from typing import Self
+
+from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.fs.env import ByteString, FileLock, RandomAccessFile, WritableFile
+from pykudu_sql.storage.fs.file_lock import locked_error
+from pykudu_sql.storage.fs.os_error import disk_error
+
+
+class MemoryEnv:
+    """A tree of byte arrays. Each instance is a file system of its own."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._directories: dict[str, set[str]] = {"/": set()}
+        self._files: dict[str, _Content] = {}
+        self._locks: set[str] = set()
+
+    def resolve(self, path: str) -> str:
+        """Absolute form of `path`."""
+        return posixpath.normpath(posixpath.join("/", path))
+
+    def create(self, path: str, *, point: str) -> WritableFile:
+        """A new empty file."""
+        with self._mutex:
+            directory, name = self._place("create", path)
+            if name in directory:
+                raise _refusal("create", path, errno.EEXIST)
+            directory.add(name)
+            content = self._files[self.resolve(path)] = _Content()
+        return _MemoryWritableFile(path, content)
+
+    def open_writable(self, path: str) -> WritableFile:
+        """An existing file, to go on writing."""
+        return _MemoryWritableFile(path, self._content(path))
+
+    def open_random(self, path: str) -> RandomAccessFile:
+        """An existing file, to read anywhere."""
+        return _MemoryRandomAccessFile(path, self._content(path))
+
+    def read_file(self, path: str) -> bytes:
+        """The whole of a small file."""
+        file = self.open_random(path)
+        return file.read(0, file.size)
+
+    def rename(self, source: str, target: str, *, point: str) -> None:
+        """Move a file in one step, replacing `target`."""
+        with self._mutex:
+            held_by, name = self._place("rename", source)
+            goes_to, new_name = self._place("rename", target)
+            content = self._files.get(self.resolve(source))
+            if content is None:
+                raise _refusal("rename", source, errno.ENOENT)
+            if self.resolve(target) in self._directories:
+                raise _refusal("rename", source, errno.EISDIR)
+            del self._files[self.resolve(source)]
+            held_by.discard(name)
+            self._files[self.resolve(target)] = content
+            goes_to.add(new_name)
+
+    def unlink(self, path: str, *, point: str) -> None:
+        """Remove the name of a file."""
+        with self._mutex:
+            directory, name = self._place("remove", path)
+            if self._files.pop(self.resolve(path), None) is None:
+                raise _refusal("remove", path, errno.EISDIR if name in directory else errno.ENOENT)
+            directory.discard(name)
+
+    def make_dir(self, path: str) -> None:
+        """Create a directory and its parents. It may exist already."""
+        with self._mutex:
+            made = "/"
+            for name in self.resolve(path).split("/")[1:]:
+                if not name:
+                    continue
+                self._directories[made].add(name)
+                made = posixpath.join(made, name)
+                if made in self._files:
+                    raise _refusal("create directory", path, errno.ENOTDIR)
+                self._directories.setdefault(made, set())
+
+    def sync_dir(self, path: str, *, point: str) -> None:
+        """Nothing but the check that the directory is there."""
+        self.list_dir(path)
+
+    def list_dir(self, path: str) -> list[str]:
+        """Names in a directory, sorted."""
+        with self._mutex:
+            resolved = self.resolve(path)
+            if resolved not in self._directories:
+                there = resolved in self._files
+                raise _refusal("list", path, errno.ENOTDIR if there else errno.ENOENT)
+            return sorted(self._directories[resolved])
+
+    def exists(self, path: str) -> bool:
+        """Whether anything has that name."""
+        with self._mutex:
+            resolved = self.resolve(path)
+            return resolved in self._files or resolved in self._directories
+
+    def remove_tree(self, path: str, *, point: str) -> None:
+        """Remove a directory with all it holds."""
+        with self._mutex:
+            resolved = self.resolve(path)
+            if resolved in self._files:
+                raise _refusal("remove", path, errno.ENOTDIR)
+            if resolved not in self._directories:
+                return
+            inside = resolved.rstrip("/") + "/"
+            self._files = {k: v for k, v in self._files.items() if not k.startswith(inside)}
+            self._directories = {
+                k: v
+                for k, v in self._directories.items()
+                if k != resolved and not k.startswith(inside)
+            }
+            parent, name = posixpath.split(resolved)
+            self._directories.get(parent, set()).discard(name)
+            self._directories.setdefault("/", set())
+
+    def lock(self, path: str) -> FileLock:
+        """Take the exclusive lock at `path`; the holder can only be this process."""
+        with self._mutex:
+            directory, name = self._place("lock", path)
+            resolved = self.resolve(path)
+            if resolved in self._locks:
+                raise locked_error(path, "this process")
+            if resolved not in self._files:
+                directory.add(name)
+                self._files[resolved] = _Content()
+            self._locks.add(resolved)
+        return _MemoryFileLock(self, resolved)
+
+    def release_lock(self, path: str) -> None:
+        """Let others take the lock at `path`, in its absolute form."""
+        with self._mutex:
+            self._locks.discard(path)
+
+    def _content(self, path: str) -> "_Content":
+        with self._mutex:
+            resolved = self.resolve(path)
+            content = self._files.get(resolved)
+            if content is None:
+                there = resolved in self._directories
+                raise _refusal("open", path, errno.EISDIR if there else errno.ENOENT)
+            return content
+
+    def _place(self, operation: str, path: str) -> tuple[set[str], str]:
+        """The directory a path lies in and the name there; the caller holds the mutex."""
+        parent, name = posixpath.split(self.resolve(path))
+        if parent not in self._directories:
+            raise _refusal(
+                operation, path, errno.ENOTDIR if parent in self._files else errno.ENOENT
+            )
+        return self._directories[parent], name
+
+
+class _Content:
+    """The bytes of a file, shared by all who have it open."""
+
+    __slots__ = ("data", "mutex")
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.mutex = threading.Lock()
+
+
+class _MemoryWritableFile:
+    """A byte array that grows."""
+
+    __slots__ = ("_content", "_path")
+
+    def __init__(self, path: str, content: _Content) -> None:
+        self._path = path
+        self._content = content
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    @property
+    def size(self) -> int:
+        return len(self._content.data)
+
+    def append(self, data: ByteString, *, point: str) -> None:
+        with self._content.mutex:
+            self._content.data += data
+
+    def write_at(self, offset: int, data: ByteString, *, point: str) -> None:
+        if not 0 <= offset <= self.size:
+            raise ValueError(f"offset {offset} is outside '{self._path}' ({self.size} bytes)")
+        with self._content.mutex:
+            self._content.data[offset : offset + len(data)] = data
+
+    def allocate(self, size: int, *, point: str) -> None:
+        with self._content.mutex:
+            self._content.data += bytes(max(0, size - len(self._content.data)))
+
+    def truncate(self, size: int, *, point: str) -> None:
+        if not 0 <= size <= self.size:
+            raise ValueError(f"cannot cut '{self._path}' ({self.size} bytes) to {size} bytes")
+        with self._content.mutex:
+            del self._content.data[size:]
+
+    def sync(self, *, point: str) -> None:
+        """Memory is as durable as it will ever be."""
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class _MemoryRandomAccessFile:
+    """The bytes a file had when it was opened; later appends are not seen."""
+
+    __slots__ = ("_content", "_path", "_size")
+
+    def __init__(self, path: str, content: _Content) -> None:
+        self._path = path
+        self._content = content
+        self._size = len(content.data)
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def read(self, offset: int, length: int) -> bytes:
+        if offset < 0 or length < 0 or offset + length > self._size:
+            raise CorruptionError(
+                f"'{self._path}' ends early: {length} bytes wanted at offset {offset}, "
+                f"the file has {self._size} bytes"
+            )
+        # The view must be gone before another thread grows the array, hence the mutex.
+        with self._content.mutex, memoryview(self._content.data) as view:
+            return view[offset : offset + length].tobytes()
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class _MemoryFileLock:
+    """A name in the set of locks of its file system."""
+
+    def __init__(self, env: MemoryEnv, path: str) -> None:
+        self._env = env
+        self._path = path
+        self._held = True
+
+    def release(self) -> None:
+        """Let others in. Releasing twice is allowed."""
+        if self._held:
+            self._held = False
+            self._env.release_lock(self._path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def _refusal(operation: str, path: str, number: int) -> Exception:
+    """What a file system would have said."""
+    return disk_error(operation, path, OSError(number, ""))

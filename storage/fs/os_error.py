@@ -1,0 +1,41 @@
+"""What the operating system refused, in words a user can act on."""
+
+import errno
+import os
+
+from pykudu_sql.storage.errors import DiskError
+
+_HINTS = {
+    errno.ENOSPC: "Free space on that device, then open the database again.",
+    errno.EDQUOT: "Free space or raise the quota, then open the database again.",
+    errno.EFBIG: "Raise the file size limit (ulimit -f), then open the database again.",
+    errno.EROFS: "Mount the file system writable, or open the database read-only.",
+    errno.EACCES: "Give this user access to the database directory and all it holds.",
+    errno.EPERM: "Give this user access to the database directory and all it holds.",
+    errno.EMFILE: "Raise the limit of open files (ulimit -n).",
+    errno.ENFILE: "The system has no open files left; close other programs.",
+    errno.EIO: "The device may be failing: check the system log and copy the database elsewhere.",
+    errno.ELOOP: "A database holds no symbolic links; put the file itself there.",
+}
+
+
+def disk_error(operation: str, path: str, error: OSError) -> DiskError:
+    """The error to raise for a refused file operation.
+
+    Args:
+        operation: a verb, such as "write" or "sync".
+        path: the file or directory meant.
+        error: what the operating system said.
+    """
+    number = error.errno or 0
+    reason = os.strerror(number) if number else str(error)
+    code = errno.errorcode.get(number, "unknown")
+    return DiskError(f"cannot {operation} '{path}': {reason} ({code})", hint=_HINTS.get(number))
+
+
+def not_a_file(path: str, expected: str) -> DiskError:
+    """The error for a link, device, pipe or directory in the place of something else."""
+    return DiskError(
+        f"cannot open '{path}': it is not a {expected}",
+        hint="A database holds plain files and directories only; remove what was put there.",
+    )

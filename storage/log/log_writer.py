@@ -1,0 +1,221 @@
+"""The writing end of a log: framed appends, preallocated space, and no second chance.
+
+An append is one positioned write. Space ahead is filled with zeros 64 KiB at a time, because a
+sync of bytes inside a file is cheaper than one that also grows it: 60 against 83 microseconds for
+128 bytes on the ext4 disk this was tuned on. Chunks from 16 KiB to 4 MiB gave the same median;
+the sync that first covers a fresh chunk takes 0.4 ms at 64 KiB, 2 to 4 ms at 1 MiB and 10 ms at
+4 MiB, and small databases stay small.
+
+After a failed write or sync nothing is known about the bytes on disk (Linux may drop dirty pages
+and report the error once), so the writer refuses all further work: recovery happens at the next
+open, from what really is there.
+"""
+
+from typing import Self
+
+from pykudu_sql.storage.errors import DiskError, ReadOnlyError, ValueTooLargeError
+from pykudu_sql.storage.fs.env import Env, WritableFile
+from pykudu_sql.storage.log.log_reader import LogEnd
+from pykudu_sql.storage.log.record_log import (
+    MAX_PAYLOAD_BYTES,
+    PADDING,
+    RECORD_HEADER,
+    LogIdentity,
+    record_checksum,
+)
+
+_ALLOCATION_BYTES = 1 << 16
+
+
+class LogWriter:
+    """Appends records to one file.
+
+    Appends come from one thread at a time; `sync` may run in another beside them.
+
+    Attributes:
+        identity: which log it is.
+        last_sequence: sequence of the last record; one less than the first before any.
+        durable_sequence: all records up to this one survive a power loss.
+        size: bytes in use, header included.
+        failure: the error after which nothing more is accepted, or None.
+    """
+
+    def __init__(self, file: WritableFile, identity: LogIdentity, end: LogEnd) -> None:
+        self._file = file
+        self._mark = identity.mark
+        self._closed = False
+        self._confirmed = end.confirmed
+        self._allocate_point = f"{identity.kind}.allocate"
+        self._append_point = f"{identity.kind}.append"
+        self._sync_point = f"{identity.kind}.sync"
+        self.identity = identity
+        self.size = end.offset
+        self.last_sequence = end.last_sequence
+        self.durable_sequence = end.last_sequence
+        self.failure: DiskError | None = None
+
+    @classmethod
+    def create(cls, env: Env, path: str, identity: LogIdentity) -> Self:
+        """Start a log; its header is synced, its name is for the caller to sync.
+
+        Raises:
+            DiskError: refused by the file system.
+        """
+        file = env.create(path, point=f"{identity.kind}.create")
+        try:
+            file.append(identity.encode(), point=f"{identity.kind}.header")
+            file.sync(point=f"{identity.kind}.header_sync")
+        except DiskError:
+            file.close()
+            raise
+        return cls(file, identity, LogEnd.of_new(identity))
+
+    @classmethod
+    def resume(cls, env: Env, path: str, identity: LogIdentity, end: LogEnd) -> Self:
+        """Go on at the end that a `LogReader` found.
+
+        A torn tail is cut off on disk first: left there, a stale record of it could line up with
+        new ones. What was read is synced, since a killed process leaves records that only the
+        page cache knows.
+
+        Raises:
+            DiskError: refused by the file system.
+        """
+        file = env.open_writable(path)
+        try:
+            if end.cut:
+                file.truncate(end.offset, point=f"{identity.kind}.cut")
+            file.sync(point=f"{identity.kind}.resume_sync")
+        except DiskError:
+            file.close()
+            raise
+        return cls(file, identity, end)
+
+    def append(self, payload: bytes) -> int:
+        """Add a record, not yet durable, and return its sequence.
+
+        Args:
+            payload: 1 byte to 1 GiB.
+
+        Raises:
+            ValueTooLargeError: over 1 GiB; the log stays usable.
+            DiskError: the write failed; the log is read-only from here on.
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        if not payload:
+            raise ValueError("a log record needs a payload")
+        return self._append(payload)
+
+    def _append(self, payload: bytes) -> int:
+        if self.failure is not None:
+            raise self.refusal()
+        length = len(payload)
+        if length > MAX_PAYLOAD_BYTES:
+            raise ValueTooLargeError(
+                f"a record of {length} bytes is over the limit of {MAX_PAYLOAD_BYTES} bytes for "
+                f"'{self._file.path}'",
+                hint="Write fewer rows in one transaction.",
+            )
+        sequence = self.last_sequence + 1
+        lag = sequence - self.durable_sequence
+        offset = self.size
+        checksum = record_checksum(self._mark, offset, lag, sequence, payload)
+        header = RECORD_HEADER.pack(length, checksum, sequence, lag, self._mark)
+        record = b"".join((header, payload, PADDING[length % 8]))
+        end = offset + len(record)
+        try:
+            if end > self._file.size and len(record) < _ALLOCATION_BYTES:
+                self._allocate(end)
+            self._file.write_at(offset, record, point=self._append_point)
+        except DiskError as error:
+            self.failure = error
+            raise
+        self.size = end
+        self.last_sequence = sequence
+        self._confirmed = False
+        return sequence
+
+    def _allocate(self, end: int) -> None:
+        """Fill up to the next chunk behind `end`. Records longer than a chunk grow the file
+        themselves: writing them twice would cost more than it saves."""
+        chunks = -(-end // _ALLOCATION_BYTES)
+        self._file.allocate(chunks * _ALLOCATION_BYTES, point=self._allocate_point)
+
+    def sync(self) -> int:
+        """Make all records appended before this call durable; return the last one's sequence.
+
+        Raises:
+            DiskError: the sync failed; the log is read-only from here on.
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        if self.failure is not None:
+            raise self.refusal()
+        target = self.last_sequence
+        try:
+            self._file.sync(point=self._sync_point)
+        except DiskError as error:
+            self.failure = error
+            raise
+        self.durable_sequence = target
+        return target
+
+    def seal(self) -> None:
+        """Confirm on disk that all records are durable, syncing them first where they are not.
+
+        The seal itself is not synced: it protects against damage, not against a crash.
+
+        Raises:
+            DiskError: write or sync failed; the log is read-only from here on.
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        if self.durable_sequence < self.last_sequence:
+            self.sync()
+        if not self._confirmed:
+            self._append(b"")
+            self._confirmed = True
+
+    def trim(self) -> None:
+        """Give back the space allocated ahead.
+
+        Raises:
+            DiskError: refused; the log is read-only from here on.
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        if self.failure is not None:
+            raise self.refusal()
+        try:
+            self._file.truncate(self.size, point=f"{self.identity.kind}.trim")
+        except DiskError as error:
+            self.failure = error
+            raise
+
+    def close(self) -> None:
+        """Sync what is not durable, seal, trim and close. After a failure, only close.
+
+        Closing twice is allowed.
+
+        Raises:
+            DiskError: the last sync failed; the file is closed all the same.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self.failure is None:
+                self.seal()
+                self.trim()
+        finally:
+            self._file.close()
+
+    def abandon(self) -> None:
+        """Close without a word on disk: for a file that no longer counts."""
+        self._file.close()
+
+    def refusal(self) -> ReadOnlyError:
+        """The error for work asked of a log that failed before."""
+        error = ReadOnlyError(
+            f"the {self.identity.kind} log takes no more writes after a failure: {self.failure}",
+            hint="Mend the cause and open the database again; it recovers what is on disk.",
+        )
+        error.__cause__ = self.failure
+        return error

@@ -1,0 +1,255 @@
+"""The manifest: the database's metadata as a log of edits.
+
+What Kudu keeps in its system catalog and in each tablet's superblock lies here in one log, which
+makes one record the atom of every change of metadata: a flush that adds files and a compaction that
+swaps them, in any number of tablets, happen or do not. What the manifest does not name does not
+exist.
+
+An edit is a JSON object whose meaning belongs to the rooms above; here it is only made durable, in
+order. The text is compact and deterministic (sorted keys, UTF-8, no NaN). A seal follows each edit
+as soon as it is durable, so that later damage to the newest edit is told from a torn write.
+
+The log is replaced by a shorter one when its history has grown: `rewrite` writes manifest N+1 in
+full and syncs it, then CURRENT names it, then the old one goes. A crash in between leaves a file
+that CURRENT does not name; the next writer removes it.
+"""
+
+import json
+import threading
+from typing import Any, Self
+
+from pykudu_sql.storage.errors import CorruptionError, DiskError
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.layout import (
+    current_path,
+    manifest_directory,
+    manifest_path,
+    parse_log_name,
+    tablets_directory,
+    wal_directory,
+)
+from pykudu_sql.storage.log.current import Current, read_current, write_current
+from pykudu_sql.storage.log.log_reader import LogEnd, LogReader
+from pykudu_sql.storage.log.log_writer import LogWriter
+from pykudu_sql.storage.log.record_log import KEEP_A_COPY, LogIdentity, LogKind
+
+Edit = dict[str, Any]
+
+
+class Manifest:
+    """An open manifest. All methods are thread-safe; edits are ordered by their arrival.
+
+    Attributes:
+        database_id: the 16 bytes of the database's UUID.
+        edits: what was there on opening (or creating), in order; `append` does not add to it.
+    """
+
+    def __init__(self, env: Env, root: str, writer: LogWriter, edits: list[Edit]) -> None:
+        """Use `create` or `open`."""
+        self._env = env
+        self._root = root
+        self._writer = writer
+        self._mutex = threading.Lock()
+        self.database_id = writer.identity.database_id
+        self.edits = edits
+
+    @classmethod
+    def create(cls, env: Env, root: str, database_id: bytes, edits: list[Edit]) -> Self:
+        """Make the first manifest of a new database; durable on return.
+
+        What an attempt that was cut short left in `manifest/` is removed first. The manifest is
+        the first thing a database gets; where there are data already, CURRENT was lost.
+
+        Args:
+            env: the file system.
+            root: the database directory; created when missing. It has no CURRENT.
+            database_id: the 16 bytes of the database's UUID.
+            edits: the first edits.
+
+        Raises:
+            CorruptionError: CURRENT is missing, but there is a database.
+            DiskError: refused by the file system.
+        """
+        env.make_dir(manifest_directory(root))
+        _refuse_to_bury(env, root)
+        _remove_all_but(env, root, None)
+        writer = _write_manifest(env, root, database_id, 1, edits)
+        try:
+            write_current(env, root, Current(database_id, 1))
+        except DiskError:
+            writer.abandon()
+            raise
+        return cls(env, root, writer, edits)
+
+    @classmethod
+    def open(cls, env: Env, root: str) -> Self:
+        """Open for writing: cuts a torn tail and removes manifests that CURRENT does not name.
+
+        Raises:
+            CorruptionError: CURRENT or the manifest is damaged or missing.
+            FormatVersionError: written by a newer version.
+            DiskError: refused by the file system.
+        """
+        current = read_current(env, root)
+        edits, identity, end = _read_manifest(env, root, current)
+        path = manifest_path(root, current.manifest_number)
+        writer = LogWriter.resume(env, path, identity, end)
+        try:
+            _remove_all_but(env, root, current.manifest_number)
+        except DiskError:
+            writer.abandon()
+            raise
+        return cls(env, root, writer, edits)
+
+    @staticmethod
+    def read(env: Env, root: str) -> tuple[bytes, list[Edit]]:
+        """Database id and edits, changing nothing on disk; a writer may be at work.
+
+        Raises:
+            CorruptionError: CURRENT or the manifest is damaged or missing.
+            FormatVersionError: written by a newer version.
+            DiskError: refused by the file system.
+        """
+        current = read_current(env, root)
+        while True:
+            try:
+                edits, identity, _ = _read_manifest(env, root, current)
+                return identity.database_id, edits
+            except (CorruptionError, DiskError):
+                # A writer may have replaced the manifest after CURRENT was read.
+                latest = read_current(env, root)
+                if latest == current:
+                    raise
+                current = latest
+
+    @property
+    def size(self) -> int:
+        """Bytes of the log in use: what `rewrite` could shorten."""
+        return self._writer.size
+
+    def append(self, edit: Edit) -> None:
+        """Add an edit; it is durable on return.
+
+        Raises:
+            DiskError: write or sync failed, and whether the edit is on disk is not known; the
+                manifest is read-only from here on.
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        payload = _encode(edit)
+        with self._mutex:
+            self._writer.append(payload)
+            self._writer.sync()
+            self._writer.seal()
+
+    def rewrite(self, edits: list[Edit]) -> None:
+        """Replace all edits by these, atomically and durably.
+
+        Raises:
+            DiskError: a step failed. Before the new one is in use, this one is read-only from
+                here on, and on disk either is in place; after that, the old file stays behind
+                until the next opening.
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        with self._mutex:
+            old = self._writer
+            if old.failure is not None:
+                raise old.refusal()
+            number = old.identity.number + 1
+            try:
+                self._writer = _write_manifest(
+                    self._env, self._root, self.database_id, number, edits
+                )
+                write_current(self._env, self._root, Current(self.database_id, number))
+            except DiskError as error:
+                self._writer.failure = error
+                old.failure = error
+                raise
+            old.abandon()
+            _remove_all_but(self._env, self._root, number)
+
+    def close(self) -> None:
+        """Mark the log as cleanly closed, and close it."""
+        with self._mutex:
+            self._writer.close()
+
+
+def _write_manifest(
+    env: Env, root: str, database_id: bytes, number: int, edits: list[Edit]
+) -> LogWriter:
+    """A whole manifest, its bytes and its name durable."""
+    identity = LogIdentity(LogKind.MANIFEST, number, 1, database_id)
+    payloads = [_encode(edit) for edit in edits]
+    writer = LogWriter.create(env, manifest_path(root, number), identity)
+    try:
+        for payload in payloads:
+            writer.append(payload)
+        writer.seal()
+        writer.sync()
+        env.sync_dir(manifest_directory(root), point="manifest.create_sync_dir")
+    except DiskError:
+        writer.abandon()
+        raise
+    return writer
+
+
+def _read_manifest(env: Env, root: str, current: Current) -> tuple[list[Edit], LogIdentity, LogEnd]:
+    """Edits, identity and end of the manifest that CURRENT names."""
+    path = manifest_path(root, current.manifest_number)
+    if not env.exists(path):
+        raise CorruptionError(
+            f"'{path}' is missing, though CURRENT names it as the live manifest",
+            hint=KEEP_A_COPY,
+        )
+    reader = LogReader.open(
+        env, path, LogKind.MANIFEST, current.manifest_number, current.database_id
+    )
+    try:
+        edits = [_decode(payload, path, sequence) for sequence, payload in reader.records()]
+    finally:
+        reader.close()
+    return edits, reader.identity, reader.end
+
+
+def _refuse_to_bury(env: Env, root: str) -> None:
+    """Refuse to start a new database over one that has lost its CURRENT."""
+    numbers = map(parse_log_name, env.list_dir(manifest_directory(root)))
+    signs = [manifest_path(root, n) for n in numbers if n is not None and n > 1]
+    for directory in (wal_directory(root), tablets_directory(root)):
+        if env.exists(directory) and env.list_dir(directory):
+            signs.append(directory)
+    if signs:
+        raise CorruptionError(
+            f"'{current_path(root)}' is missing, but '{signs[0]}' shows that a database is there",
+            hint=KEEP_A_COPY,
+        )
+
+
+def _remove_all_but(env: Env, root: str, live: int | None) -> None:
+    """Remove the manifests that do not count. Other names in the directory are not ours."""
+    directory = manifest_directory(root)
+    numbers = (parse_log_name(name) for name in env.list_dir(directory))
+    stale = [number for number in numbers if number is not None and number != live]
+    for number in stale:
+        env.unlink(manifest_path(root, number), point="manifest.drop")
+    if stale:
+        env.sync_dir(directory, point="manifest.drop_sync_dir")
+
+
+def _encode(edit: Edit) -> bytes:
+    """The one text of an edit."""
+    return json.dumps(
+        edit, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode("utf-8")
+
+
+def _decode(payload: bytes, path: str, sequence: int) -> Edit:
+    """The edit of a record whose checksum was right."""
+    try:
+        edit = json.loads(payload)
+    except (ValueError, RecursionError) as error:
+        raise CorruptionError(
+            f"edit {sequence} of '{path}' is not JSON: {error}", hint=KEEP_A_COPY
+        ) from None
+    if not isinstance(edit, dict):
+        raise CorruptionError(f"edit {sequence} of '{path}' is not an object", hint=KEEP_A_COPY)
+    return edit

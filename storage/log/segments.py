@@ -1,0 +1,127 @@
+"""The segments of a write-ahead log as they lie in their directory.
+
+Segment `N.log` is followed by `N+1.log`, whose header says with which sequence it goes on. The old
+one is synced before the new one is made, so only the newest may have a torn tail, and a newest
+one without a valid header and with nothing behind it is a crash between creating it and syncing
+its header: it is void, and nothing was ever in it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.layout import parse_log_name, segment_path
+from pykudu_sql.storage.log.log_reader import LogReader
+from pykudu_sql.storage.log.record_log import FILE_HEADER_BYTES, KEEP_A_COPY, LogKind, is_intact
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One segment.
+
+    Attributes:
+        number: the N of `N.log`.
+        path: where it lies.
+        first_sequence: sequence of its first record.
+    """
+
+    number: int
+    path: str
+    first_sequence: int
+
+
+def segment_numbers(env: Env, directory: str) -> list[int]:
+    """Numbers of the segments in a directory, ascending; other names are not ours."""
+    numbers = (parse_log_name(name) for name in env.list_dir(directory))
+    return sorted(number for number in numbers if number is not None)
+
+
+def find_segments(env: Env, directory: str, database_id: bytes) -> list[Segment]:
+    """All segments but a void last one, ascending.
+
+    Raises:
+        CorruptionError: a header is damaged, or is that of another log or database.
+        FormatVersionError: a segment was written by a newer version.
+    """
+    numbers = segment_numbers(env, directory)
+    if numbers and is_void(env, segment_path(directory, numbers[-1])):
+        numbers.pop()
+    segments = []
+    for number in numbers:
+        path = segment_path(directory, number)
+        reader = LogReader.open(env, path, LogKind.WAL, number, database_id)
+        reader.close()
+        segments.append(Segment(number, path, reader.identity.first_sequence))
+    return segments
+
+
+def is_void(env: Env, path: str) -> bool:
+    """Whether a segment was created and never came to have a header."""
+    file = env.open_random(path)
+    try:
+        header = file.read(0, min(FILE_HEADER_BYTES, file.size))
+        if is_intact(header):
+            return False
+        start = len(header)
+        while start < file.size:
+            data = file.read(start, min(1 << 20, file.size - start))
+            if data.count(0) != len(data):
+                return False
+            start += len(data)
+        return True
+    finally:
+        file.close()
+
+
+def needed_segments(segments: list[Segment], directory: str, after: int) -> list[Segment]:
+    """The segments that can hold records behind `after`.
+
+    Raises:
+        CorruptionError: one of them is missing.
+    """
+    start = max((i for i, s in enumerate(segments) if s.first_sequence <= after + 1), default=None)
+    if start is None:
+        if not segments and after == 0:
+            return []
+        begins = f"begins at record {segments[0].first_sequence}" if segments else "is empty"
+        raise CorruptionError(
+            f"the write-ahead log in '{directory}' {begins}, but record {after + 1} is needed",
+            hint=KEEP_A_COPY,
+        )
+    needed = segments[start:]
+    for segment, successor in pairwise(needed):
+        if successor.number != segment.number + 1:
+            raise CorruptionError(
+                f"'{segment_path(directory, segment.number + 1)}' is missing: records from "
+                f"'{segment.path}' up to '{successor.path}' are needed",
+                hint=KEEP_A_COPY,
+            )
+    return needed
+
+
+def replay_segments(
+    env: Env, segments: list[Segment], database_id: bytes, after: int
+) -> Iterator[tuple[int, bytes]]:
+    """The records behind `after` of an unbroken run of segments, ascending.
+
+    Raises:
+        CorruptionError: a record is damaged, or a segment does not go on where the one before
+            it ended.
+    """
+    for segment, successor in zip(segments, [*segments[1:], None], strict=True):
+        reader = LogReader.open(env, segment.path, LogKind.WAL, segment.number, database_id)
+        try:
+            for sequence, payload in reader.records():
+                if sequence > after:
+                    yield sequence, payload
+        finally:
+            reader.close()
+        if successor is not None and reader.end.last_sequence + 1 != successor.first_sequence:
+            raise CorruptionError(
+                f"'{segment.path}' is damaged at offset {reader.end.offset}: it ends with record "
+                f"{reader.end.last_sequence}, but '{successor.path}' goes on with record "
+                f"{successor.first_sequence}",
+                hint=KEEP_A_COPY,
+            )

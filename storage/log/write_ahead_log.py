@@ -1,0 +1,287 @@
+"""The write-ahead log: one for the whole database, in segments, with group commit.
+
+Kudu's `Log`. Every commit is one record. `append` puts it into the operating system's hands,
+`sync` makes it durable; who calls `sync` when is the caller's durability mode.
+
+Group commit: the first thread that wants to be durable syncs for everyone whose record was
+appended by then; threads that come meanwhile wait, and one of them leads the next round. Under load
+one fdatasync thus serves many commits, and a lone thread pays no more than its own.
+
+A segment that has grown past its size is trimmed and synced, then the next one is created, its
+header synced, its name synced. Whole segments are dropped once nothing in them is needed.
+
+After a failed write or sync the log is read-only: a retried fsync can report success for bytes
+that the kernel has thrown away. The next open recovers what is on disk.
+"""
+
+import threading
+from collections.abc import Iterator
+from typing import Self
+
+from pykudu_sql.storage.errors import DiskError
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.layout import segment_path
+from pykudu_sql.storage.log.log_reader import LogReader
+from pykudu_sql.storage.log.log_writer import LogWriter
+from pykudu_sql.storage.log.record_log import LogIdentity, LogKind
+from pykudu_sql.storage.log.segments import (
+    Segment,
+    find_segments,
+    needed_segments,
+    replay_segments,
+    segment_numbers,
+)
+
+# Recovery reads a segment in well under a second and log GC frees at least this much at a time;
+# rolling costs two syncs, which 16 MiB of records dwarf.
+SEGMENT_BYTES = 16 << 20
+
+
+class WriteAheadLog:
+    """An open write-ahead log. `append` needs the caller's commit lock; all else is thread-safe."""
+
+    def __init__(
+        self,
+        env: Env,
+        directory: str,
+        segments: list[Segment],
+        writer: LogWriter,
+        segment_bytes: int,
+    ) -> None:
+        """Use `open`."""
+        self._env = env
+        self._directory = directory
+        self._database_id = writer.identity.database_id
+        self._segment_bytes = segment_bytes
+        self._segments = segments
+        self._writer = writer
+        self._durable = writer.last_sequence
+        self._syncing = False
+        self._turn = threading.Condition()
+
+    @classmethod
+    def open(
+        cls,
+        env: Env,
+        directory: str,
+        database_id: bytes,
+        *,
+        segment_bytes: int = SEGMENT_BYTES,
+        after: int = 0,
+    ) -> Self:
+        """Open for writing; make the log when there is none.
+
+        The torn tail of a crash is cut. The next record's sequence is higher than any on disk and
+        than `after`; the first ever is 1. Not every number is handed out: each clean close uses
+        one for the seal.
+
+        Args:
+            env: the file system.
+            directory: where the segments lie; created when missing.
+            database_id: the 16 bytes of the database's UUID.
+            segment_bytes: a segment as long as that is followed by a new one.
+            after: the highest sequence that is no longer needed.
+
+        Raises:
+            CorruptionError: a needed segment is missing or damaged, as far as opening reads.
+            FormatVersionError: written by a newer version.
+            DiskError: refused by the file system.
+        """
+        env.make_dir(directory)
+        segments = find_segments(env, directory, database_id)
+        needed = needed_segments(segments, directory, after)
+        for number in segment_numbers(env, directory):
+            if number not in {segment.number for segment in segments}:
+                env.unlink(segment_path(directory, number), point="wal.drop_void")
+        if not needed:
+            writer = _create_segment(env, directory, LogIdentity(LogKind.WAL, 1, 1, database_id))
+            return cls(env, directory, [_segment_of(writer, directory)], writer, segment_bytes)
+        writer = _resume_segment(env, segments[-1], database_id)
+        log = cls(env, directory, segments, writer, segment_bytes)
+        if writer.last_sequence < after:
+            # Records that were never synced got lost, but what they did was flushed: their
+            # numbers count as used.
+            log._start_segment(first_sequence=after + 1)
+        return log
+
+    @staticmethod
+    def read(
+        env: Env, directory: str, database_id: bytes, *, after: int = 0
+    ) -> Iterator[tuple[int, bytes]]:
+        """The records behind `after`, changing nothing on disk; a writer may be at work.
+
+        Raises:
+            CorruptionError: a needed record is damaged or missing.
+            FormatVersionError: written by a newer version.
+        """
+        segments = find_segments(env, directory, database_id)
+        needed = needed_segments(segments, directory, after)
+        return replay_segments(env, needed, database_id, after)
+
+    @property
+    def last_sequence(self) -> int:
+        """Sequence of the last record appended."""
+        return self._writer.last_sequence
+
+    @property
+    def durable_sequence(self) -> int:
+        """All records up to this one survive a power loss."""
+        return self._durable
+
+    @property
+    def size(self) -> int:
+        """Bytes of records in the segment now written, header included."""
+        return self._writer.size
+
+    def replay(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """The records behind `after` as (sequence, payload), ascending, up to the present end.
+
+        Raises:
+            CorruptionError: a needed record is damaged or missing.
+        """
+        needed = needed_segments(self._segments, self._directory, after)
+        return replay_segments(self._env, needed, self._database_id, after)
+
+    def append(self, payload: bytes) -> int:
+        """Hand a record to the operating system and return its sequence; not yet durable.
+
+        Raises:
+            ValueTooLargeError: over 1 GiB; nothing was written.
+            DiskError: the write failed; the log is read-only from here on.
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        if self._writer.size >= self._segment_bytes:
+            self._roll()
+        return self._writer.append(payload)
+
+    def sync(self, sequence: int) -> None:
+        """Return when every record up to `sequence` is durable.
+
+        Raises:
+            DiskError: the sync failed; the log is read-only from here on.
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        if sequence <= self._durable:
+            return
+        if sequence > self._writer.last_sequence:
+            raise ValueError(f"record {sequence} was never appended")
+        if self._lead(sequence):
+            self._sync_as_leader()
+
+    def drop_before(self, sequence: int) -> None:
+        """Remove the segments that hold only records below `sequence`; never the one in use.
+
+        Raises:
+            DiskError: refused by the file system; what is left will be dropped another time.
+        """
+        with self._turn:
+            segments = self._segments
+            kept = max(i for i, s in enumerate(segments) if i == 0 or s.first_sequence <= sequence)
+            self._segments = segments[kept:]
+        for segment in segments[:kept]:
+            self._env.unlink(segment.path, point="wal.drop")
+        if kept:
+            self._env.sync_dir(self._directory, point="wal.drop_sync_dir")
+
+    def close(self) -> None:
+        """Make all records durable, mark the log as cleanly closed, and close it.
+
+        Raises:
+            DiskError: the last sync failed; the log is closed all the same.
+        """
+        self._lead(None)
+        try:
+            self._writer.close()
+            self._durable = self._writer.durable_sequence
+        finally:
+            self._yield_lead(self._durable)
+
+    def _lead(self, sequence: int | None) -> bool:
+        """Wait for one's turn at the file.
+
+        Args:
+            sequence: the record that shall be durable, or None to get the turn in any case.
+
+        Returns:
+            True when the turn is the caller's, False when another thread made it durable.
+        """
+        with self._turn:
+            while self._syncing:
+                self._turn.wait()
+                if sequence is not None and sequence <= self._durable:
+                    return False
+            if sequence is not None and sequence <= self._durable:
+                return False
+            self._syncing = True
+            return True
+
+    def _yield_lead(self, durable: int) -> None:
+        """End one's turn, however it went, and wake those who wait."""
+        with self._turn:
+            self._durable = max(self._durable, durable)
+            self._syncing = False
+            self._turn.notify_all()
+
+    def _sync_as_leader(self) -> None:
+        durable = 0
+        try:
+            durable = self._writer.sync()
+        finally:
+            self._yield_lead(durable)
+
+    def _roll(self) -> None:
+        """Make the segment in use durable and start the next one."""
+        self._lead(None)
+        durable = 0
+        try:
+            self._writer.trim()
+            durable = self._writer.sync()
+            self._start_segment(first_sequence=durable + 1)
+        finally:
+            self._yield_lead(durable)
+
+    def _start_segment(self, first_sequence: int) -> None:
+        """Go on in a new segment. The one in use is durable; the caller has the turn."""
+        old = self._writer
+        identity = LogIdentity(
+            LogKind.WAL, old.identity.number + 1, first_sequence, self._database_id
+        )
+        try:
+            self._writer = _create_segment(self._env, self._directory, identity)
+        except DiskError as error:
+            old.failure = error
+            raise
+        old.abandon()
+        with self._turn:
+            self._segments = [*self._segments, _segment_of(self._writer, self._directory)]
+            self._durable = first_sequence - 1
+
+
+def _create_segment(env: Env, directory: str, identity: LogIdentity) -> LogWriter:
+    """A new segment whose header and name are durable."""
+    writer = LogWriter.create(env, segment_path(directory, identity.number), identity)
+    try:
+        env.sync_dir(directory, point="wal.create_sync_dir")
+    except DiskError:
+        writer.abandon()
+        raise
+    return writer
+
+
+def _segment_of(writer: LogWriter, directory: str) -> Segment:
+    """The segment a writer writes."""
+    identity = writer.identity
+    return Segment(
+        identity.number, segment_path(directory, identity.number), identity.first_sequence
+    )
+
+
+def _resume_segment(env: Env, segment: Segment, database_id: bytes) -> LogWriter:
+    """Find the end of the newest segment and go on there."""
+    reader = LogReader.open(env, segment.path, LogKind.WAL, segment.number, database_id)
+    try:
+        for _ in reader.records():
+            pass
+    finally:
+        reader.close()
+    return LogWriter.resume(env, segment.path, reader.identity, reader.end)

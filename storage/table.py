@@ -1,0 +1,191 @@
+"""Rows of a table to the tablets that hold them, and blocks of tablets back to one Arrow table.
+
+The two crossings between what a statement hands over (columns of any tablet) and what tablets take
+and give (`KeyedOperations`, `RowBlock`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.arrays import cells_to_array, plain
+from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_columns
+from pykudu_sql.storage.common.schema import ColumnSchema, Schema
+from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.errors import AlreadyPresentError, NotNullError
+from pykudu_sql.storage.tablet.pending_writes import KeyedOperations
+from pykudu_sql.storage.tablet.rowset import RowBlock
+
+_MOSTLY = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """The part of a batch that goes to one tablet."""
+
+    tablet_id: str
+    batch: KeyedOperations
+
+
+def complete(table: TableInfo, operations: RowOperations) -> RowOperations:
+    """The operations with every column that an insert needs, unset ones at their write default.
+
+    Raises:
+        NotNullError: a NOT NULL column has neither a value nor a default, or a value is NULL.
+        ValueTooLargeError: a cell is over its limit.
+    """
+    check_columns(table.schema, operations.columns, table.name)
+    if not operations.kind.may_insert:
+        return operations
+    columns: dict[int, pa.Array] = {}
+    for column in table.schema.columns:
+        given = operations.columns.get(column.id)
+        columns[column.id] = (
+            _default(table.name, column, operations.length) if given is None else given
+        )
+    return replace(operations, columns=columns)
+
+
+def _default(table: str, column: ColumnSchema, length: int) -> pa.Array:
+    check_default(table, column)
+    cell = cells_to_array([column.write_default], column.type)
+    return cell.take(pa.array(np.zeros(length, np.int64)))
+
+
+def check_default(table: str, column: ColumnSchema) -> None:
+    """See that an INSERT may leave a column out.
+
+    Raises:
+        NotNullError: it is NOT NULL and has no default.
+    """
+    if column.write_default is None and not column.nullable:
+        raise NotNullError(
+            f"no value provided for required column '{column.name}' of table '{table}'",
+            hint="give a value, or set a DEFAULT",
+        )
+
+
+def complete_cells(table: TableInfo, cells: Mapping[int, Cell]) -> dict[int, Cell]:
+    """`complete` for the cells of one row, in the order of the table's columns."""
+    full: dict[int, Cell] = {}
+    for column in table.schema.columns:
+        if column.id in cells:
+            full[column.id] = cells[column.id]
+        else:
+            check_default(table.name, column)
+            full[column.id] = column.write_default
+    return full
+
+
+def set_ids(schema: Schema, columns: Mapping[int, object]) -> tuple[int, ...]:
+    """The ids among `columns` that lie outside the key."""
+    return tuple(i for i in columns if i not in schema.key_ids)
+
+
+def route(
+    table: TableInfo, encoder: KeyEncoder, operations: RowOperations, set_columns: tuple[int, ...]
+) -> list[Routed]:
+    """Encode keys, settle keys that a batch names twice, and split the batch by tablet.
+
+    A key named twice is an error in an INSERT; the first counts for INSERT_IGNORE and DELETE, the
+    last for the others.
+
+    Args:
+        table: to be written.
+        encoder: of its key.
+        operations: complete.
+        set_columns: see `KeyedOperations.set_ids`.
+
+    Raises:
+        AlreadyPresentError: an INSERT names a key twice.
+        UncoveredRangeError: a key lies outside all range partitions.
+        ValueTooLargeError: a key is over its limit.
+    """
+    columns, keys = operations.columns, encoder.encode(operations.columns)
+    order = keys.argsort()
+    repeated = keys.duplicates(order)
+    if len(repeated):
+        kept = _settle(table, operations, keys, order, repeated)
+        columns, keys = _take(columns, kept), keys.take(kept)
+    tablets = table.assigner.assign({i: columns[i] for i in table.schema.key_ids})
+    parts = []
+    for index in np.unique(tablets):
+        mine = np.flatnonzero(tablets == index)
+        whole = len(mine) == len(keys)
+        part = RowOperations(operations.kind, columns if whole else _take(columns, mine), len(mine))
+        batch = KeyedOperations(part, keys if whole else keys.take(mine), set_columns)
+        parts.append(Routed(table.tablets[index].id, batch))
+    return parts
+
+
+def _settle(
+    table: TableInfo,
+    operations: RowOperations,
+    keys: EncodedKeys,
+    order: npt.NDArray[np.int64],
+    repeated: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    kind = operations.kind
+    if kind is RowOpKind.INSERT:
+        place = int(order[repeated[0]])
+        names = ", ".join(c.name for c in table.schema.key_columns)
+        values = ", ".join(
+            str(plain(operations.columns[i].slice(place, 1))[0].as_py())
+            for i in table.schema.key_ids
+        )
+        raise AlreadyPresentError(
+            f"key given twice in one INSERT into table '{table.name}': ({names}) = ({values})",
+            hint="use UPSERT to keep the last, or INSERT OR IGNORE to keep the first",
+        )
+    firsts = (RowOpKind.INSERT_IGNORE, RowOpKind.DELETE, RowOpKind.DELETE_IGNORE)
+    dropped = np.zeros(len(keys), np.bool_)
+    # The sort is stable: of equal keys the one given earlier stands first.
+    dropped[order[repeated if kind in firsts else repeated - 1]] = True
+    return np.flatnonzero(~dropped)
+
+
+def _take(columns: Mapping[int, pa.Array], places: npt.NDArray[np.int64]) -> dict[int, pa.Array]:
+    chosen = pa.array(places)
+    return {i: values.take(chosen) for i, values in columns.items()}
+
+
+def assemble(columns: Sequence[ColumnSchema], blocks: Iterator[RowBlock]) -> pa.Table:
+    """Blocks as one Arrow table, a chunk a block, with the columns' names.
+
+    Dictionary-encoded strings stay so where nearly all of a column is encoded.
+    """
+    chunks: list[list[pa.Array]] = [[] for _ in columns]
+    rows = 0
+    for block in blocks:
+        rows += block.length
+        for chunk, values in zip(chunks, block.columns, strict=True):
+            chunk.append(values)
+    if not columns:
+        return pa.table({"rows": pa.nulls(rows)}).select([])
+    arrays = [unify(part, column.type) for part, column in zip(chunks, columns, strict=True)]
+    return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
+
+
+def unify(chunks: Sequence[pa.Array], column_type: DataType) -> pa.ChunkedArray:
+    """Chunks of one column, some dictionary-encoded perhaps, as one chunked array."""
+    encoded = [chunk for chunk in chunks if pa.types.is_dictionary(chunk.type)]
+    if not encoded:
+        return pa.chunked_array(chunks, column_type.arrow)
+    total = sum(len(chunk) for chunk in chunks)
+    if (total - sum(len(chunk) for chunk in encoded)) * _MOSTLY > total:
+        return pa.chunked_array([plain(chunk) for chunk in chunks], column_type.arrow)
+    dictionaries = [c if pa.types.is_dictionary(c.type) else c.dictionary_encode() for c in chunks]
+    widest = max((c.indices.type for c in dictionaries), key=lambda kind: int(kind.bit_width))
+    return pa.chunked_array([_widen(c, widest) for c in dictionaries])
+
+
+def _widen(values: pa.DictionaryArray, index_type: pa.DataType) -> pa.DictionaryArray:
+    if values.indices.type == index_type:
+        return values
+    return pa.DictionaryArray.from_arrays(values.indices.cast(index_type), values.dictionary)

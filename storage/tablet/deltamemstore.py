@@ -1,0 +1,169 @@
+"""The DeltaMemStore: changes of flushed rows that are not on disk yet.
+
+One for each rowset (Kudu's `tablet/deltamemstore.cc`; a MemRowSet keeps its own mutations in one
+too). Changes arrive under the store's commit lock in the order of their hybrid times, and never
+change afterwards; readers ask for what lies below their bound.
+
+Two shapes arrive: single changes, kept as Python cells and found by ordinal at once, and batches,
+kept as columns. For a scan the single changes are turned into columns, each only once.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array
+from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.tablet.delta_store import (
+    DeltaCells,
+    DeltaKind,
+    Deltas,
+    Ordinals,
+    merge_redo,
+    no_deltas,
+    uniform_deltas,
+)
+
+_ENTRY_BYTES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One change of one row."""
+
+    timestamp: int
+    kind: DeltaKind
+    cells: Mapping[int, Cell]
+
+
+class DeltaMemStore:
+    """Changes in memory, newest last.
+
+    Attributes:
+        id: distinguishes it in the write-ahead log from the rowset's other DeltaMemStores.
+        types: the types of all columns that changes may name.
+        version: grows with every change.
+        max_timestamp: of the newest change, 0 when there is none.
+        bytes: a rough size.
+        anchor: the first log record whose effect is here, 0 for none.
+    """
+
+    def __init__(self, store_id: int, types: Mapping[int, DataType]) -> None:
+        """An empty store."""
+        self.id = store_id
+        self.types = types
+        self.version = 0
+        self.min_timestamp = 0
+        self.max_timestamp = 0
+        self.bytes = 0
+        self.anchor = 0
+        self._rows: dict[int, list[RowChange]] = {}
+        self._batches: list[Deltas] = []
+        self._log: list[tuple[int, RowChange]] = []
+        self._columnar: Deltas = no_deltas()
+        self._unmerged: list[Deltas] = []
+        self._seal_lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self.version
+
+    def add_one(
+        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: int
+    ) -> None:
+        """Add a change of one row. The caller holds the commit lock."""
+        change = RowChange(timestamp, kind, cells)
+        self._rows.setdefault(ordinal, []).append(change)
+        with self._seal_lock:
+            self._log.append((ordinal, change))
+        self._count(1, _ENTRY_BYTES, timestamp)
+
+    def add_batch(
+        self,
+        kind: DeltaKind,
+        ordinals: Ordinals,
+        columns: Mapping[int, pa.Array],
+        timestamp: int,
+    ) -> None:
+        """Add one kind of change of many rows. The caller holds the commit lock.
+
+        Args:
+            kind: of all changes.
+            ordinals: int64[n], in any order.
+            columns: the cells set, by column id, n each.
+            timestamp: hybrid time.
+        """
+        batch = uniform_deltas(kind, ordinals, columns, timestamp)
+        with self._seal_lock:
+            self._seal()
+            self._unmerged.append(batch)
+        self._batches.append(batch)
+        size = sum(values.nbytes for values in columns.values())
+        self._count(len(ordinals), size + 17 * len(ordinals), timestamp)
+
+    def _count(self, changes: int, size: int, timestamp: int) -> None:
+        if not self.version:
+            self.min_timestamp = timestamp
+        self.max_timestamp = timestamp
+        self.bytes += size
+        self.version += changes
+
+    def _seal(self) -> None:
+        """Turn the log of single changes into columns. The caller holds the seal lock."""
+        if self._log:
+            self._unmerged.append(_columns_of(self._log, self.types))
+            self._log = []
+
+    def deltas(self) -> Deltas:
+        """Every change so far, in REDO order."""
+        with self._seal_lock:
+            self._seal()
+            if self._unmerged:
+                self._columnar = merge_redo([self._columnar, *self._unmerged])
+                self._unmerged = []
+            return self._columnar
+
+    def changes_of(self, ordinal: int, bound: int) -> list[RowChange]:
+        """The changes of one row below a bound, oldest first."""
+        found = self._rows.get(ordinal, ())
+        changes = [change for change in found if change.timestamp < bound]
+        for batch in self._batches:
+            change = _change_in(batch, ordinal, self.types)
+            if change is not None and change.timestamp < bound:
+                changes.append(change)
+        if self._batches:
+            changes.sort(key=lambda change: change.timestamp)
+        return changes
+
+
+def _change_in(batch: Deltas, ordinal: int, types: Mapping[int, DataType]) -> RowChange | None:
+    place = int(np.searchsorted(batch.ordinals, ordinal))
+    if place == len(batch) or batch.ordinals[place] != ordinal:
+        return None
+    cells = {
+        i: array_to_cells(column.values.slice(place, 1), types[i])[0]
+        for i, column in batch.cells.items()
+    }
+    return RowChange(int(batch.timestamps[place]), DeltaKind(int(batch.kinds[place])), cells)
+
+
+def _columns_of(log: Sequence[tuple[int, RowChange]], types: Mapping[int, DataType]) -> Deltas:
+    """Single changes as columns, sorted."""
+    log = sorted(log, key=lambda entry: entry[0])  # stable: keeps the order in time
+    positions: dict[int, list[int]] = {}
+    cells: dict[int, list[Cell]] = {}
+    for place, (_, change) in enumerate(log):
+        for column_id, cell in change.cells.items():
+            positions.setdefault(column_id, []).append(place)
+            cells.setdefault(column_id, []).append(cell)
+    return Deltas(
+        np.array([ordinal for ordinal, _ in log], np.int64),
+        np.array([change.timestamp for _, change in log], np.uint64),
+        np.array([change.kind for _, change in log], np.uint8),
+        {
+            i: DeltaCells(np.array(places, np.int64), cells_to_array(cells[i], types[i]))
+            for i, places in positions.items()
+        },
+    )

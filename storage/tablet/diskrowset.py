@@ -1,0 +1,178 @@
+"""The DiskRowSet: flushed rows, sorted by key, with their deltas.
+
+Kudu's `tablet/diskrowset.h`: a CFileSet that never changes and a DeltaTracker whose stores are
+swapped as deltas are flushed. The row at an ordinal exists at a snapshot unless the deltas visible
+to it say otherwise.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.arrays import array_to_cells
+from pykudu_sql.storage.common.column_predicate import Predicate
+from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.tablet.cfile_set import CFileSet
+from pykudu_sql.storage.tablet.delta_applier import apply_patch, slice_patch
+from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker, DeltaView
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.memrowset import living_rows
+from pykudu_sql.storage.tablet.pruning import Range, matching_ranges
+from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, replay_changes
+from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
+
+
+class DiskRowSet:
+    """Rows on disk. Writers hold the commit lock; readers need none.
+
+    Attributes:
+        meta: as in the manifest.
+        base: the base image.
+        tracker: the deltas; swapped whole.
+    """
+
+    def __init__(
+        self,
+        meta: RowSetMeta,
+        base: CFileSet,
+        tracker: DeltaTracker,
+        types: Mapping[int, DataType],
+    ) -> None:
+        """Put base and deltas together.
+
+        Args:
+            meta: as in the manifest.
+            base: the base image.
+            tracker: the deltas.
+            types: the types of all columns of the table, grown by ALTER TABLE.
+        """
+        self.meta = meta
+        self.base = base
+        self.tracker = tracker
+        self._types = types
+        self._settled: tuple[object, DeltaView] | None = None
+
+    @property
+    def id(self) -> int:
+        """Distinguishes the rowset within its tablet."""
+        return self.meta.id
+
+    def row_count(self, bound: int) -> int:
+        """Rows of the base image, or 0 before the commit that inserted them all."""
+        return self.meta.rows if self.tracker.is_visible(bound) else 0
+
+    def find_one(self, probe: KeyProbe) -> int:
+        """The ordinal of a key, alive or not, or -1."""
+        return self.base.find_one(probe)
+
+    def find(self, keys: EncodedKeys) -> Ordinals:
+        """The ordinals of keys, alive or not, or -1, int64[n]."""
+        return self.base.find(keys)
+
+    def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:
+        """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
+        tracker = self.tracker
+        if own is not None or bound <= tracker.newest:
+            return tracker.view(bound, own)
+        state = (tracker, *(store.version for store in tracker.stores))
+        settled = self._settled
+        if settled is None or settled[0] != state:
+            settled = (state, tracker.view(bound))
+            self._settled = settled
+        return settled[1]
+
+    def read_row(
+        self,
+        ordinal: int,
+        columns: Sequence[ColumnSchema],
+        bound: int,
+        own: DeltaMemStore | None,
+    ) -> tuple[Cell, ...] | None:
+        """A row's cells as a snapshot sees them, or None."""
+        tracker = self.tracker
+        if not tracker.is_visible(bound):
+            return None
+        cells: list[Cell] | None
+        if tracker.redo or any(f.meta.stats.max_timestamp >= bound for f in tracker.undo):
+            cells = self._read_through_view(ordinal, columns, bound)
+        else:
+            cells = [self.base.cell(column, ordinal) for column in columns]
+            changes = tracker.memory_changes(ordinal, bound)
+            if changes:
+                cells = replay_changes(cells, columns, changes)
+        if own is not None and len(own):
+            cells = replay_changes(cells, columns, own.changes_of(ordinal, 1 << 64))
+        return None if cells is None else tuple(cells)
+
+    def _read_through_view(
+        self, ordinal: int, columns: Sequence[ColumnSchema], bound: int
+    ) -> list[Cell] | None:
+        view = self.view(bound, None)
+        alive = view.alive(self.meta.rows)
+        if alive is not None and not alive[ordinal]:
+            return None
+        return [self._patched_cell(column, ordinal, view) for column in columns]
+
+    def _patched_cell(self, column: ColumnSchema, ordinal: int, view: DeltaView) -> Cell:
+        patch = view.patch(column.id)
+        found = None if patch is None else slice_patch(patch, ordinal, ordinal + 1)
+        if found is None:
+            return self.base.cell(column, ordinal)
+        return array_to_cells(found.values, column.type)[0]
+
+    def scan(
+        self,
+        columns: Sequence[ColumnSchema],
+        predicate: Predicate | None,
+        bound: int,
+        own: DeltaMemStore | None,
+    ) -> Iterator[RowBlock]:
+        """The rows that a snapshot sees, by key, save blocks that cannot match."""
+        if not self.tracker.is_visible(bound):
+            return
+        view = self.view(bound, own)
+        alive = view.alive(self.meta.rows)
+        for start, stop in self.ranges(predicate, view):
+            arrays = [
+                apply_patch(
+                    self.base.column(column, start, stop), start, view.patch(column.id), column.type
+                )
+                for column in columns
+            ]
+            yield from living_rows(arrays, np.arange(start, stop, dtype=np.int64), alive)
+
+    def ranges(self, predicate: Predicate | None, view: DeltaView) -> list[Range]:
+        """Ordinal ranges that a predicate can match."""
+        if predicate is None:
+            return [(0, self.meta.rows)]
+
+        def changed(column_id: int) -> Ordinals | None:
+            patch = view.patch(column_id)
+            return None if patch is None else patch.ordinals
+
+        return matching_ranges(predicate, self.meta.rows, self.base.zone_map, changed)
+
+    def changed_since(self, bound: int) -> npt.NDArray[np.bool_] | None:
+        """Rows with a commit at or after a bound; None when there are none."""
+        return self.tracker.changed_since(bound, self.meta.rows)
+
+    def mutate_one(
+        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: int
+    ) -> None:
+        """Change one row."""
+        self.tracker.memory.add_one(ordinal, kind, cells, timestamp)
+
+    def mutate(
+        self,
+        kind: DeltaKind,
+        ordinals: Ordinals,
+        columns: Mapping[int, pa.Array],
+        timestamp: int,
+    ) -> None:
+        """Change many rows alike."""
+        self.tracker.memory.add_batch(kind, ordinals, columns, timestamp)

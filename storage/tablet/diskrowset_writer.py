@@ -1,0 +1,63 @@
+"""Writing the base file of a DiskRowSet: every column, the bloom filter and the key index.
+
+One file, one fsync (Kudu writes a file for each column, `tablet/diskrowset.cc`). Encoding is pure
+and releases the interpreter, so several rowsets can be written at once on threads.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
+from pykudu_sql.storage.cfile.cfile_writer import encode_column
+from pykudu_sql.storage.cfile.container import ContainerWriter
+from pykudu_sql.storage.cfile.key_index import KeyIndex
+from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.tablet.cfile_set import BLOOM, KEY_INDEX
+from pykudu_sql.storage.tablet.tablet_files import TabletFiles
+from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
+
+
+def write_base(
+    files: TabletFiles,
+    rowset_id: int,
+    schema: Sequence[ColumnSchema],
+    columns: Mapping[int, pa.Array],
+    keys: EncodedKeys,
+    inserted_at: int | None,
+) -> RowSetMeta:
+    """Write and fsync a base file in the staging folder.
+
+    Args:
+        files: of the tablet.
+        rowset_id: of the new rowset.
+        schema: the columns to write.
+        columns: their cells by column id, sorted by key, at least one row.
+        keys: the encoded keys, ascending and distinct.
+        inserted_at: the commit that inserted all rows, or None.
+
+    Raises:
+        DiskError: the disk refused.
+    """
+    number = files.new_number()
+    path = files.staging_path("base", number)
+    writer = ContainerWriter(files.env, path, files.identity("base", number), "base.write")
+    for column in schema:
+        encoded = encode_column(
+            column.type, column.encoding, column.compression, column.block_size, columns[column.id]
+        )
+        writer.add_cfile(str(column.id), encoded)
+    writer.add_blob(BLOOM, BloomFilter.build(keys.hash64()).to_bytes())
+    writer.add_blob(KEY_INDEX, KeyIndex.build(keys).to_bytes())
+    summary = writer.finish({"rowset": rowset_id, "rows": len(keys)})
+    return RowSetMeta(
+        id=rowset_id,
+        base=number,
+        rows=len(keys),
+        size=summary.size,
+        min_key=keys.at(0),
+        max_key=keys.at(len(keys) - 1),
+        column_ids=tuple(column.id for column in schema),
+        inserted_at=inserted_at,
+    )

@@ -1,0 +1,370 @@
+"""A transaction's uncommitted writes to one tablet.
+
+What a transaction wrote lives in stores of its own, shaped like the tablet's: a private MemRowSet
+for new rows, a private DeltaMemStore for each rowset whose rows it changed, and for large inserts
+DiskRowSets already written but not named by the manifest. Reading through them gives the
+transaction its own writes by the same code that reads the tablet.
+
+At commit they become `TabletWrites`. If another commit changed one of the keys since the
+transaction's snapshot, the first committer has won; if the tablet was only flushed meanwhile, the
+writes are done over against the new rowsets.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.errors import AlreadyPresentError, Error, RowNotFoundError
+from pykudu_sql.storage.tablet.commit_record import (
+    BatchInsert,
+    BatchMutation,
+    RowInsert,
+    RowMutation,
+    TabletWrites,
+)
+from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.locator import (
+    Located,
+    TabletComponents,
+    changed_keys,
+    find_row,
+    locate,
+)
+from pykudu_sql.storage.tablet.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.rowset import KeyProbe, RowSet
+from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
+from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
+
+LATEST = 1 << 63
+_PRIVATE_ID = -1
+
+Columns = Mapping[int, pa.Array]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedOperations:
+    """A batch of operations on one tablet, its keys encoded and distinct.
+
+    Attributes:
+        operations: what to do; INSERT and UPSERT carry every column (see `set_ids`).
+        keys: encoded.
+        set_ids: the columns outside the key that an UPSERT or UPDATE of a present row sets.
+    """
+
+    operations: RowOperations
+    keys: EncodedKeys
+    set_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedRow:
+    """One operation on one row.
+
+    Attributes:
+        kind: what to do.
+        probe: its key.
+        cells: for INSERT and UPSERT every column; for UPDATE those set.
+        set_ids: as in `KeyedOperations`.
+    """
+
+    kind: RowOpKind
+    probe: KeyProbe
+    cells: Mapping[int, Cell]
+    set_ids: tuple[int, ...]
+
+
+class PendingWrites:
+    """What a transaction wrote to one tablet so far. Used by one thread at a time."""
+
+    def __init__(self, tablet: Tablet, table_name: str, bound: int) -> None:
+        """No writes yet.
+
+        Args:
+            tablet: to be written.
+            table_name: for messages.
+            bound: of the transaction's snapshot.
+        """
+        self.tablet = tablet
+        self.bound = bound
+        self.staged: list[DiskRowSet] = []
+        self.own: dict[int, DeltaMemStore] = {}
+        self._table = table_name
+        self._components = tablet.components
+        self._inserts = MemRowSet(_PRIVATE_ID, tablet.types)
+        self._inserted: list[tuple[RowInsert | BatchInsert, Sequence[bytes]]] = []
+        self._mutations: list[RowMutation | BatchMutation] = []
+        self._log: list[KeyedOperations | KeyedRow] = []
+
+    @property
+    def rowsets(self) -> tuple[RowSet, ...]:
+        """The rowsets that the transaction sees: its own rows first, then the tablet's."""
+        return (self._inserts, *self.staged, *self._components.rowsets)
+
+    @property
+    def _reusable(self) -> tuple[RowSet, ...]:
+        return (self._inserts, self._components.memrowset)
+
+    def locate(self, keys: EncodedKeys) -> Located:
+        """Where rows are, as the transaction sees them."""
+        return locate(self.rowsets, self._reusable, keys, self.bound, self.own)
+
+    def check(self, batch: KeyedOperations) -> Located:
+        """Find the rows of a batch and see that its operations fit them; changes nothing.
+
+        Raises:
+            AlreadyPresentError, RowNotFoundError: for the first row that does not fit.
+        """
+        found = self.locate(batch.keys)
+        kind, alive = batch.operations.kind, found.alive
+        if kind is RowOpKind.INSERT and alive.any():
+            raise self.present(batch.keys.at(int(np.argmax(alive))))
+        if kind in (RowOpKind.UPDATE, RowOpKind.DELETE) and not alive.all():
+            raise self._absent(batch.keys.at(int(np.argmin(alive))))
+        return found
+
+    def write(self, batch: KeyedOperations, found: Located) -> int:
+        """Do a batch of operations that `check` has found to fit.
+
+        Returns:
+            The number of rows changed.
+        """
+        self._log.append(batch)
+        kind, alive = batch.operations.kind, found.alive
+        changed = 0
+        if kind in (RowOpKind.DELETE, RowOpKind.DELETE_IGNORE):
+            changed += self._mutate(DeltaKind.DELETE, found, alive, {})
+        elif kind not in (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE):
+            cells = {i: batch.operations.columns[i] for i in batch.set_ids}
+            changed += self._mutate(DeltaKind.UPDATE, found, alive, cells)
+            if not cells:
+                changed += int(np.count_nonzero(alive))
+        if kind.may_insert:
+            changed += self._insert(batch, found, ~alive)
+        return changed
+
+    def _mutate(
+        self, kind: DeltaKind, found: Located, mask: npt.NDArray[np.bool_], columns: Columns
+    ) -> int:
+        if kind is DeltaKind.UPDATE and not columns:
+            return 0
+        for index in np.unique(found.where[mask]):
+            chosen = np.flatnonzero(mask & (found.where == index))
+            everything = len(chosen) == len(mask)
+            taken = pa.array(chosen)
+            cells = {i: v if everything else v.take(taken) for i, v in columns.items()}
+            self._change(found.rowsets[index], kind, found.ordinals[chosen], cells)
+        return int(np.count_nonzero(mask))
+
+    def _change(self, rowset: RowSet, kind: DeltaKind, ordinals: Ordinals, cells: Columns) -> None:
+        if rowset is self._inserts:
+            rowset.mutate(kind, ordinals, cells, 0)
+            return
+        self._own_store(rowset).add_batch(kind, ordinals, cells, 0)
+        self._mutations.append(BatchMutation(rowset.id, store_id_of(rowset), kind, ordinals, cells))
+
+    def _own_store(self, rowset: RowSet) -> DeltaMemStore:
+        store = self.own.get(rowset.id)
+        if store is None:
+            store = self.own[rowset.id] = DeltaMemStore(0, self.tablet.types)
+        return store
+
+    def _insert(self, batch: KeyedOperations, found: Located, mask: npt.NDArray[np.bool_]) -> int:
+        columns = batch.operations.columns
+        ghosts = mask & (found.where >= 0)
+        if ghosts.any():
+            key_ids = self.tablet.schema.key_ids
+            values = {i: v for i, v in columns.items() if i not in key_ids}
+            self._mutate(DeltaKind.REINSERT, found, ghosts, values)
+        fresh = np.flatnonzero(mask & ~ghosts)
+        if len(fresh):
+            keys = batch.keys
+            if len(fresh) < len(mask):
+                taken = pa.array(fresh)
+                columns = {i: values.take(taken) for i, values in columns.items()}
+                keys = keys.take(fresh)
+            encoded = keys.to_pylist()
+            self._inserts.insert(encoded, columns, 0)
+            self._inserted.append((BatchInsert(columns), encoded))
+        return int(np.count_nonzero(mask))
+
+    def read_row(self, probe: KeyProbe, columns: Sequence[ColumnSchema]) -> tuple[Cell, ...] | None:
+        """One row's cells as the transaction sees them, or None."""
+        for rowset in self._with_key(probe.encoded):
+            ordinal = rowset.find_one(probe)
+            if ordinal >= 0:
+                own = self.own.get(rowset.id)
+                row = rowset.read_row(ordinal, columns, self.bound, own)
+                if row is not None:
+                    return row
+        return None
+
+    def _with_key(self, key: bytes) -> Sequence[RowSet]:
+        return (self._inserts, *self.staged, *self._components.with_key(key))
+
+    def write_row(self, row: KeyedRow) -> int:
+        """Do one operation on one row; as `write` for a batch of one.
+
+        Raises:
+            AlreadyPresentError, RowNotFoundError: it does not fit.
+        """
+        candidates = self._with_key(row.probe.encoded)
+        found = find_row(candidates, self._reusable, row.probe, self.bound, self.own)
+        alive = found is not None and found[2]
+        kind = row.kind
+        if alive and kind is RowOpKind.INSERT:
+            raise self.present(row.probe.encoded)
+        if not alive and kind in (RowOpKind.UPDATE, RowOpKind.DELETE):
+            raise self._absent(row.probe.encoded)
+        self._log.append(row)
+        if found is not None and alive:
+            return self._change_row(found[0], found[1], row)
+        if not kind.may_insert:
+            return 0
+        if found is not None:
+            key_ids = self.tablet.schema.key_ids
+            values = {i: cell for i, cell in row.cells.items() if i not in key_ids}
+            self._change_one(found[0], found[1], DeltaKind.REINSERT, values)
+        else:
+            cells = tuple(row.cells.values())
+            self._inserts.insert_one(row.probe.encoded, cells, tuple(row.cells), 0)
+            self._inserted.append((RowInsert(row.cells), (row.probe.encoded,)))
+        return 1
+
+    def _change_row(self, rowset: RowSet, ordinal: int, row: KeyedRow) -> int:
+        kind = row.kind
+        if kind is RowOpKind.INSERT_IGNORE:
+            return 0
+        if kind in (RowOpKind.DELETE, RowOpKind.DELETE_IGNORE):
+            self._change_one(rowset, ordinal, DeltaKind.DELETE, {})
+        elif row.set_ids:
+            cells = {i: row.cells[i] for i in row.set_ids}
+            self._change_one(rowset, ordinal, DeltaKind.UPDATE, cells)
+        return 1
+
+    def _change_one(
+        self, rowset: RowSet, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell]
+    ) -> None:
+        if rowset is self._inserts:
+            rowset.mutate_one(ordinal, kind, cells, 0)
+            return
+        self._own_store(rowset).add_one(ordinal, kind, cells, 0)
+        self._mutations.append(RowMutation(rowset.id, 0, kind, ordinal, cells))
+
+    def stage(self, rowsets: Sequence[DiskRowSet]) -> None:
+        """Add rowsets that were written for this transaction; their keys are known to be new."""
+        self.staged.extend(rowsets)
+
+    def publish_staged(self, timestamp: int) -> TabletEdit:
+        """Move the staged rowsets to their places, as inserted by the commit of a time.
+
+        Returns:
+            What the manifest must record before they exist.
+        """
+        files, schema = self.tablet.files, self.tablet.schema
+        metas = [replace(rowset.meta, inserted_at=timestamp) for rowset in self.staged]
+        if metas:
+            files.publish([("base", meta.base) for meta in metas], "bulk")
+        self.staged = [files.open_rowset(m, schema.key_columns, self.tablet.types) for m in metas]
+        return TabletEdit(self.tablet.id, rowsets=metas)
+
+    def discard_staged(self) -> None:
+        """Remove the staged rowsets' files, as a rollback does."""
+        for rowset in self.staged:
+            rowset.base.close()
+            self.tablet.files.discard("base", rowset.meta.base)
+        self.staged = []
+
+    def has_conflict(self) -> bool:
+        """Whether a commit since the snapshot changed a key written here."""
+        if self.tablet.newest < self.bound:
+            return False
+        rowsets = self.tablet.components.rowsets
+        keys = [batch.keys for batch in self._log if isinstance(batch, KeyedOperations)]
+        keys += [rowset.base.keys() for rowset in self.staged]
+        if any(changed_keys(rowsets, part, self.bound).any() for part in keys):
+            return True
+        rows = [row for row in self._log if isinstance(row, KeyedRow)]
+        return any(_changed(rowsets, row.probe, self.bound) for row in rows)
+
+    def rebase(self) -> "PendingWrites":
+        """These writes done over against the tablet as it is now.
+
+        Raises:
+            AlreadyPresentError, RowNotFoundError: they do not fit any more.
+        """
+        if self._components is self.tablet.components:
+            return self
+        renewed = PendingWrites(self.tablet, self._table, LATEST)
+        renewed.stage(self.staged)
+        for entry in self._log:
+            if isinstance(entry, KeyedRow):
+                renewed.write_row(entry)
+            else:
+                renewed.write(entry, renewed.check(entry))
+        return renewed
+
+    def resolve(self) -> tuple[TabletWrites, Sequence[Sequence[bytes]], Mapping[int, RowSet]]:
+        """What the commit does, the keys of its inserts, and the rowsets it names by id.
+
+        The caller holds the commit lock, so that the delta stores named are those that take the
+        changes.
+        """
+        inserted = self._final_inserts() if len(self._inserts.deltas) else self._inserted
+        targets = {rowset.id: rowset for rowset in (*self.staged, *self._components.rowsets)}
+        writes = TabletWrites(
+            self.tablet.id,
+            self._components.memrowset.id,
+            [insert for insert, _ in inserted],
+            [replace(m, store_id=store_id_of(targets[m.rowset_id])) for m in self._mutations],
+        )
+        return writes, [keys for _, keys in inserted], targets
+
+    def _final_inserts(self) -> list[tuple[RowInsert | BatchInsert, Sequence[bytes]]]:
+        """The new rows that are left after the transaction changed some of them again."""
+        schema = self.tablet.schema.columns
+        final: list[tuple[RowInsert | BatchInsert, Sequence[bytes]]] = []
+        for block in self._inserts.scan(schema, None, self.bound, None):
+            columns = {c.id: v for c, v in zip(schema, block.columns, strict=True)}
+            keys = self.tablet.key_encoder.encode(columns).to_pylist()
+            final.append((BatchInsert(columns), keys))
+        return final
+
+    @property
+    def components(self) -> TabletComponents:
+        """The tablet's rowsets that these writes were made against."""
+        return self._components
+
+    def _describe(self, key: bytes) -> str:
+        columns = self.tablet.schema.key_columns
+        cells = self.tablet.key_encoder.decode_one(key)
+        values = [str(c.type.from_cell(v)) for c, v in zip(columns, cells, strict=True)]
+        return f"({', '.join(c.name for c in columns)}) = ({', '.join(values)})"
+
+    def present(self, key: bytes) -> Error:
+        """The error that says a key is there already."""
+        return AlreadyPresentError(
+            f"key already present in table '{self._table}': {self._describe(key)}",
+            hint="use UPSERT to overwrite, or INSERT OR IGNORE to skip",
+        )
+
+    def _absent(self, key: bytes) -> Error:
+        return RowNotFoundError(f"key not found in table '{self._table}': {self._describe(key)}")
+
+
+def _changed(rowsets: Sequence[RowSet], probe: KeyProbe, bound: int) -> bool:
+    for rowset in rowsets:
+        since = rowset.changed_since(bound)
+        if since is not None:
+            ordinal = rowset.find_one(probe)
+            if ordinal >= 0 and since[ordinal]:
+                return True
+    return False

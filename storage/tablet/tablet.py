@@ -1,0 +1,218 @@
+"""The Tablet: one partition of a table, as rowsets that are swapped whole.
+
+Kudu's `tablet/tablet.h` holds transactions, consensus, compaction and metrics too; here it is the
+rowsets, the way to read them at a snapshot, and the way to apply what a commit decided. Choosing
+what to write is `pending_writes`, bringing memory to disk is `flush`, replaying the log is
+`bootstrap`.
+
+Writers hold the store's commit lock. Readers take the reference to the components and need no
+lock.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+
+from pykudu_sql.storage.common.column_predicate import Predicate
+from pykudu_sql.storage.common.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.murmur import hash64_one
+from pykudu_sql.storage.common.schema import ColumnSchema, Schema
+from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.tablet.commit_record import (
+    BatchMutation,
+    RowInsert,
+    RowMutation,
+    TabletWrites,
+)
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.locator import OwnChanges, TabletComponents
+from pykudu_sql.storage.tablet.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, RowSet
+from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
+from pykudu_sql.storage.tablet.tablet_files import TabletFiles
+from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
+
+
+class Tablet:
+    """One tablet.
+
+    Attributes:
+        files: its files.
+        schema: of the table now.
+        column_schemas: every column the table ever had, by id, in its newest form.
+        types: the types of the same columns.
+        components: the rowsets; swapped whole.
+        durable_memrowset: id of the newest MemRowSet that is on disk.
+        newest: hybrid time of the newest commit.
+        maintenance_lock: held by whoever flushes or compacts, so that one at a time does.
+    """
+
+    def __init__(
+        self,
+        files: TabletFiles,
+        schemas: Sequence[Schema],
+        metas: Sequence[RowSetMeta],
+        durable_memrowset: int,
+    ) -> None:
+        """Open a tablet as the manifest describes it, before the log is replayed.
+
+        Args:
+            files: of the tablet.
+            schemas: all the table ever had, oldest first.
+            metas: its DiskRowSets.
+            durable_memrowset: id of the newest MemRowSet on disk.
+        """
+        self.files = files
+        self.column_schemas: dict[int, ColumnSchema] = {}
+        self.types: dict[int, DataType] = {}
+        self.durable_memrowset = durable_memrowset
+        self.schema = schemas[-1]
+        for schema in schemas:
+            self.change_schema(schema)
+        self.key_encoder = KeyEncoder(self.schema.key_columns)
+        for meta in metas:
+            for number in (meta.base, *(m.number for m in (*meta.undo, *meta.redo))):
+                files.reserve(number)
+        self._rowset_ids = count(max([durable_memrowset, *(meta.id for meta in metas)]) + 1)
+        rowsets = [files.open_rowset(meta, self.schema.key_columns, self.types) for meta in metas]
+        self.components = TabletComponents(self.new_memrowset(), (), RowSetTree(rowsets))
+        self.maintenance_lock = threading.Lock()
+        self.newest = max((rowset.tracker.newest for rowset in rowsets), default=0)
+
+    @property
+    def id(self) -> str:
+        """The tablet's UUID."""
+        return self.files.tablet_id
+
+    def change_schema(self, schema: Schema) -> None:
+        """Take a new schema of the table; rows already here keep the columns they have."""
+        self.schema = schema
+        for column in schema.columns:
+            self.column_schemas[column.id] = column
+            self.types[column.id] = column.type
+
+    def new_rowset_id(self) -> int:
+        """A rowset id not used before."""
+        return next(self._rowset_ids)
+
+    def reserve_rowset_id(self, rowset_id: int) -> None:
+        """Never hand out a rowset id up to and including this one."""
+        self._rowset_ids = count(max(rowset_id + 1, next(self._rowset_ids)))
+
+    def new_memrowset(self) -> MemRowSet:
+        """An empty MemRowSet of this tablet."""
+        return MemRowSet(self.new_rowset_id(), self.types)
+
+    def new_delta_store(self, store_id: int) -> DeltaMemStore:
+        """An empty DeltaMemStore for a rowset of this tablet."""
+        return DeltaMemStore(store_id, self.types)
+
+    def probe(self, cells: tuple[Cell, ...]) -> KeyProbe:
+        """A key, given its cells in key order, in the forms that a look-up needs."""
+        encoded = self.key_encoder.encode_one(cells)
+        return KeyProbe(encoded, cells, hash64_one(encoded))
+
+    def scan(
+        self,
+        columns: Sequence[ColumnSchema],
+        predicate: Predicate | None,
+        bound: int,
+        rowsets: Sequence[RowSet] | None = None,
+        own: OwnChanges | None = None,
+    ) -> Iterator[RowBlock]:
+        """The tablet's rows at a snapshot, save blocks that no row can match.
+
+        Args:
+            columns: to read.
+            predicate: for pruning; callers apply it to the rows.
+            bound: of the snapshot.
+            rowsets: to read instead of the tablet's own, as for a transaction.
+            own: the transaction's changes by rowset id.
+        """
+        changes: Mapping[int, DeltaMemStore] = own or {}
+        for rowset in self.components.rowsets if rowsets is None else rowsets:
+            yield from rowset.scan(columns, predicate, bound, changes.get(rowset.id))
+
+    def read_row(
+        self, probe: KeyProbe, columns: Sequence[ColumnSchema], bound: int
+    ) -> tuple[Cell, ...] | None:
+        """One row's cells at a snapshot, or None."""
+        components = self.components
+        for rowset in components.with_key(probe.encoded):
+            ordinal = rowset.find_one(probe)
+            if ordinal >= 0:
+                row = rowset.read_row(ordinal, columns, bound, None)
+                if row is not None:
+                    return row
+        return None
+
+    @property
+    def anchor(self) -> int | None:
+        """The oldest log record that holds something not on disk yet, or None."""
+        components = self.components
+        anchors = [m.anchor for m in (components.memrowset, *components.flushing)]
+        for rowset in components.tree.rowsets:
+            anchors += [store.anchor for store in rowset.tracker.stores]
+        return min((anchor for anchor in anchors if anchor), default=None)
+
+    @property
+    def memory(self) -> int:
+        """Roughly the bytes held in memory that a flush would free."""
+        components = self.components
+        size = sum(m.memory for m in (components.memrowset, *components.flushing))
+        for rowset in components.tree.rowsets:
+            size += sum(store.bytes for store in rowset.tracker.stores)
+        return size
+
+    def close(self) -> None:
+        """Close the tablet's files."""
+        for rowset in self.components.tree.rowsets:
+            rowset.base.close()
+
+    def apply(
+        self,
+        writes: TabletWrites,
+        keys: Sequence[Sequence[bytes]],
+        timestamp: int,
+        sequence: int,
+        targets: Mapping[int, RowSet],
+    ) -> None:
+        """Apply what a commit decided. The caller holds the commit lock.
+
+        Args:
+            writes: inserts and mutations.
+            keys: for each insert of `writes`, the encoded keys of its rows.
+            timestamp: of the commit.
+            sequence: of its record in the write-ahead log.
+            targets: the rowsets that the mutations and the inserts name, by id.
+        """
+        memrowset = targets.get(writes.memrowset_id)
+        if isinstance(memrowset, MemRowSet) and writes.inserts:
+            memrowset.anchor = memrowset.anchor or sequence
+            for insert, encoded in zip(writes.inserts, keys, strict=True):
+                if isinstance(insert, RowInsert):
+                    ids = tuple(insert.cells)
+                    memrowset.insert_one(encoded[0], tuple(insert.cells.values()), ids, timestamp)
+                else:
+                    memrowset.insert(encoded, insert.columns, timestamp)
+        for mutation in writes.mutations:
+            _mutate(targets[mutation.rowset_id], mutation, timestamp, sequence)
+        self.newest = max(self.newest, timestamp)
+
+
+def _mutate(
+    rowset: RowSet, mutation: RowMutation | BatchMutation, timestamp: int, sequence: int
+) -> None:
+    if isinstance(rowset, DiskRowSet):
+        store = rowset.tracker.memory
+        store.anchor = store.anchor or sequence
+    if isinstance(mutation, RowMutation):
+        rowset.mutate_one(mutation.ordinal, mutation.kind, mutation.cells, timestamp)
+    else:
+        rowset.mutate(mutation.kind, mutation.ordinals, mutation.columns, timestamp)
+
+
+def store_id_of(rowset: RowSet) -> int:
+    """The id of the delta store that takes a rowset's changes now."""
+    return rowset.tracker.memory.id if isinstance(rowset, DiskRowSet) else 0

@@ -1,0 +1,308 @@
+"""Transactions: one snapshot to read, one commit for all that was written.
+
+Snapshot isolation with first committer wins: reads see the snapshot and the transaction's own
+writes; at commit, a key that another transaction changed since is a SerializationError. Writes
+stay in the transaction's own stores until then, but for large inserts, whose rowsets are written
+at once and named by the manifest only at commit.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.bulk_writer import write_rowsets
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.committer import Committer
+from pykudu_sql.storage.common.partition_pruner import prune
+from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_cells
+from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.errors import (
+    InterfaceError,
+    NotSupportedError,
+    SerializationError,
+    UncoveredRangeError,
+)
+from pykudu_sql.storage.table import Routed, assemble, complete, complete_cells, route, set_ids
+from pykudu_sql.storage.tablet.locator import Located, OwnChanges
+from pykudu_sql.storage.tablet.pending_writes import KeyedRow, PendingWrites
+from pykudu_sql.storage.tablet.rowset import RowBlock, RowSet
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+BULK_ROWS = 50_000
+PARALLEL_ROWS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionHost:
+    """What a transaction needs of its store.
+
+    Attributes:
+        tablets: by UUID.
+        committer: commits.
+        pool: threads for scans and large inserts.
+        table_now: a table's newest state by id, None once it is dropped.
+        auto_ids: reserves n values of a table's hidden counter and returns the first.
+    """
+
+    tablets: Mapping[str, Tablet]
+    committer: Committer
+    pool: Executor
+    table_now: Callable[[str], TableInfo | None]
+    auto_ids: Callable[[TableInfo, int], int]
+
+
+class Transaction:
+    """One transaction, used by one thread at a time.
+
+    Attributes:
+        bound: of its snapshot.
+    """
+
+    def __init__(self, host: TransactionHost, bound: int) -> None:
+        """Begin at a snapshot."""
+        self.bound = bound
+        self._host = host
+        self._pending: dict[str, PendingWrites] = {}
+        self._written: dict[str, TableInfo] = {}
+        self._ended = False
+
+    @property
+    def has_writes(self) -> bool:
+        """Whether anything was written."""
+        return bool(self._pending)
+
+    def table_scan(self, table: TableInfo, spec: ScanSpec, bound: int | None = None) -> pa.Table:
+        """The rows of a table, save those that no matching row can be among.
+
+        Args:
+            table: as of the moment that is read.
+            spec: which columns, and what they are wanted for.
+            bound: of another snapshot, for AS OF; None reads the transaction's own, with its
+                own writes.
+        """
+        columns = tuple(table.schema.by_id[i] for i in spec.column_ids)
+        blocks = self._blocks(table, columns, spec, bound)
+        if spec.limit is not None:
+            blocks = _until(blocks, spec.limit)
+        return assemble(columns, blocks)
+
+    def _blocks(
+        self, table: TableInfo, columns: Sequence[ColumnSchema], spec: ScanSpec, bound: int | None
+    ) -> Iterator[RowBlock]:
+        at = self.bound if bound is None else bound
+        chosen = prune(table.schema, table.partition_schema, spec.predicate)
+        reads: list[tuple[Tablet, RowSet, OwnChanges]] = []
+        for index in chosen:
+            tablet = self._host.tablets[table.tablets[index].id]
+            pending = self._pending.get(tablet.id) if bound is None else None
+            if pending is None:
+                reads += [(tablet, rowset, {}) for rowset in tablet.components.rowsets]
+            else:
+                reads += [(tablet, rowset, pending.own) for rowset in pending.rowsets]
+
+        def read(one: tuple[Tablet, RowSet, OwnChanges]) -> list[RowBlock]:
+            tablet, rowset, own = one
+            return list(tablet.scan(columns, spec.predicate, at, (rowset,), own))
+
+        rows = sum(rowset.row_count(at) for _, rowset, _ in reads)
+        if spec.limit is None and len(reads) > 1 and rows > PARALLEL_ROWS:
+            return chain.from_iterable(self._host.pool.map(read, reads))
+        return chain.from_iterable(map(read, reads))
+
+    def lookup(
+        self,
+        table: TableInfo,
+        key: tuple[Cell, ...],
+        column_ids: Sequence[int],
+        bound: int | None = None,
+    ) -> tuple[Cell, ...] | None:
+        """One row's cells by its key, or None.
+
+        Args:
+            table: as of the moment that is read.
+            key: cells in key order.
+            column_ids: wanted.
+            bound: as for `table_scan`.
+        """
+        by_id = table.schema.by_id
+        columns = [by_id[i] for i in column_ids]
+        tablet = self._tablet_of(table, key)
+        if tablet is None:
+            return None
+        probe = tablet.probe(key)
+        if bound is not None or not self._pending:
+            return tablet.read_row(probe, columns, self.bound if bound is None else bound)
+        pending = self._pending.get(tablet.id)
+        if pending is None:
+            return tablet.read_row(probe, columns, self.bound)
+        return pending.read_row(probe, columns)
+
+    def _tablet_of(self, table: TableInfo, key: tuple[Cell, ...]) -> Tablet | None:
+        if len(table.tablets) == 1 and not table.partition_schema.range_column_ids:
+            return self._host.tablets[table.tablets[0].id]
+        try:
+            index = table.assigner.assign_one(dict(zip(table.schema.key_ids, key, strict=True)))
+        except UncoveredRangeError:
+            return None
+        return self._host.tablets[table.tablets[index].id]
+
+    def write(self, table: TableInfo, operations: RowOperations) -> int:
+        """Do a batch of operations, all or nothing.
+
+        Args:
+            table: of the transaction's snapshot.
+            operations: what to do.
+
+        Returns:
+            The number of rows changed.
+
+        Raises:
+            IntegrityError, DataError: a row does not fit; nothing was done.
+            DiskError: the disk refused; the transaction must be rolled back.
+        """
+        self._open()
+        set_columns = set_ids(table.schema, operations.columns)
+        full = complete(table, self._number(table, operations))
+        if not full.length:
+            return 0
+        encoder = self._host.tablets[table.tablets[0].id].key_encoder
+        parts = route(table, encoder, full, set_columns)
+        checked = list(self._host.pool.map(lambda p: self._check(table, p), parts))
+        if full.kind is RowOpKind.INSERT and full.length >= BULK_ROWS:
+            tablets = [self._host.tablets[part.tablet_id] for part in parts]
+            batches = [part.batch for part in parts]
+            staged = list(self._host.pool.map(write_rowsets, tablets, batches))
+            for (pending, _), rowsets in zip(checked, staged, strict=True):
+                self._keep(table, pending).stage(rowsets)
+            return full.length
+        changed = 0
+        for part, (pending, found) in zip(parts, checked, strict=True):
+            changed += self._keep(table, pending).write(part.batch, found)
+        return changed
+
+    def _check(self, table: TableInfo, part: Routed) -> tuple[PendingWrites, Located]:
+        pending = self._pending_for(table, self._host.tablets[part.tablet_id])
+        return pending, pending.check(part.batch)
+
+    def _number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
+        """The operations with the hidden counter's column filled."""
+        schema = table.schema
+        if not schema.auto_incrementing or not operations.kind.may_insert:
+            return operations
+        counter = schema.key_ids[-1]
+        if operations.kind not in (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE):
+            raise _no_upsert(table)
+        first = self._host.auto_ids(table, operations.length)
+        numbers = pa.array(np.arange(first, first + operations.length, dtype=np.int64))
+        return replace(operations, columns={**operations.columns, counter: numbers})
+
+    def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
+        """Do one operation on one row; as `write` for a batch of one.
+
+        Args:
+            table: of the transaction's snapshot.
+            kind: what to do.
+            cells: by column id, the key's among them.
+        """
+        self._open()
+        schema = table.schema
+        check_cells(schema, cells, table.name)
+        set_columns = set_ids(schema, cells)
+        if kind.may_insert:
+            if schema.auto_incrementing:
+                if kind not in (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE):
+                    raise _no_upsert(table)
+                cells = {**cells, schema.key_ids[-1]: self._host.auto_ids(table, 1)}
+            cells = complete_cells(table, cells)
+        key = tuple([cells[i] for i in schema.key_ids])
+        index = table.assigner.assign_one(cells)
+        tablet = self._host.tablets[table.tablets[index].id]
+        pending = self._pending_for(table, tablet)
+        changed = pending.write_row(KeyedRow(kind, tablet.probe(key), cells, set_columns))
+        self._keep(table, pending)
+        return changed
+
+    def _pending_for(self, table: TableInfo, tablet: Tablet) -> PendingWrites:
+        return self._pending.get(tablet.id) or PendingWrites(tablet, table.name, self.bound)
+
+    def _keep(self, table: TableInfo, pending: PendingWrites) -> PendingWrites:
+        self._pending[pending.tablet.id] = pending
+        self._written[table.id] = table
+        return pending
+
+    def _open(self) -> None:
+        if self._ended:
+            raise InterfaceError("the transaction has ended")
+        self._host.committer.check_writable()
+
+    def commit(self, durable: bool) -> int | None:
+        """Commit.
+
+        Args:
+            durable: return only once the commit survives a power loss.
+
+        Returns:
+            The commit's hybrid time, None when nothing was written.
+
+        Raises:
+            SerializationError: another transaction came first; this one is rolled back.
+            ReadOnlyError, DiskError: it could not be made durable.
+        """
+        if self._ended:
+            raise InterfaceError("the transaction has ended")
+        if not self._pending:
+            self._ended = True
+            return None
+        committer = self._host.committer
+        try:
+            with committer.lock:
+                self._check_tables()
+                pending = list(self._pending.values())
+                commit = committer.apply(pending)
+        except BaseException:
+            self.rollback()
+            raise
+        self._ended = True
+        committer.finish(commit, durable)
+        return commit.timestamp
+
+    def _check_tables(self) -> None:
+        """A table altered or dropped since would not take these rows as they are."""
+        for table in self._written.values():
+            now = self._host.table_now(table.id)
+            if now is None or now.schema != table.schema or now.tablets != table.tablets:
+                raise SerializationError(
+                    f"table '{table.name}' was changed by another session meanwhile",
+                    hint="run the transaction again",
+                )
+
+    def rollback(self) -> None:
+        """Forget everything written."""
+        self._ended = True
+        for pending in self._pending.values():
+            pending.discard_staged()
+        self._pending = {}
+
+
+def _until(blocks: Iterator[RowBlock], limit: int) -> Iterator[RowBlock]:
+    """Blocks until they hold at least `limit` rows."""
+    rows = 0
+    while rows < limit:
+        block = next(blocks, None)
+        if block is None:
+            return
+        rows += block.length
+        yield block
+
+
+def _no_upsert(table: TableInfo) -> NotSupportedError:
+    return NotSupportedError(
+        f"table '{table.name}' has a NON UNIQUE PRIMARY KEY and takes no UPSERT",
+        hint="use INSERT, or UPDATE the rows by a WHERE",
+    )

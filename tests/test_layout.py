@@ -1,0 +1,122 @@
+"""The house keeps its shape: packages, links and imports agree wherever the code is read from.
+
+Four folders at the top level are one package when imported. Three things say so, and each is blind
+without the others: the package table of pyproject.toml (for an install), the links under
+`pykudu_sql/` (for a checkout), and imports by full name (for both).
+"""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("planner", "shell", "storage")
+HEAVY = ("deltalake", "duckdb", "numpy", "prompt_toolkit", "pyarrow", "pyspark", "sqlglot")
+
+
+def setuptools_table() -> dict[str, Any]:
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    table: dict[str, Any] = pyproject["tool"]["setuptools"]
+    return table
+
+
+def source_files() -> Iterator[Path]:
+    for folder in ("pykudu_sql", *ROOMS, "benchmarks", "tests"):
+        # Paths through a link are the rooms' own files a second time.
+        yield from (
+            path
+            for path in sorted((ROOT / folder).rglob("*.py"))
+            if folder != "pykudu_sql" or path.relative_to(ROOT).parts[1] not in ROOMS
+        )
+
+
+def folders_with_code(top: Path, package: str) -> Iterator[str]:
+    yield package
+    for child in sorted(top.iterdir()):
+        if child.is_dir() and not child.is_symlink() and any(child.glob("*.py")):
+            yield from folders_with_code(child, f"{package}.{child.name}")
+
+
+def imported_modules(path: Path) -> Iterator[tuple[int, int, str]]:
+    """Line, level of relativity (0 for absolute) and name of every import of a file."""
+    for node in ast.walk(ast.parse(path.read_text(), filename=str(path))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, 0, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, node.level, node.module or ""
+
+
+def test_the_package_list_is_the_folders_found() -> None:
+    found = set(folders_with_code(ROOT / "pykudu_sql", "pykudu_sql"))
+    for room in ROOMS:
+        found |= set(folders_with_code(ROOT / room, f"pykudu_sql.{room}"))
+    assert sorted(setuptools_table()["packages"]) == sorted(found)
+
+
+def test_the_package_directories_are_the_rooms() -> None:
+    expected = {"pykudu_sql": "pykudu_sql"} | {f"pykudu_sql.{room}": room for room in ROOMS}
+    assert setuptools_table()["package-dir"] == expected
+
+
+@pytest.mark.parametrize("package", setuptools_table()["packages"])
+def test_every_package_has_an_init_that_is_its_own(package: str) -> None:
+    parts = package.split(".")
+    folder = ROOT.joinpath(*parts[1:] if parts[1:2] and parts[1] in ROOMS else parts)
+    assert (folder / "__init__.py").is_file()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_link_is_relative_and_leads_home(room: str) -> None:
+    link = ROOT / "pykudu_sql" / room
+    if not link.is_symlink() and link.is_file():
+        pytest.skip("this checkout was made without symbolic links")
+    assert link.readlink() == Path("..") / room
+    assert link.resolve() == ROOT / room
+
+
+def test_the_type_marker_is_shipped() -> None:
+    assert (ROOT / "pykudu_sql" / "py.typed").is_file()
+    assert setuptools_table()["package-data"] == {"pykudu_sql": ["py.typed"]}
+
+
+def test_every_import_is_absolute_and_by_full_name() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {'.' * level}{module}"
+        for path in source_files()
+        for line, level, module in imported_modules(path)
+        if level or module.split(".")[0] in ROOMS
+    ]
+    assert wrong == []
+
+
+def test_the_code_of_the_package_never_imports_tests_or_benchmarks() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {module}"
+        for path in source_files()
+        if path.relative_to(ROOT).parts[0] not in ("benchmarks", "tests")
+        for line, _, module in imported_modules(path)
+        if module.split(".")[0] in ("benchmarks", "tests")
+    ]
+    assert wrong == []
+
+
+def test_importing_the_face_loads_no_heavy_library() -> None:
+    program = (
+        "import sys; import pykudu_sql; "
+        f"print(*sorted({set(HEAVY)!r} & {{name.split('.')[0] for name in sys.modules}}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == []
