@@ -12,13 +12,15 @@ filters again; it may never return too little.
 import datetime as dt
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 
 from pykudu_sql.storage.common.column_predicate import (
+    ALWAYS,
+    NEVER,
     And,
     Comparison,
     InList,
@@ -32,9 +34,6 @@ from pykudu_sql.storage.common.column_predicate import (
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
 from pykudu_sql.storage.errors import DataError
-
-ALWAYS: Predicate = And(())
-NEVER: Predicate = Or(())
 
 _DAY_MICROS = 86_400_000_000
 _EXACT_DOUBLE = 1 << 53
@@ -134,21 +133,41 @@ def _in_list(column_id: int, cells: Sequence[Cell]) -> Predicate:
     return InList(column_id, tuple(cells))
 
 
-def exact_cell(column: ColumnSchema, value: object) -> Cell:
-    """The one cell that equals a value, None when no cell of the column does.
+def exact_cell(column_type: DataType, value: object) -> Cell:
+    """The one cell that equals a value; None when no cell of the type does.
 
     Unlike `DataType.to_cell` nothing is cut or rounded: `'abcd'` equals no VARCHAR(3) and 1.005 no
     DECIMAL(9,2). Text meets a number as `to_cell` reads it, for callers that hold keys as text.
     """
-    found = compare(column, Op.EQ, value)
+    found = compare(ColumnSchema(0, "", column_type, nullable=False), Op.EQ, value)
     if isinstance(found, Comparison) and found.op is Op.EQ:
-        return found.value
+        too_long = isinstance(found.value, str) and 0 < column_type.length < len(found.value)
+        return None if too_long else found.value
     if found == NEVER:
         return None
     try:
-        return column.type.to_cell(value)
+        return column_type.to_cell(value)
     except DataError:
         return None
+
+
+def cell_reader(column_type: DataType) -> Callable[[object], Cell]:
+    """`exact_cell` of one type, with a short way for the values that are cells already."""
+    if column_type.is_integer:
+        low, high = column_type.integer_range or (0, 0)
+
+        def read_integer(value: object) -> Cell:
+            if type(value) is int:
+                return value if low <= value <= high else None
+            return exact_cell(column_type, value)
+
+        return read_integer
+    plain = {Kind.STRING: str, Kind.BINARY: bytes}.get(column_type.kind)
+
+    def read(value: object) -> Cell:
+        return value if type(value) is plain else exact_cell(column_type, value)
+
+    return read
 
 
 def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:
@@ -168,8 +187,9 @@ def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:
     elif isinstance(value, Decimal):
         number = Fraction(value) if value.is_finite() and value.adjusted() < 80 else None
     elif isinstance(value, float | np.floating) and kind is not Kind.DECIMAL:
-        exact = math.isfinite(value) and abs(value) < _EXACT_DOUBLE
-        number = Fraction(float(value)) if exact else None
+        double = float(value)
+        exact = math.isfinite(double) and abs(double) < _EXACT_DOUBLE
+        number = Fraction(double) if exact else None
     else:
         number = None
     return None if number is None else number * 10**column_type.scale

@@ -6,13 +6,12 @@ TIMESTAMP x` into its own version clause, and `?` into named placeholders number
 the text. Too long or too deep a statement is refused while it is still a list of tokens.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import ClassVar
 
-from sqlglot import exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
-from sqlglot.tokens import Token, TokenType
 
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.storage.errors import (
@@ -219,10 +218,15 @@ def _numbered(tokens: list[Token]) -> list[Token]:
     return out
 
 
-def _guard_tokens(tokens: Iterable[Token], text: str) -> None:
-    depth = prefixes = subscripts = joins = count = 0
+def _guard_tokens(tokens: Sequence[Token], text: str) -> None:
+    if len(tokens) > MAX_TOKENS:
+        raise StatementTooComplexError(
+            f"statement of {len(tokens)} words is too long",
+            hint=f"at most {MAX_TOKENS} are planned; put long lists into a table and join it",
+        )
+    depth = prefixes = subscripts = joins = 0
     previous = None
-    for count, token in enumerate(tokens, 1):
+    for token in tokens:
         kind = token.token_type
         subscripts += kind is TokenType.L_BRACKET and previous is TokenType.R_BRACKET
         previous = kind
@@ -243,11 +247,6 @@ def _guard_tokens(tokens: Iterable[Token], text: str) -> None:
                 f"statement is nested deeper than {MAX_NESTING} levels",
                 position=source_position(text, token.start),
             )
-    if count > MAX_TOKENS:
-        raise StatementTooComplexError(
-            f"statement of {count} words is too long",
-            hint=f"at most {MAX_TOKENS} are planned; put long lists into a table and join it",
-        )
     if joins > MAX_JOINS:
         raise StatementTooComplexError(f"{joins} joins are more than the {MAX_JOINS} allowed")
 

@@ -6,7 +6,12 @@ second line. sqlglot knows most functions as node classes, which carry the SQL n
 for; the rest arrive as `Anonymous`.
 """
 
+import difflib
+
 from sqlglot import exp
+
+from pykudu_sql.planner.dialect import node_position
+from pykudu_sql.storage.errors import ProgrammingError
 
 _OPERATORS = """
     all and any array case cast exists if iif in map or struct try_cast xor
@@ -24,16 +29,17 @@ _TEXT = """
     format_bytes from_base64 from_binary from_hex group_concat hamming hash hex initcap instr
     jaccard jaro_similarity jaro_winkler_similarity jarowinkler_similarity lcase left len length
     levenshtein lower lpad ltrim md5 md5_number mismatches nfc_normalize octet_length ord overlay
-    position prefix printf regexp_escape regexp_extract regexp_extract_all regexp_full_match
+    pad position prefix printf regexp_escape regexp_extract regexp_extract_all regexp_full_match
     regexp_ilike regexp_like regexp_matches regexp_replace regexp_split regexp_split_to_array
-    repeat replace reverse right rpad rtrim sha sha1 sha256 split split_part split_to_array
+    repeat replace reverse right rpad rtrim sha sha1 sha2 sha256 split split_part split_to_array
     starts_with startswith str_position str_split str_split_regex string_split string_split_regex
     string_to_array strip_accents strlen strpos substr substring suffix to_base64 to_binary to_hex
     translate trim ucase unbin unhex unicode upper url_decode url_encode
 """
 _TIME = """
     age century current_date current_time current_timestamp date date_add date_bin date_diff
-    date_part date_sub date_trunc datediff datepart datesub datetime_trunc datetrunc day day_of_month
+    date_from_parts date_part date_sub time_from_parts time_to_unix timestamp_from_parts
+    date_trunc datediff datepart datesub datetime_trunc datetrunc day day_of_month
     day_of_week day_of_year dayname dayofmonth dayofweek dayofweek_iso dayofyear days_in_month
     decade epoch epoch_ms epoch_ns epoch_us era extract from_unixtime get_current_timestamp hour
     interval isodow isoyear julian last_day localtime localtimestamp make_date make_time
@@ -82,7 +88,8 @@ _NESTED = """
     explode
 """
 _JSON = """
-    json_array json_array_length json_contains json_exists json_extract json_extract_path
+    j_s_o_n_array j_s_o_n_object json_array json_array_length json_contains json_exists
+    json_extract json_extract_path
     json_extract_path_text json_extract_scalar json_extract_string json_keys json_merge_patch
     json_object json_quote json_structure json_type json_valid json_value jsonb_extract
     jsonb_extract_scalar to_json parse_json json
@@ -123,6 +130,24 @@ def is_allowed(node: exp.Func) -> bool:
     if isinstance(node, exp.Connector | exp.Cast | exp.Case | exp.CombinedAggFunc):
         return True
     return not ALLOWED.isdisjoint(function_names(node))
+
+
+def check_function(node: exp.Func, text: str) -> None:
+    """Refuse a call of a function that is not on the list.
+
+    Raises:
+        ProgrammingError: with the place, and a near name if there is one.
+    """
+    if is_allowed(node):
+        return
+    name = min(function_names(node), key=len)
+    close = difflib.get_close_matches(name, ALLOWED, n=1, cutoff=0.8)
+    raise ProgrammingError(
+        f"function {name}() does not exist",
+        hint=f"did you mean {close[0]}()?" if close else None,
+        position=node_position(node, text),
+        sqlstate="42883",
+    )
 
 
 def is_volatile(node: exp.Expr) -> bool:

@@ -8,16 +8,9 @@ A template is a storage predicate, complete, or a tree with conditions that wait
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pykudu_sql.planner.comparison import (
-    ALWAYS,
-    NEVER,
-    among,
-    compare,
-    conjunction,
-    disjunction,
-)
+from pykudu_sql.planner.comparison import among, compare, conjunction, disjunction
 from pykudu_sql.planner.value import Parameter, ParameterValues, parameter_value
-from pykudu_sql.storage.common.column_predicate import Op, Predicate
+from pykudu_sql.storage.common.column_predicate import ALWAYS, NEVER, Op, Predicate
 from pykudu_sql.storage.common.schema import ColumnSchema
 
 

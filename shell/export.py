@@ -44,8 +44,7 @@ def tsv(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]:
     yield "\t".join(name.translate(_TSV_ESCAPES) for name in names) + "\n"
     for batch in batches:
         yield "".join(
-            "\t".join(null if v is None else to_text(v).translate(_TSV_ESCAPES) for v in row)
-            + "\n"
+            "\t".join(null if v is None else to_text(v).translate(_TSV_ESCAPES) for v in row) + "\n"
             for row in batch
         )
 

@@ -7,8 +7,9 @@ scripts. Errors are told as `file:line: ERROR sqlstate: message`, once, and coun
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,7 @@ class StatementFailed(Exception):
     """A statement or command failed, the user has been told, and what follows must not run."""
 
 
-class Quit(Exception):
-    """The user asked to leave."""
-
-
-class _Cancelled(Exception):
+class Cancelled(Exception):
     """The user pressed Ctrl-C between two statements or batches."""
 
 
@@ -62,7 +59,6 @@ class Session:
         connection: the open database.
         settings: choices of the user; replaced whole.
         output: where results go.
-        interactive: whether a person sits at a prompt.
         failures: statements and commands that failed so far.
     """
 
@@ -73,8 +69,6 @@ class Session:
         *,
         read_only: bool = False,
         keep_going: bool = False,
-        interactive: bool = False,
-        options: Mapping[str, object] | None = None,
     ) -> None:
         """Open a database.
 
@@ -83,27 +77,21 @@ class Session:
             settings: choices to start with.
             read_only: open it, and any other opened later, without the right to write.
             keep_going: run on after a failed statement.
-            interactive: whether a person sits at a prompt.
-            options: further settings of the connection.
 
         Raises:
             pykudu_sql.Error: the database cannot be opened.
         """
-        self._options = dict(options or {})
         self._read_only = read_only
         self._keep_going = keep_going
         self._cancelled = threading.Event()
         self._depth = 0
-        self.interactive = interactive
         self.settings = settings
         self.output = Output(sys.stdout)
         self.failures = 0
         self.connection = self._connect(path)
 
     def _connect(self, path: str) -> "Connection":
-        return pykudu_sql.connect(
-            path, read_only=self._read_only, autocommit=True, **self._options
-        )
+        return pykudu_sql.connect(path, read_only=self._read_only, autocommit=True)
 
     def open(self, path: str) -> None:
         """Open another database instead; the present one stays open if that fails.
@@ -119,7 +107,7 @@ class Session:
         """Give up an open transaction, and close files and the database."""
         self.output.restore()
         if self.connection.in_transaction:
-            self._tell("The open transaction was rolled back.")
+            tell("The open transaction was rolled back.")
         self.connection.close()
 
     def cancel(self) -> None:
@@ -136,6 +124,7 @@ class Session:
 
         Raises:
             StatementFailed: one failed, and the session is not to keep going.
+            Cancelled: `cancel` was called meanwhile.
             Quit: the script asked to leave.
         """
         self._cancelled.clear()
@@ -145,16 +134,28 @@ class Session:
     def _run_parts(self, text: str, source: str | None) -> None:
         for part in parts(text, pykudu_sql.is_complete):
             if isinstance(part, CommandPart):
-                self._guarded(commands.run, self, part.text, place=Place(source, part.line))
+                self._attempt(partial(commands.run, self, part.text), Place(source, part.line))
                 continue
             for statement in pykudu_sql.split_statements(part.text):
                 place = Place(source, part.line + statement.line - 1)
-                self._guarded(self.run_statement, statement.text, place=place)
+                self._attempt(partial(self.run_statement, statement.text), place)
 
-    def _guarded[**P](
-        self, action: Callable[P, None], *args: P.args, **kwargs: P.kwargs
-    ) -> None:
-        raise AssertionError
+    def _attempt(self, action: Callable[[], None], place: Place) -> None:
+        """Do one thing of a script; tell the user if it fails."""
+        self._checkpoint()
+        try:
+            action()
+        except (pykudu_sql.Error, UsageError) as error:
+            self._checkpoint()
+            self.failures += 1
+            self.output.flush()
+            tell_error(error, place)
+            if not self._keep_going:
+                raise StatementFailed from error
+
+    def _checkpoint(self) -> None:
+        if self._cancelled.is_set():
+            raise Cancelled
 
     def run_statement(self, sql: str) -> None:
         """Run one statement and print its result.
@@ -171,4 +172,87 @@ class Session:
                 summary = print_result(cursor, self.output, self.settings, self._checkpoint)
         finally:
             cursor.close()
-        self._summarise(summary, time.perf_counter() - started)
+        if self.settings.timer:
+            summary += f" in {duration(time.perf_counter() - started)}"
+        self._summarise(summary)
+
+    def _summarise(self, summary: str) -> None:
+        # Other formats are for programs: what is not data stays out of their way.
+        if self.settings.format == "table":
+            self.output.write(summary + "\n")
+        elif self.settings.timer:
+            tell(summary)
+
+    def run_file(self, path: Path) -> None:
+        """Run a script from a file.
+
+        Raises:
+            UsageError: it cannot be read, or scripts read each other without end.
+            StatementFailed: a statement in it failed.
+        """
+        if self._depth == _MAX_READ_DEPTH:
+            raise UsageError(f"{path}: scripts are nested more than {_MAX_READ_DEPTH} deep")
+        text = read_script(path)
+        self._depth += 1
+        try:
+            self._run_parts(text, str(path))
+        finally:
+            self._depth -= 1
+
+
+def read_script(path: Path) -> str:
+    """The text of a script.
+
+    Raises:
+        UsageError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    return decode_script(data, str(path))
+
+
+def decode_script(data: bytes, source: str) -> str:
+    """Text of the bytes of a script, a byte order mark left out.
+
+    Raises:
+        UsageError: they are not UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read {source}: not UTF-8 at byte {error.start}") from error
+
+
+def tell(text: str) -> None:
+    """A message that is not a result, on the standard error stream."""
+    print(escape(text, keep="\n"), file=sys.stderr, flush=True)
+
+
+def tell_error(error: Exception, place: Place) -> None:
+    """An error of the database or of the shell, and where it is."""
+    if isinstance(error, pykudu_sql.Error):
+        position = error.position
+        line = place.line + (position.line - 1 if position else 0)
+        tell(f"{replace(place, line=line).prefix()}ERROR {error.sqlstate}: {error}")
+    else:
+        tell(f"{place.prefix()}ERROR: {error}")
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: `0.4 ms`, `12 ms`, `1.23 s`, `2 min 5 s`."""
+    if seconds < 0.001:
+        return f"{seconds * 1000:.1f} ms"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.2f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def _affected(rows: int) -> str:
+    if rows < 0:
+        return "OK"
+    return f"{rows:,} row{'' if rows == 1 else 's'} affected"

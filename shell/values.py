@@ -11,8 +11,23 @@ import math
 from collections.abc import Sequence
 
 _NUMBER_TYPES = frozenset(
-    "TINYINT SMALLINT INT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT "
-    "FLOAT REAL DOUBLE DECIMAL NUMERIC".split()
+    {
+        "TINYINT",
+        "SMALLINT",
+        "INT",
+        "INTEGER",
+        "BIGINT",
+        "HUGEINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "FLOAT",
+        "REAL",
+        "DOUBLE",
+        "DECIMAL",
+        "NUMERIC",
+    }
 )
 
 

@@ -24,6 +24,12 @@ from pykudu_sql.storage.common.schema import Schema, check_identifier
 from pykudu_sql.storage.errors import InterfaceError, SnapshotInFutureError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env, FileLock
+from pykudu_sql.storage.introspection import (
+    ColumnFileInfo,
+    RowSetInfo,
+    column_file_infos,
+    rowset_infos,
+)
 from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.maintenance import MaintenanceHost, MaintenanceManager
@@ -318,6 +324,14 @@ class Store:
         )
         self.collect_log()
         return written
+
+    def rowset_infos(self, table: TableInfo) -> list[RowSetInfo]:
+        """The rowsets of a table."""
+        return list(rowset_infos(table, self._tablets))
+
+    def column_file_infos(self, table: TableInfo) -> list[ColumnFileInfo]:
+        """The column files of a table."""
+        return list(column_file_infos(table, self._tablets))
 
     def collect_log(self) -> None:
         """Drop segments of the write-ahead log that nothing in memory needs any more."""

@@ -173,11 +173,12 @@ class Transaction:
             return 0
         encoder = self._host.tablets[table.tablets[0].id].key_encoder
         parts = route(table, encoder, full, set_columns)
-        checked = list(self._host.pool.map(lambda p: self._check(table, p), parts))
+        side_by_side = self._host.pool.map if full.length >= BULK_ROWS else map
+        checked = list(side_by_side(lambda part: self._check(table, part), parts))
         if full.kind is RowOpKind.INSERT and full.length >= BULK_ROWS:
             tablets = [self._host.tablets[part.tablet_id] for part in parts]
             batches = [part.batch for part in parts]
-            staged = list(self._host.pool.map(write_rowsets, tablets, batches))
+            staged = list(side_by_side(write_rowsets, tablets, batches))
             for (pending, _), rowsets in zip(checked, staged, strict=True):
                 self._keep(table, pending).stage(rowsets)
             return full.length

@@ -1,1 +1,1 @@
-"""F2, one column on disk: encodings, compression, indexes, checksums."""
+"""F2, one column on disk: encodings, compression, checksums, zone maps, indexes, block cache."""

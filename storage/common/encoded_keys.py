@@ -26,6 +26,7 @@ U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 
 _MAX_PADDING = 4
+_HASH_BLOCK = 16 * 1024
 _TAIL_MASKS = np.array(
     [(0xFF << 56 << 8) - (1 << (64 - 8 * n)) & (1 << 64) - 1 for n in range(9)], np.uint64
 )
@@ -138,10 +139,8 @@ class EncodedKeys:
     def at(self, position: int) -> bytes:
         """One key."""
         if self._binary is None:
-            size = 8 * len(self._fixed)
-            return b"".join(int(word[position]).to_bytes(8, "big") for word in self._fixed)[
-                : self.width or size
-            ]
+            words = [int(word[position]).to_bytes(8, "big") for word in self._fixed]
+            return b"".join(words)[: self.width]
         key: bytes = self._binary[position].as_py()
         return key
 
@@ -171,17 +170,29 @@ class EncodedKeys:
 
     def hash64(self) -> U64:
         """Bloom filter hashes (`murmur.hash64_one` of each key)."""
-        return murmur.hash64(self._rounds(), self._hash_lengths, len(self))
+        hashes = [
+            murmur.hash64(part._rounds(), part._hash_lengths, len(part)) for part in self._blocks()
+        ]
+        return np.concatenate(hashes)
 
     def murmur64a(self, seed: int) -> U64:
         """MurmurHash2-64A of each key."""
-        return murmur.murmur64a(self._rounds(), self._hash_lengths, len(self), seed)
+        hashes = [
+            murmur.murmur64a(part._rounds(), part._hash_lengths, len(part), seed)
+            for part in self._blocks()
+        ]
+        return np.concatenate(hashes)
+
+    def _blocks(self) -> Iterator["EncodedKeys"]:
+        """The keys in slices whose intermediate results stay in the processor's cache."""
+        for start in range(0, max(1, len(self)), _HASH_BLOCK):
+            yield self.slice(start, min(start + _HASH_BLOCK, len(self)))
 
     def _matrix(self) -> npt.NDArray[np.uint8]:
         """Keys of one width as bytes, shape (n, width)."""
-        big = np.stack(self._fixed, axis=1).astype(">u8")
-        matrix = big.view(np.uint8).reshape(len(self), -1)[:, : self.width]
-        return np.ascontiguousarray(matrix)
+        big = np.stack(self._fixed, axis=1).astype(">u8").view(np.uint8)
+        matrix = big.reshape(len(self), 8 * len(self._fixed))
+        return np.ascontiguousarray(matrix[:, : self.width])
 
     @cached_property
     def _lengths(self) -> I64:
@@ -227,14 +238,19 @@ class EncodedKeys:
 
     def _word(self, index: int, rows: murmur.Rows) -> U64:
         """Bytes 8*index.. of some keys of a variable batch, zero-padded."""
-        lengths = self._lengths[rows] - 8 * index
         starts = self._offsets[:-1][rows] + (8 * index - self._offsets[0])
-        limit = len(self._windows) - 1
-        words: U64 = self._windows[np.minimum(starts, limit)].astype(np.uint64)
-        if len(lengths) and int(lengths.min()) >= 8:
-            return words
-        words &= _TAIL_MASKS[np.clip(lengths, 0, 8)]
+        if 8 * index + 8 <= self._shortest:
+            whole: U64 = self._windows[starts].astype(np.uint64)
+            return whole
+        remaining = self._lengths[rows] - 8 * index
+        words: U64 = self._windows[np.minimum(starts, len(self._windows) - 1)].astype(np.uint64)
+        words &= _TAIL_MASKS[np.clip(remaining, 0, 8)]
         return words
+
+    @cached_property
+    def _shortest(self) -> int:
+        """Bytes of the shortest key of a variable batch, 0 when it has none."""
+        return int(self._lengths.min()) if len(self) else 0
 
     def _rounds(self) -> Iterator[tuple[murmur.Rows, U64]]:
         """The word rounds of all keys (see `murmur`)."""
@@ -243,11 +259,10 @@ class EncodedKeys:
             for word in self._fixed:
                 yield every, word
             return
-        shortest = int(self._lengths.min(initial=0))
         longest = int(self._lengths.max(initial=0))
         for index in range(-(-longest // 8)):
             rows: murmur.Rows = every
-            if shortest <= 8 * index:
+            if self._shortest <= 8 * index:
                 rows = np.flatnonzero(self._lengths > 8 * index)
             yield rows, self._word(index, rows)
 

@@ -200,7 +200,8 @@ def _has_nul(raw: pa.LargeBinaryArray) -> bool:
 def _big_endian(values: pa.Array, kind: DataType) -> pa.LargeBinaryArray:
     """Fixed-width values as the byte strings they encode to."""
     parts = [part for part, _ in _unsigned_parts(values, kind)]
-    big = np.stack(parts, axis=1).astype(">u8").view(np.uint8).reshape(len(values), -1)
+    big = np.stack(parts, axis=1).astype(">u8").view(np.uint8)
+    big = big.reshape(len(values), 8 * len(parts))
     data = np.ascontiguousarray(big[:, -kind.width :])
     offsets = np.arange(0, (len(values) + 1) * kind.width, kind.width, dtype=np.int64)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]

@@ -42,12 +42,15 @@ def is_sorted(words: Words) -> bool:
 
 def equal_neighbours(words: Words, order: I64) -> I64:
     """Positions i > 0 of `order` where key `order[i]` equals key `order[i - 1]`."""
-    ordered = words[0][order]
-    positions = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
-    for word in words[1:]:
+    positions = np.arange(1, len(order), dtype=np.int64)
+    for word in words:
+        ordered = word[order]
+        if len(positions) == len(order) - 1:
+            positions = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
+        else:
+            positions = positions[ordered[positions] == ordered[positions - 1]]
         if not len(positions):
             break
-        positions = positions[word[order[positions]] == word[order[positions - 1]]]
     return positions
 
 
@@ -58,7 +61,9 @@ def sort_order(words: Words) -> I64:
         return np.arange(count, dtype=np.int64)
     key, used, complete = _leading_bits(words, 64 - (count - 1).bit_length())
     order = _argsort(key)
-    rest = [] if complete else list(words[used:])
+    if complete:
+        return order
+    rest = list(words[used:])
     places, rows, sorted_key = np.arange(count, dtype=np.int64), order, key[order]
     while rest:
         tied = _ties(sorted_key)

@@ -152,9 +152,10 @@ def _compare_wide(stored: npt.NDArray[np.uint64], op: Op, value: int) -> Mask:
     high, low = stored[:, 1].view(np.int64), stored[:, 0]
     split = divmod(value, 1 << 64)
     value_high, value_low = np.int64(split[0]), np.uint64(split[1])
-    level = high == value_high
+    level: Mask = high == value_high
     if op is Op.EQ:
-        return level & (low == value_low)
+        level &= low == value_low
+        return level
     strict = Op.LT if op in (Op.LT, Op.LE) else Op.GT
     mask: Mask = _NUMPY_KERNELS[strict](high, value_high)
     mask |= level & _NUMPY_KERNELS[op](low, value_low)

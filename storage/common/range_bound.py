@@ -11,7 +11,7 @@ from typing import Any
 
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import MAX_CELL_BYTES, Cell, DataType, Kind
-from pykudu_sql.storage.errors import InvalidSchemaError
+from pykudu_sql.storage.errors import InvalidSchemaError, ValueOutOfRangeError
 
 Bound = tuple[Any, ...]
 """Cells, which order among themselves as tuples do."""
@@ -123,7 +123,15 @@ def literal(cell: Cell, column_type: DataType) -> str:
     if column_type.kind is Kind.DATE:
         return f"'{column_type.from_cell(cell)}'"
     if column_type.kind is Kind.UNIXTIME_MICROS:
-        return f"'{column_type.from_cell(cell)}'"
+        return _timestamp_literal(cell, column_type)
     if column_type.kind is Kind.DECIMAL:
         return f"{column_type.from_cell(cell):f}"
     return str(cell)
+
+
+def _timestamp_literal(cell: Cell, column_type: DataType) -> str:
+    """A time as text, or as microseconds where no calendar of Python reaches."""
+    try:
+        return f"'{column_type.from_cell(cell)}'"
+    except ValueOutOfRangeError:
+        return str(cell)

@@ -15,6 +15,7 @@ Encodings and compressions are named here too, since which of them fit is a fact
 """
 
 import datetime as dt
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -405,7 +406,13 @@ def _float_cell(value: object, column_type: DataType) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
         raise TypeError(value)
     number = float(value)
-    return float(np.float32(number)) if column_type.kind is Kind.FLOAT else number
+    if column_type.kind is not Kind.FLOAT:
+        return number
+    with np.errstate(over="ignore"):
+        rounded = float(np.float32(number))
+    if math.isinf(rounded) and not math.isinf(number):
+        raise ValueOutOfRangeError(f"value {number} is out of range for {column_type}")
+    return rounded
 
 
 def _decimal_cell(value: object, column_type: DataType) -> int:
@@ -422,6 +429,7 @@ def _decimal_cell(value: object, column_type: DataType) -> int:
 
 
 def _date_cell(value: object, column_type: DataType) -> int:
+    _refuse_not_a_time(value)
     if isinstance(value, str):
         text = value.strip()
         value = dt.date.fromisoformat(text) if len(text) == 10 else dt.datetime.fromisoformat(text)
@@ -434,7 +442,14 @@ def _date_cell(value: object, column_type: DataType) -> int:
     raise TypeError(value)
 
 
+def _refuse_not_a_time(value: object) -> None:
+    """NaT of numpy and pandas, a datetime by its class, is unequal to itself."""
+    if value != value:
+        raise ValueError(value)
+
+
 def _timestamp_cell(value: object, column_type: DataType) -> int:
+    _refuse_not_a_time(value)
     if isinstance(value, str):
         value = dt.datetime.fromisoformat(value.strip())
     if isinstance(value, np.datetime64):

@@ -160,7 +160,7 @@ class LogWriter:
         return target
 
     def seal(self) -> None:
-        """Confirm on disk that all records are durable, syncing them first where they are not.
+        """Make all records durable, then write a record that confirms it.
 
         The seal itself is not synced: it protects against damage, not against a crash.
 

@@ -138,7 +138,6 @@ class Manifest:
         payload = _encode(edit)
         with self._mutex:
             self._writer.append(payload)
-            self._writer.sync()
             self._writer.seal()
 
     def rewrite(self, edits: list[Edit]) -> None:
@@ -184,7 +183,6 @@ def _write_manifest(
         for payload in payloads:
             writer.append(payload)
         writer.seal()
-        writer.sync()
         env.sync_dir(manifest_directory(root), point="manifest.create_sync_dir")
     except DiskError:
         writer.abandon()
@@ -225,14 +223,14 @@ def _refuse_to_bury(env: Env, root: str) -> None:
 
 
 def _remove_all_but(env: Env, root: str, live: int | None) -> None:
-    """Remove the manifests that do not count. Other names in the directory are not ours."""
+    """Remove the manifests that do not count. Other names in the directory are not ours.
+
+    Not synced: names that a power loss brings back are removed by the next writer.
+    """
     directory = manifest_directory(root)
     numbers = (parse_log_name(name) for name in env.list_dir(directory))
-    stale = [number for number in numbers if number is not None and number != live]
-    for number in stale:
+    for number in [n for n in numbers if n is not None and n != live]:
         env.unlink(manifest_path(root, number), point="manifest.drop")
-    if stale:
-        env.sync_dir(directory, point="manifest.drop_sync_dir")
 
 
 def _encode(edit: Edit) -> bytes:

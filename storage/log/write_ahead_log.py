@@ -178,10 +178,9 @@ class WriteAheadLog:
             segments = self._segments
             kept = max(i for i, s in enumerate(segments) if i == 0 or s.first_sequence <= sequence)
             self._segments = segments[kept:]
+        # Not synced: names that a power loss brings back are dropped another time.
         for segment in segments[:kept]:
             self._env.unlink(segment.path, point="wal.drop")
-        if kept:
-            self._env.sync_dir(self._directory, point="wal.drop_sync_dir")
 
     def close(self) -> None:
         """Make all records durable, mark the log as cleanly closed, and close it.

@@ -5,8 +5,7 @@ the whole database, so that one edit can commit to many tablets at once.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pykudu_sql.storage.tablet.deltafile import DeltaFileMeta
@@ -119,7 +118,7 @@ class TabletMetadata:
         durable_memrowset: id of the newest MemRowSet on disk.
     """
 
-    rowsets: Mapping[int, RowSetMeta] = MappingProxyType({})
+    rowsets: Mapping[int, RowSetMeta] = field(default_factory=dict)
     durable_memrowset: int = 0
 
     def apply(self, edit: TabletEdit) -> "TabletMetadata":

@@ -39,7 +39,11 @@ def cells(column_type: DataType) -> st.SearchStrategy[Cell]:
         return near | st.floats(width=width)
     if column_type.integer_range is not None:
         low, high = column_type.integer_range
-        return st.integers(-3, 3) | st.sampled_from((low, low + 1, high - 1, high)) | st.integers(low, high)
+        return (
+            st.integers(-3, 3)
+            | st.sampled_from((low, low + 1, high - 1, high))
+            | st.integers(low, high)
+        )
     if column_type.is_text:
         size = column_type.length or 20
         return st.text(_CHARACTERS, max_size=min(3, size)) | st.text(_CHARACTERS, max_size=size)
@@ -71,7 +75,9 @@ def to_columns(
 
 
 @st.composite
-def key_batches(draw: st.DrawFn, max_columns: int = 4) -> tuple[list[DataType], list[tuple[Cell, ...]]]:
+def key_batches(
+    draw: st.DrawFn, max_columns: int = 4
+) -> tuple[list[DataType], list[tuple[Cell, ...]]]:
     """Types of a key, and rows of it."""
     types = draw(st.lists(st.sampled_from(KEY_TYPES), min_size=1, max_size=max_columns))
     rows = st.tuples(*(cells(column_type) for column_type in types))

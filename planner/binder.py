@@ -1,0 +1,372 @@
+"""Names to columns: every column of a parsed query finds its table, at its moment, or an error.
+
+The tree stays as it was parsed; what is learnt is noted beside it: which mentions of tables there
+are and what they use, which table each column belongs to, how each SELECT joins its sources.
+Names resolve as in the engine: qualified by alias, else the one source that has the column, else
+an alias of the SELECT list, else a query around it. More than one source is an error.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import display, node_position
+from pykudu_sql.planner.from_clause import CteScope, FromClauses
+from pykudu_sql.planner.functions import check_function
+from pykudu_sql.planner.moment import current_nodes
+from pykudu_sql.planner.names import ambiguous, undefined_alias, undefined_column, unresolved
+from pykudu_sql.planner.sources import (
+    DerivedTable,
+    Frame,
+    OutputColumn,
+    Source,
+    TableReference,
+    renamed,
+)
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SyntaxError
+
+SCAN_PREFIX = "__scan_"
+NESTED_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+
+_REFUSED: Mapping[type[exp.Expr], str] = {
+    exp.Columns: "COLUMNS(...)",
+    exp.Pivot: "PIVOT",
+    exp.TableSample: "TABLESAMPLE",
+    exp.Into: "SELECT INTO",
+    exp.Lock: "FOR UPDATE",
+    exp.Parameter: "@variables",
+    exp.SessionParameter: "@@variables",
+    exp.MatchRecognize: "MATCH_RECOGNIZE",
+    exp.HistoricalData: "AT (...)",
+    exp.Connect: "CONNECT BY",
+    exp.DDL: "a statement inside a query",
+    exp.DML: "a statement inside a query",
+}
+
+
+@dataclass(eq=False, slots=True)
+class BoundQuery:
+    """What binding found.
+
+    Attributes:
+        references: the mentions of stored tables, in the order of the text.
+        owners: the stored table of each column node that has one, by node identity.
+        frames: each SELECT with its names.
+        names: the result's column names.
+        volatile: whether the moment of planning went into it.
+    """
+
+    references: list[TableReference] = field(default_factory=list)
+    owners: dict[int, TableReference] = field(default_factory=dict)
+    frames: list[tuple[exp.Select, Frame]] = field(default_factory=list)
+    names: tuple[str, ...] = ()
+    volatile: bool = False
+
+    def owner(self, column: exp.Column) -> TableReference | None:
+        """The stored table a column belongs to, None for derived ones."""
+        return self.owners.get(id(column))
+
+
+def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
+    """Bind a query.
+
+    Args:
+        tree: of `dialect.parse`; NATURAL joins in it become USING.
+        text: the statement, for positions in errors.
+        context: tables and time.
+
+    Raises:
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+        ProgrammingError: a name is ambiguous or given twice.
+        NotSupportedError: a construct or function that is not offered.
+    """
+    binder = _Binder(text, context)
+    columns = binder.query(tree, None, {})
+    for column in columns:
+        column.use()
+    bound = binder.bound
+    bound.names = tuple(column.name for column in columns)
+    bound.references = binder.sources.references
+    bound.volatile = binder.sources.volatile or any(True for _ in current_nodes(tree))
+    return bound
+
+
+class _Binder:
+    def __init__(self, text: str, context: PlanContext) -> None:
+        self.bound = BoundQuery()
+        self._text = text
+        self.sources = FromClauses(text, context, self.query, self.expression)
+
+    def query(self, node: exp.Expr, outer: Frame | None, ctes: CteScope) -> list[OutputColumn]:
+        """Bind a query of any kind; its columns are not used yet."""
+        ctes = self._with(node, outer, ctes)
+        match node:
+            case exp.Select():
+                return self._select(node, outer, ctes)
+            case exp.SetOperation():
+                return self._set_operation(node, outer, ctes)
+            case exp.Subquery():
+                columns = self.query(node.this, outer, ctes)
+                self._modifiers(node, outer, ctes, columns)
+                return columns
+            case exp.Values():
+                for row in node.expressions:
+                    self.expression(row, Frame(outer), ctes)
+                width = len(node.expressions[0].expressions)
+                return [OutputColumn(f"col{i}") for i in range(width)]
+        raise SyntaxError(
+            "this is not a query", position=node_position(node, self._text)
+        )
+
+    def expression(self, node: exp.Expr, frame: Frame, ctes: CteScope, *clause: str) -> None:
+        """Bind the columns, functions and subqueries of an expression.
+
+        Args:
+            clause: names that resolve before columns, as the SELECT list's do in ORDER BY.
+        """
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            if isinstance(current, NESTED_QUERIES):
+                self._subquery(current, frame, ctes)
+                continue
+            self._check(current)
+            if isinstance(current, exp.Column):
+                self._column(current, frame, clause)
+                continue
+            if isinstance(current, exp.Star):
+                self._use_all(current, frame)
+            stack.extend(reversed(list(current.iter_expressions())))
+
+    def _subquery(self, node: exp.Expr, frame: Frame, ctes: CteScope) -> None:
+        columns = self.query(node, frame, ctes)
+        if not isinstance(node.parent, exp.Exists):
+            _use(columns)
+
+    def _check(self, node: exp.Expr) -> None:
+        for kind, what in _REFUSED.items():
+            if isinstance(node, kind):
+                raise NotSupportedError(
+                    f"{what} is not supported", position=node_position(node, self._text)
+                )
+        if isinstance(node, exp.Func):
+            check_function(node, self._text)
+
+    def _with(self, node: exp.Expr, outer: Frame | None, ctes: CteScope) -> CteScope:
+        clause = node.args.get("with_")
+        if clause is None:
+            return ctes
+        scope = dict(ctes)
+        for cte in clause.expressions:
+            name = cte.alias.lower()
+            if name.startswith(SCAN_PREFIX):
+                raise ProgrammingError(
+                    f"names that start with {SCAN_PREFIX} are reserved",
+                    position=node_position(cte.args["alias"], self._text),
+                    sqlstate="42939",
+                )
+            if clause.recursive and isinstance(cte.this, exp.SetOperation):
+                columns = self._recursive(cte, name, outer, scope)
+            else:
+                columns = self.query(cte.this, outer, scope)
+            scope[name] = renamed(columns, cte.args["alias"])
+        return scope
+
+    def _recursive(
+        self, cte: exp.CTE, name: str, outer: Frame | None, scope: dict[str, Sequence[OutputColumn]]
+    ) -> list[OutputColumn]:
+        """The first branch says what the columns are; the second may read them."""
+        columns = self.query(cte.this.left, outer, scope)
+        _use(columns)
+        inner = {**scope, name: renamed(columns, cte.args["alias"])}
+        _use(self.query(cte.this.right, outer, inner))
+        self._modifiers(cte.this, outer, inner, columns)
+        return [OutputColumn(column.name) for column in columns]
+
+    def _set_operation(
+        self, node: exp.SetOperation, outer: Frame | None, ctes: CteScope
+    ) -> list[OutputColumn]:
+        operands: list[exp.Expr] = []
+        left: exp.Expr = node
+        while isinstance(left, exp.SetOperation) and (left is node or not left.args.get("with_")):
+            operands.append(left.expression)
+            left = left.this
+        columns = self.query(left, outer, ctes)
+        _use(columns)
+        for operand in reversed(operands):
+            others = self.query(operand, outer, ctes)
+            _use(others)
+            if len(others) != len(columns) and not node.args.get("by_name"):
+                raise ProgrammingError(
+                    f"{node.key.upper()} of queries with {len(columns)} and {len(others)} columns",
+                    position=node_position(operand, self._text),
+                    sqlstate="42601",
+                )
+        self._modifiers(node, outer, ctes, columns)
+        return [OutputColumn(column.name) for column in columns]
+
+    def _modifiers(
+        self,
+        node: exp.Expr,
+        outer: Frame | None,
+        ctes: CteScope,
+        columns: Sequence[OutputColumn],
+    ) -> None:
+        """ORDER BY, LIMIT and OFFSET of a set operation or of a parenthesised query."""
+        frame = Frame(outer)
+        frame.sources[""] = DerivedTable("", columns)
+        for key in ("order", "limit", "offset"):
+            if node.args.get(key) is not None:
+                self.expression(node.args[key], frame, ctes)
+
+    def _select(
+        self, select: exp.Select, outer: Frame | None, ctes: CteScope
+    ) -> list[OutputColumn]:
+        frame = Frame(outer)
+        self.bound.frames.append((select, frame))
+        self.sources.bind(select, frame, ctes)
+        if not select.expressions:
+            raise SyntaxError("SELECT without columns")
+        outputs: list[OutputColumn] = []
+        for item in select.expressions:
+            outputs.extend(self._item(item, frame, ctes))
+            if isinstance(item, exp.Alias):
+                frame.aliases.add(item.alias.lower())
+        for key in ("where", "group", "having", "qualify"):
+            if select.args.get(key) is not None:
+                self.expression(select.args[key], frame, ctes)
+        for window in select.args.get("windows") or ():
+            self.expression(window, frame, ctes)
+        if select.args.get("order") is not None:
+            names = [column.name.lower() for column in outputs]
+            self.expression(select.args["order"], frame, ctes, *names)
+        for key in ("limit", "offset"):
+            if select.args.get(key) is not None:
+                self.expression(select.args[key], frame, ctes)
+        if select.args.get("distinct") is not None:
+            self.expression(select.args["distinct"], frame, ctes)
+            _use(outputs)
+        for key in ("into", "locks", "sample", "connect", "match", "laterals", "pivots"):
+            for node in _listed(select.args.get(key)):
+                self._check(node)
+        return outputs
+
+    def _item(self, item: exp.Expr, frame: Frame, ctes: CteScope) -> Iterator[OutputColumn]:
+        """The columns of one entry of the SELECT list."""
+        star = item.this if isinstance(item, exp.Column) else item
+        if not isinstance(star, exp.Star):
+            self.expression(item, frame, ctes)
+            yield OutputColumn(output_name(item))
+            return
+        found = frame.star()
+        if isinstance(item, exp.Column) and item.table:
+            source = self._qualified(item, frame)
+            found = [(name, ((source, name),)) for name in source.column_names()]
+        if not found:
+            raise SyntaxError(
+                "SELECT * needs a FROM clause", position=node_position(star, self._text)
+            )
+        columns = [OutputColumn(name, origins) for name, origins in found]
+        yield from self._star_changes(star, columns, frame, ctes)
+
+    def _star_changes(
+        self, star: exp.Star, columns: list[OutputColumn], frame: Frame, ctes: CteScope
+    ) -> list[OutputColumn]:
+        """EXCLUDE, REPLACE and RENAME; a star with one of them brings in all it covers."""
+        changes = [node for key in ("except_", "replace", "rename") for node in
+                   _listed(star.args.get(key))]
+        if not changes:
+            return columns
+        _use(columns)
+        dropped = {node.name.lower() for node in _listed(star.args.get("except_"))}
+        known = {column.name.lower() for column in columns}
+        for name in dropped - known:
+            raise undefined_column(name, known, node_position(star, self._text))
+        for node in _listed(star.args.get("replace")):
+            self.expression(node.this, frame, ctes)
+        new_names = {
+            node.this.name.lower(): node.alias for node in _listed(star.args.get("rename"))
+        }
+        return [
+            OutputColumn(new_names.get(column.name.lower(), column.name))
+            for column in columns
+            if column.name.lower() not in dropped
+        ]
+
+    def _column(self, column: exp.Column, frame: Frame, first: Sequence[str]) -> None:
+        name = column.name.lower()
+        if isinstance(column.this, exp.Star):
+            source = self._qualified(column, frame)
+            for each in source.column_names():
+                source.use(each)
+            return
+        if column.table:
+            source = self._qualified(column, frame)
+            if name not in source.all_names():
+                known = source.column_names()
+                raise undefined_column(name, known, node_position(column.this, self._text))
+            self._own(column, source, name)
+            return
+        if name in first:
+            return
+        for scope in frame.chain():
+            holders = scope.holders(name)
+            if len(holders) == 1 or (holders and name in scope.merged):
+                for source in holders:
+                    self._own(column, source, name)
+                return
+            if holders and name not in scope.aliases:
+                owners = [a for a, s in scope.sources.items() if s in holders]
+                raise ambiguous(column, owners, self._text)
+            if holders or name in scope.aliases:
+                for source in holders:
+                    source.use(name)
+                return
+        raise unresolved(column, frame, self._text)
+
+    def _own(self, column: exp.Column, source: Source, name: str) -> None:
+        source.use(name)
+        if isinstance(source, TableReference):
+            self.bound.owners.setdefault(id(column), source)
+
+    def _qualified(self, column: exp.Column, frame: Frame) -> Source:
+        alias = column.table.lower()
+        for scope in frame.chain():
+            source = scope.sources.get(alias)
+            if source is not None:
+                return source
+        raise undefined_alias(column, frame, self._text)
+
+    def _use_all(self, star: exp.Star, frame: Frame) -> None:
+        """A star inside an expression: nothing in count(*), else every column."""
+        if isinstance(star.parent, exp.Count):
+            return
+        for source in frame.visible():
+            for name in source.column_names():
+                source.use(name)
+
+
+def output_name(item: exp.Expr) -> str:
+    """The result's name of an entry of the SELECT list: its alias, its column, or its text."""
+    while isinstance(item, exp.Paren):
+        item = item.this
+    if isinstance(item, exp.Alias):
+        identifier = item.args["alias"]
+        quoted = isinstance(identifier, exp.Identifier) and identifier.quoted
+        return item.alias if quoted else item.alias.lower()
+    if isinstance(item, exp.Column):
+        return item.name.lower()
+    return display(item)
+
+
+def _use(columns: Iterable[OutputColumn]) -> None:
+    for column in columns:
+        column.use()
+
+
+def _listed(value: object) -> list[exp.Expr]:
+    if isinstance(value, list):
+        return value
+    return [value] if isinstance(value, exp.Expr) else []

@@ -1,0 +1,236 @@
+"""FROM clauses: which sources a SELECT has, at which moment each, and how they are joined."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import node_position
+from pykudu_sql.planner.functions import TABLE_FUNCTIONS, function_names
+from pykudu_sql.planner.moment import current_nodes, version_bound
+from pykudu_sql.planner.names import undefined_column, with_position
+from pykudu_sql.planner.sources import (
+    DerivedTable,
+    Frame,
+    JoinStep,
+    OutputColumn,
+    Source,
+    TableReference,
+    renamed,
+)
+from pykudu_sql.storage.errors import (
+    NotSupportedError,
+    ProgrammingError,
+    StatementTooComplexError,
+    UndefinedTableError,
+)
+
+MAX_REFERENCES = 250
+CteScope = Mapping[str, Sequence[OutputColumn]]
+BindQuery = Callable[[exp.Expr, Frame | None, CteScope], list[OutputColumn]]
+BindExpression = Callable[[exp.Expr, Frame, CteScope], None]
+
+_REFUSED_ON_TABLES: Mapping[str, str] = {
+    "sample": "TABLESAMPLE",
+    "pivots": "PIVOT",
+    "ordinality": "WITH ORDINALITY",
+    "changes": "CHANGES",
+    "when": "AT (...)",
+    "partition": "PARTITION (...)",
+    "match": "MATCH_RECOGNIZE",
+    "only": "ONLY",
+    "rows_from": "ROWS FROM",
+}
+
+
+class FromClauses:
+    """Binds the FROM clauses of one statement and collects its table references.
+
+    Args:
+        text: the statement, for positions in errors.
+        context: tables and time.
+        bind_query, bind_expression: the binder's, for what is nested in the clause.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        context: PlanContext,
+        bind_query: BindQuery,
+        bind_expression: BindExpression,
+    ) -> None:
+        self.references: list[TableReference] = []
+        self.volatile = False
+        self._text = text
+        self._context = context
+        self._query = bind_query
+        self._expression = bind_expression
+
+    def bind(self, select: exp.Select, frame: Frame, ctes: CteScope) -> None:
+        """Add the sources and joins of a SELECT to its frame.
+
+        Raises:
+            UndefinedTableError, UndefinedColumnError: a name is unknown.
+            ProgrammingError: an alias is given twice, or USING does not fit.
+            NotSupportedError: a kind of source or join that is not offered.
+        """
+        clause = select.args.get("from_")
+        if clause is not None:
+            frame.steps.append(JoinStep(None, self._item(clause.this, frame, ctes)))
+        for join in select.args.get("joins") or ():
+            self._join(join, frame, ctes, nested=False)
+
+    def _join(self, join: exp.Join, frame: Frame, ctes: CteScope, *, nested: bool) -> None:
+        if join.method == "POSITIONAL":
+            raise NotSupportedError(
+                "POSITIONAL JOIN is not supported", hint="rows of a table have no position"
+            )
+        left = list(frame.visible())
+        right = self._item(join.this, frame, ctes)
+        frame.steps.append(JoinStep(join, right, nested))
+        if join.method == "NATURAL":
+            join.set("using", [exp.to_identifier(name) for name in _common(left, right)])
+            join.set("method", None)
+        for column in join.args.get("using") or ():
+            self._using(column, left, right, frame)
+        if join.args.get("on") is not None:
+            self._expression(join.args["on"], frame, ctes)
+        if join.kind in ("SEMI", "ANTI"):
+            frame.hidden.update(source.alias for source in right)
+
+    def _using(
+        self, column: exp.Expr, left: Sequence[Source], right: Sequence[Source], frame: Frame
+    ) -> None:
+        name = column.name.lower()
+        for side in (left, right):
+            holders = [source for source in side if name in source.all_names()]
+            if not holders:
+                known = [n for source in side for n in source.column_names()]
+                raise undefined_column(name, known, node_position(column, self._text))
+            for source in holders:
+                source.use(name)
+        frame.merged.add(name)
+
+    def _item(self, node: exp.Expr, frame: Frame, ctes: CteScope) -> list[Source]:
+        """The sources one item of a FROM clause adds to the frame."""
+        for key, what in _REFUSED_ON_TABLES.items():
+            if node.args.get(key):
+                raise NotSupportedError(
+                    f"{what} is not supported", position=node_position(node, self._text)
+                )
+        match node:
+            case exp.Table(this=exp.Func() as call):
+                sources = [self._function(node, call, frame, ctes)]
+            case exp.Table():
+                sources = [self._table(node, frame, ctes)]
+            case exp.Subquery(this=exp.Table() as inner) if not node.alias:
+                sources = self._item(inner, frame, ctes)
+            case exp.Unnest():
+                sources = [self._function(node, node, frame, ctes)]
+            case exp.Subquery() | exp.Values():
+                sources = [self._derived(node, node, frame, ctes)]
+            case exp.Lateral(this=exp.Subquery() as inner):
+                sources = [self._derived(node, inner, frame, ctes)]
+            case _:
+                raise NotSupportedError(
+                    "this kind of table expression is not supported",
+                    position=node_position(node, self._text),
+                )
+        before = len(frame.steps)
+        for join in node.args.get("joins") or ():
+            self._join(join, frame, ctes, nested=True)
+        for step in frame.steps[before:]:
+            sources.extend(step.sources)
+        return sources
+
+    def _table(self, node: exp.Table, frame: Frame, ctes: CteScope) -> Source:
+        name = node.name.lower()
+        alias = (node.alias or node.name).lower()
+        version = node.args.get("version")
+        columns = node.args["alias"].columns if node.args.get("alias") else ()
+        if not node.db and name in ctes:
+            if version is not None:
+                raise NotSupportedError(
+                    f"AS OF cannot be used on the WITH query '{name}'",
+                    hint="write it behind the tables inside",
+                    position=node_position(node, self._text),
+                )
+            derived = DerivedTable(alias, renamed(ctes[name], node.args.get("alias")))
+            return self._add(frame, derived, node)
+        reference = self._reference(node, alias, version)
+        if not columns:
+            return self._add(frame, reference, node)
+        outputs = [OutputColumn(n, ((reference, n),)) for n in reference.column_names()]
+        return self._add(frame, DerivedTable(alias, renamed(outputs, node.args["alias"])), node)
+
+    def _reference(
+        self, node: exp.Table, alias: str, version: exp.Version | None
+    ) -> TableReference:
+        bound, catalog = self._context.settings.as_of, self._context.catalog
+        if version is not None:
+            bound = version_bound(version, self._text, self._context)
+            self.volatile |= any(True for _ in current_nodes(version))
+        if bound is not None:
+            catalog = self._context.catalog_at(bound)
+        name = f"{node.db}.{node.name}".lower() if node.db else node.name.lower()
+        try:
+            table = catalog.table(name)
+        except UndefinedTableError as error:
+            raise with_position(error, node, self._text) from None
+        if len(self.references) == MAX_REFERENCES:
+            raise StatementTooComplexError(
+                f"a statement cannot read more than {MAX_REFERENCES} tables"
+            )
+        reference = TableReference(node, alias, table, bound)
+        self.references.append(reference)
+        return reference
+
+    def _derived(
+        self, node: exp.Expr, query: exp.Expr, frame: Frame, ctes: CteScope
+    ) -> Source:
+        """A subquery or VALUES; it may refer to the sources before it, as LATERAL ones do."""
+        columns = self._query(query, frame, ctes)
+        alias = node.alias.lower() or f"subquery {len(frame.sources) + 1}"
+        return self._add(
+            frame, DerivedTable(alias, renamed(columns, node.args.get("alias"))), node
+        )
+
+    def _function(
+        self, node: exp.Expr, call: exp.Func, frame: Frame, ctes: CteScope
+    ) -> Source:
+        name = next(iter(sorted(function_names(call) & TABLE_FUNCTIONS)), None)
+        if name is None:
+            shown = min(function_names(call), key=len)
+            raise NotSupportedError(
+                f"table function {shown}() is not offered",
+                hint=f"FROM takes tables, queries and {', '.join(sorted(TABLE_FUNCTIONS))}",
+                position=node_position(call, self._text),
+            )
+        for argument in call.iter_expressions():
+            if not isinstance(argument, exp.TableAlias):
+                self._expression(argument, frame, ctes)
+        if call.args.get("is_end_exclusive"):
+            name = "range"
+        alias = node.alias.lower() or name
+        columns = renamed([OutputColumn(name)], node.args.get("alias"))
+        return self._add(frame, DerivedTable(alias, columns), node)
+
+    def _add(self, frame: Frame, source: Source, node: exp.Expr) -> Source:
+        if source.alias in frame.sources:
+            raise ProgrammingError(
+                f"table name '{source.alias}' is given twice",
+                hint="give one of them an alias",
+                position=node_position(node, self._text),
+                sqlstate="42712",
+            )
+        frame.sources[source.alias] = source
+        return source
+
+
+def _common(left: Sequence[Source], right: Sequence[Source]) -> list[str]:
+    """The columns of a NATURAL join, in the order of its left side."""
+    on_right = {name for source in right for name in source.column_names()}
+    names = [name for source in left for name in source.column_names() if name in on_right]
+    if not names:
+        raise ProgrammingError("NATURAL JOIN of tables without a common column", sqlstate="42703")
+    return list(dict.fromkeys(names))

@@ -1,0 +1,134 @@
+"""Moments in SQL: `AS OF` clauses as snapshot bounds, and `now()` as the statement's own time.
+
+A snapshot of bound B sees the commits with a timestamp below B. `AS OF t` includes commits at t: a
+hybrid timestamp t gives t + 1, a time of microsecond precision m gives the first hybrid time after
+that microsecond. One statement has one time: `PlanContext.now` is fixed before planning starts.
+"""
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+from sqlglot import exp
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import display, node_position, to_sql
+from pykudu_sql.storage.common.types import EPOCH, DataType, Kind
+from pykudu_sql.storage.errors import (
+    DataError,
+    InvalidValueError,
+    NotSupportedError,
+    ProgrammingError,
+    SnapshotInFutureError,
+    SourcePosition,
+)
+
+LOGICAL_BITS = 12
+TIMESTAMP = DataType(Kind.UNIXTIME_MICROS)
+_NOW_NAMES = ("now", "get_current_timestamp", "transaction_timestamp", "statement_timestamp")
+
+
+def statement_time(context: PlanContext) -> dt.datetime:
+    """The statement's time, UTC without zone."""
+    return EPOCH + dt.timedelta(microseconds=context.now() >> LOGICAL_BITS)
+
+
+def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The calls that stand for the present: now(), CURRENT_DATE and their kind."""
+    for node in tree.walk():
+        if isinstance(
+            node,
+            exp.CurrentTimestamp
+            | exp.Localtimestamp
+            | exp.CurrentDate
+            | exp.CurrentTime
+            | exp.Localtime
+            | exp.UtcTimestamp,
+        ) or (isinstance(node, exp.Anonymous) and node.name.lower() in _NOW_NAMES):
+            yield node
+
+
+def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
+    """The tree with the present written out as literals; changed in place."""
+    moment = statement_time(context)
+    for node in list(current_nodes(tree)):
+        if isinstance(node, exp.CurrentDate):
+            text, target = moment.date().isoformat(), "date"
+        elif isinstance(node, exp.CurrentTime | exp.Localtime):
+            text, target = moment.time().isoformat(), "time"
+        else:
+            text, target = moment.isoformat(sep=" "), "timestamp"
+        literal = exp.cast(exp.Literal.string(text), target)
+        if node is tree:
+            return literal
+        node.replace(literal)
+    return tree
+
+
+def version_bound(version: exp.Version, text: str, context: PlanContext) -> int:
+    """The bound of a table's AS OF clause.
+
+    Raises:
+        NotSupportedError: a range of versions, or a parameter.
+        InvalidValueError: the expression is no moment.
+        SnapshotInFutureError: it has not come yet.
+    """
+    moment = version.expression
+    if version.args.get("kind") != "AS OF" or moment is None:
+        raise NotSupportedError(
+            f"FOR SYSTEM_TIME {version.args.get('kind')} is not supported",
+            hint="write FOR SYSTEM_TIME AS OF <time>",
+        )
+    position = node_position(moment, text)
+    if moment.find(exp.Placeholder) is not None:
+        raise NotSupportedError(
+            "the time of AS OF cannot be a parameter",
+            hint="write it as a literal: tables and columns may differ from time to time",
+        )
+    if moment.find(exp.Column, exp.Query) is not None:
+        raise ProgrammingError(
+            f"AS OF needs a constant, not {display(moment)}", position=position, sqlstate="42P10"
+        )
+    return moment_bound(constant_value(moment, context), context, position)
+
+
+def constant_value(node: exp.Expr, context: PlanContext) -> Any:
+    """The value of an expression without columns, computed by the engine unless it is a literal.
+
+    Raises:
+        DataError, ProgrammingError: the engine cannot compute it.
+    """
+    if isinstance(node, exp.Literal):
+        return node.this if node.is_string else node.to_py()
+    return context.evaluate("SELECT " + to_sql(fold_current(node.copy(), context)))
+
+
+def moment_bound(value: object, context: PlanContext, position: SourcePosition | None) -> int:
+    """The bound of `AS OF value`: a hybrid timestamp, a time, or text of one.
+
+    Raises:
+        InvalidValueError: the value is no moment.
+        SnapshotInFutureError: it has not come yet.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        moment, bound = value, value + 1
+    else:
+        try:
+            micros = TIMESTAMP.to_cell(value)
+        except DataError as error:
+            raise InvalidValueError(
+                f"AS OF {value!r:.60} is no moment",
+                hint="write a timestamp like '2026-01-31 12:00:00', now() - INTERVAL 5 MINUTES, "
+                "or a hybrid timestamp",
+                position=position,
+            ) from error
+        if not isinstance(micros, int):
+            raise InvalidValueError("AS OF NULL is no moment", position=position)
+        moment, bound = micros << LOGICAL_BITS, (micros + 1) << LOGICAL_BITS
+    if moment > context.now():
+        raise SnapshotInFutureError(
+            f"AS OF {value} has not come yet", hint="it is a moment after now", position=position
+        )
+    if moment < 0:
+        raise InvalidValueError(f"AS OF {value} lies before 1970", position=position)
+    return bound

@@ -1,0 +1,69 @@
+"""Names that are not found, or found too often: errors that point at the place and suggest."""
+
+import difflib
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from pykudu_sql.planner.dialect import node_position
+from pykudu_sql.planner.sources import Frame
+from pykudu_sql.storage.errors import (
+    ProgrammingError,
+    SourcePosition,
+    UndefinedColumnError,
+    UndefinedTableError,
+)
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """A hint naming the known name closest to one, if any is close."""
+    found = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=1, cutoff=0.6)
+    return f"did you mean '{found[0]}'?" if found else None
+
+
+def undefined_column(
+    name: str, known: Iterable[str], position: SourcePosition | None
+) -> UndefinedColumnError:
+    """No column of that name; suggests a near one, or lists what there is."""
+    names = list(dict.fromkeys(known))
+    hint = near(name, names) or (f"columns are {', '.join(names[:20])}" if names else None)
+    return UndefinedColumnError(f"column '{name}' does not exist", hint=hint, position=position)
+
+
+def unresolved(column: exp.Column, frame: Frame, text: str) -> UndefinedColumnError:
+    """The error for an unqualified column that no source has."""
+    known = [n for f in frame.chain() for source in f.visible() for n in source.column_names()]
+    error = undefined_column(column.name.lower(), known, node_position(column, text))
+    if column.this.args.get("quoted") and "did you mean" not in (error.hint or ""):
+        error.hint = "strings are written with single quotes; double quotes name columns"
+    return error
+
+
+def ambiguous(column: exp.Column, aliases: Iterable[str], text: str) -> ProgrammingError:
+    """The error for an unqualified column that several sources have."""
+    name = column.name.lower()
+    owners = list(aliases)
+    return ProgrammingError(
+        f"column '{name}' is ambiguous: {' and '.join(owners)} have one",
+        hint=f"write {owners[0]}.{name}",
+        position=node_position(column, text),
+        sqlstate="42702",
+    )
+
+
+def undefined_alias(column: exp.Column, frame: Frame, text: str) -> UndefinedTableError:
+    """The error for a qualifier that is no source of the query."""
+    alias = column.table.lower()
+    known = [name for f in frame.chain() for name in f.sources]
+    return UndefinedTableError(
+        f"'{alias}' is no table of this query",
+        hint=near(alias, known) or (f"tables are {', '.join(known)}" if known else None),
+        position=node_position(column.args["table"], text),
+    )
+
+
+def with_position(error: UndefinedTableError, node: exp.Expr, text: str) -> UndefinedTableError:
+    """An error of the catalog with the place of the name in the statement."""
+    return UndefinedTableError(
+        error.message, hint=error.hint, position=node_position(node, text)
+    )

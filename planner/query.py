@@ -1,0 +1,140 @@
+"""Queries: from a bound tree to the engine's SQL over scans.
+
+Every mention of a stored table becomes a scan with the columns the query uses and the conditions
+it can use; equal scans are made once. What is left of the statement is printed in the engine's
+dialect over the scans' names.
+"""
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from pykudu_sql.planner.binder import SCAN_PREFIX, BoundQuery, bind
+from pykudu_sql.planner.constant import parameter_key
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import parse, to_sql
+from pykudu_sql.planner.key_access import key_lookup
+from pykudu_sql.planner.moment import fold_current
+from pykudu_sql.planner.plan import KeyLookup, Query, Scan
+from pykudu_sql.planner.pushdown import push_down
+from pykudu_sql.planner.rules import apply_rules
+from pykudu_sql.planner.sources import TableReference
+from pykudu_sql.planner.template import PredicateTemplate
+from pykudu_sql.planner.value import ParameterKey
+from pykudu_sql.storage.common.schema import Schema
+from pykudu_sql.storage.errors import SyntaxError
+
+
+
+def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLookup:
+    """Plan a SELECT, VALUES, WITH or set operation.
+
+    Args:
+        text: the whole statement.
+        context: tables and time; `now` fixed for the statement.
+        start: where the query begins in it.
+
+    Raises:
+        SyntaxError, ProgrammingError, NotSupportedError: the statement is wrong or not offered.
+    """
+    tree = parse(text, start)
+    if not isinstance(tree, exp.Query | exp.Values):
+        raise SyntaxError("this is not a statement", hint="see docs/sql.md for what there is")
+    bound = bind(tree, text, context)
+    lookup = key_lookup(tree, bound, context)
+    return lookup if lookup is not None else finish(tree, bound, context)
+
+
+def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Query:
+    """The engine's part of a bound query; the tree is used up."""
+    tree = fold_current(tree, context)
+    predicates = push_down(bound, context)
+    scans = _Scans(_row_limit(tree, bound, predicates))
+    for reference in bound.references:
+        scans.put(reference, predicates.get(id(reference)))
+    for column in tree.find_all(exp.Column):
+        column.set("db", None)
+    tree = apply_rules(tree)
+    parameters = _number_parameters(tree)
+    return Query(to_sql(tree), scans.made(), parameters, bound.names, not bound.volatile)
+
+
+class _Scans:
+    """Names a query's scans; equal ones share a name."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._scans: list[Scan] = []
+
+    def put(self, reference: TableReference, predicate: PredicateTemplate | None) -> None:
+        """Replace a mention of a table by its scan."""
+        name = self._name(reference, predicate)
+        node = reference.node
+        if node.args.get("alias") is None:
+            node.set("alias", exp.TableAlias(this=exp.to_identifier(reference.alias)))
+        node.set("this", exp.to_identifier(name))
+        for key in ("db", "catalog", "version"):
+            node.set(key, None)
+
+    def made(self) -> tuple[Scan, ...]:
+        """The scans, in the order of their names."""
+        return tuple(self._scans)
+
+    def _name(self, reference: TableReference, predicate: PredicateTemplate | None) -> str:
+        schema = reference.table.schema
+        used = reference.used or {_narrowest(schema)}
+        column_ids = tuple(column.id for column in schema.columns if column.id in used)
+        scan = Scan("", reference.table, column_ids, predicate, self._limit, reference.bound)
+        for made in self._scans:
+            if made.table is scan.table and replace(made, name="") == scan:
+                return made.name
+        self._scans.append(replace(scan, name=f"{SCAN_PREFIX}{len(self._scans)}"))
+        return self._scans[-1].name
+
+
+def _narrowest(schema: Schema) -> int:
+    """A column to count rows by: of the key, and the fewest bytes."""
+    widths = {c.id: c.type.width or 1 << 16 for c in schema.key_columns}
+    return min(widths, key=lambda column_id: widths[column_id])
+
+
+def _row_limit(
+    tree: exp.Expr, bound: BoundQuery, predicates: dict[int, PredicateTemplate]
+) -> int | None:
+    """How many rows of its one table a query needs; None for all.
+
+    Only a SELECT of expressions over one table with LIMIT and no clause that drops, orders or
+    gathers rows stops early.
+    """
+    if not isinstance(tree, exp.Select) or len(bound.references) != 1 or predicates:
+        return None
+    plain = {"expressions", "from_", "limit", "offset"}
+    if any(value for name, value in tree.args.items() if name not in plain):
+        return None
+    if tree.args.get("from_") is None or tree.args["from_"].this is not bound.references[0].node:
+        return None
+    gathering = (exp.AggFunc, exp.Window, exp.Unnest, exp.Query, exp.Anonymous)
+    if any(item.find(*gathering) is not None for item in tree.expressions):
+        return None
+    limit, offset = _whole(tree.args.get("limit")), _whole(tree.args.get("offset"))
+    if limit is None or (offset is None and tree.args.get("offset") is not None):
+        return None
+    return limit + (offset or 0)
+
+
+def _whole(clause: exp.Expr | None) -> int | None:
+    if not isinstance(clause, exp.Limit | exp.Offset) or clause.args.get("expressions"):
+        return None
+    count = clause.expression
+    if not isinstance(count, exp.Literal) or count.is_string or not count.this.isdigit():
+        return None
+    return int(count.this)
+
+
+def _number_parameters(tree: exp.Expr) -> tuple[ParameterKey, ...]:
+    """Rename placeholders to `$1`, `$2`, ...; the keys behind them, in that order."""
+    numbers: dict[ParameterKey, int] = {}
+    for node in tree.find_all(exp.Placeholder):
+        number = numbers.setdefault(parameter_key(node), len(numbers) + 1)
+        node.set("this", str(number))
+    return tuple(numbers)

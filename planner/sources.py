@@ -1,0 +1,173 @@
+"""What stands in a FROM clause, and which of its columns a query turns out to need.
+
+A source answers three questions: which columns does `*` show, is there a column of this name, and
+(as an order) note that it is used. Uses travel down: a use of a derived table's column becomes
+uses of what its `*` brought in, so `SELECT a FROM (SELECT * FROM t)` reads one column of t.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.schema import ColumnSchema
+
+
+@dataclass(eq=False, slots=True)
+class TableReference:
+    """One mention of a stored table.
+
+    Attributes:
+        node: the mention in the tree; the rewriter puts the scan's name there.
+        alias: the name its columns are qualified with, lower case.
+        table: the table at the moment read.
+        bound: that moment, None for the transaction's own.
+        used: ids of the columns the query needs.
+        maybe_absent: whether an outer join may put NULLs in place of its rows.
+    """
+
+    node: exp.Table
+    alias: str
+    table: TableInfo
+    bound: int | None = None
+    used: set[int] = field(default_factory=set)
+    maybe_absent: bool = False
+
+    def column_names(self) -> tuple[str, ...]:
+        """The columns `*` shows."""
+        return tuple(column.name for column in self.table.schema.visible_columns)
+
+    def all_names(self) -> tuple[str, ...]:
+        """The columns that can be named, the hidden counter too."""
+        return tuple(self.table.schema.by_name)
+
+    def use(self, name: str) -> None:
+        """Note that a column is needed."""
+        self.used.add(self.table.schema.by_name[name].id)
+
+    def column(self, name: str) -> ColumnSchema:
+        """The column of a name."""
+        return self.table.schema.by_name[name]
+
+
+@dataclass(eq=False, slots=True)
+class OutputColumn:
+    """A column of a query's result.
+
+    Attributes:
+        name: as the result shows it; matched in lower case.
+        origins: source columns that a `*` brought here, noted as used only when this one is.
+    """
+
+    name: str
+    origins: "Origins" = ()
+
+    def use(self) -> None:
+        """Note that the column is needed."""
+        for source, name in self.origins:
+            source.use(name)
+
+
+@dataclass(eq=False, slots=True)
+class DerivedTable:
+    """A subquery, a WITH query, VALUES or a table function."""
+
+    alias: str
+    columns: Sequence[OutputColumn]
+
+    def column_names(self) -> tuple[str, ...]:
+        """The columns `*` shows."""
+        return tuple(column.name.lower() for column in self.columns)
+
+    def all_names(self) -> tuple[str, ...]:
+        """The columns that can be named."""
+        return self.column_names()
+
+    def use(self, name: str) -> None:
+        """Note that a column is needed."""
+        for column in self.columns:
+            if column.name.lower() == name:
+                column.use()
+
+
+Source = TableReference | DerivedTable
+Origins = tuple[tuple[Source, str], ...]
+
+
+@dataclass(eq=False, slots=True)
+class JoinStep:
+    """One step of a FROM clause from left to right.
+
+    Attributes:
+        join: the join's node; None for the first item.
+        sources: what the step adds; several for a parenthesised join.
+        nested: whether it lies inside parentheses.
+    """
+
+    join: exp.Join | None
+    sources: list[Source]
+    nested: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """The names one SELECT can see.
+
+    Attributes:
+        outer: the frame around it, for correlated subqueries.
+        sources: by alias.
+        hidden: aliases that only their own ON clause sees (the right side of SEMI and ANTI).
+        merged: column names joined by USING or NATURAL, which need no qualifier.
+        aliases: names of the SELECT list, lower case.
+        steps: how the sources are joined.
+    """
+
+    outer: "Frame | None" = None
+    sources: dict[str, Source] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    merged: set[str] = field(default_factory=set)
+    aliases: set[str] = field(default_factory=set)
+    steps: list[JoinStep] = field(default_factory=list)
+
+    def visible(self) -> Iterator[Source]:
+        """The sources whose columns can be named, left to right."""
+        for alias, source in self.sources.items():
+            if alias not in self.hidden:
+                yield source
+
+    def holders(self, name: str) -> list[Source]:
+        """The sources that have a column of a name."""
+        return [source for source in self.visible() if name in source.all_names()]
+
+    def star(self) -> list[tuple[str, Origins]]:
+        """The columns of `*` with their origins; columns joined by USING come once."""
+        columns: dict[str, int] = {}
+        result: list[tuple[str, Origins]] = []
+        for source in self.visible():
+            for name in source.column_names():
+                if name in self.merged and name in columns:
+                    at = columns[name]
+                    result[at] = (name, (*result[at][1], (source, name)))
+                else:
+                    columns.setdefault(name, len(result))
+                    result.append((name, ((source, name),)))
+        return result
+
+    def chain(self) -> Iterator["Frame"]:
+        """This frame and those around it, inmost first."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.outer
+
+
+def renamed(columns: Sequence[OutputColumn], alias: exp.TableAlias | None) -> list[OutputColumn]:
+    """Columns under the names of an alias's column list; all of them used if there is one."""
+    names = [identifier.name.lower() for identifier in (alias.columns if alias else ())]
+    if not names:
+        return list(columns)
+    for column in columns:
+        column.use()
+    rest = [column.name for column in columns[len(names) :]]
+    return [OutputColumn(name) for name in (*names, *rest)]

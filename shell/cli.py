@@ -1,0 +1,222 @@
+"""`pykudu-sql`: the command line.
+
+Exit codes: 0 all went well, 1 a statement failed, 2 the command line is wrong, 130 Ctrl-C, 141 the
+reader of a pipe went away. Nothing ends in a traceback. What is not needed is not imported: a
+statement on the command line loads no terminal library.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pykudu_sql.shell.settings import (
+    FORMATS,
+    Settings,
+    UsageError,
+    checked,
+    config_path,
+    load,
+)
+
+if TYPE_CHECKING:
+    from pykudu_sql.shell.session import Session
+
+OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+
+_EPILOG = """\
+Without -c or -f, statements are read from standard input; at a terminal the interactive shell
+starts. -c and -f may be repeated and run in the order given; `-f -` is standard input.
+
+subcommands:
+  pykudu-sql slt FILE...      run sqllogictest scripts (pykudu-sql slt --help)
+  pykudu-sql demo [DIR]       load real flight data and tell the whole story
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One -c or -f.
+
+    Attributes:
+        text: SQL, or the name of a file.
+        is_file: which of the two.
+    """
+
+    text: str
+    is_file: bool
+
+
+class _AddStep(argparse.Action):
+    """Collects -c and -f in one list, so their order is kept."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        step = Step(str(values), self.dest == "file")
+        namespace.steps = [*namespace.steps, step]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code.
+
+    Args:
+        argv: arguments without the program's name; those of the process if None.
+    """
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal's encoding lacks is spelled out instead of an error.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered has no reader; the interpreter must not try again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except UsageError as error:
+        print(f"pykudu-sql: {error}", file=sys.stderr)
+        return USAGE
+    except OSError as error:
+        print(f"pykudu-sql: {error}", file=sys.stderr)
+        return FAILED
+    except Exception as error:
+        if os.environ.get("PYKUDU_SQL_TRACEBACK"):
+            raise
+        print(f"pykudu-sql: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        print("Set PYKUDU_SQL_TRACEBACK=1 to see where, and please report it.", file=sys.stderr)
+        return FAILED
+    return code
+
+
+def _dispatch(arguments: list[str]) -> int:
+    match arguments:
+        case ["slt", *rest]:
+            from pykudu_sql.shell.slt import command
+
+            return command.main(rest)
+        case ["demo", *rest]:
+            from pykudu_sql.shell import demo
+
+            return demo.main(rest)
+        case _:
+            return _run(build_parser().parse_args(arguments))
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of everything but the subcommands."""
+    parser = argparse.ArgumentParser(
+        prog="pykudu-sql",
+        usage="%(prog)s [DB] [-c SQL]... [-f FILE]... [options]",
+        description="Kudu's tablets and Impala's SQL over local files.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("db", nargs="?", metavar="DB", default=":memory:", help="directory of the database")
+    add("-c", "--command", metavar="SQL", action=_AddStep, help="run statements and leave")
+    add("-f", "--file", metavar="FILE", action=_AddStep, help="run a script and leave")
+    add("--format", choices=FORMATS, help="how results look (default: table)")
+    add("--csv", dest="format", action="store_const", const="csv", help="short for --format csv")
+    add("--json", dest="format", action="store_const", const="json", help="--format json")
+    add("--null", metavar="TEXT", help="how NULL is written")
+    add("--max-rows", metavar="N", type=int, help="rows of a table shown on a terminal, 0 for all")
+    add("--timer", action="store_true", default=None, help="show how long statements take")
+    add("--read-only", action="store_true", help="open without the right to write")
+    add("--keep-going", action="store_true", help="run on after a failed statement")
+    add("--no-init", action="store_true", help=f"do not read {config_path()}")
+    add("--version", action="store_true", help="show the version and leave")
+    parser.set_defaults(steps=[])
+    return parser
+
+
+def version() -> str:
+    """The version of the installed package."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("pykudu-sql")
+    except metadata.PackageNotFoundError:
+        return "(a checkout that is not installed)"
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.version:
+        print(f"pykudu-sql {version()}")
+        return OK
+    at_terminal = not options.steps and sys.stdin.isatty()
+    settings = _settings(options, at_terminal)
+    scripts = [] if at_terminal else _read_steps(options.steps or [Step("-", is_file=True)])
+
+    import pykudu_sql
+    from pykudu_sql.shell.session import Place, Session, tell_error
+
+    try:
+        session = Session(
+            options.db,
+            settings,
+            read_only=options.read_only,
+            keep_going=options.keep_going,
+        )
+    except pykudu_sql.Error as error:
+        tell_error(error, Place(None))
+        return FAILED
+    try:
+        if at_terminal:
+            from pykudu_sql.shell.repl import Repl
+
+            return Repl(session, version()).run()
+        return _run_scripts(session, scripts)
+    finally:
+        session.close()
+
+
+def _settings(options: argparse.Namespace, at_terminal: bool) -> Settings:
+    settings = Settings(timer=at_terminal)
+    if not options.no_init:
+        settings = load(settings, config_path())
+    for name in ("format", "null", "max_rows", "timer"):
+        value = getattr(options, name)
+        if value is not None:
+            settings = checked(settings, name, value)
+    return settings
+
+
+def _read_steps(steps: Sequence[Step]) -> list[tuple[str, str | None]]:
+    """Text and name of every script; all are read before the first one changes anything."""
+    from pykudu_sql.shell.session import decode_script, read_script
+
+    texts: list[tuple[str, str | None]] = []
+    for step in steps:
+        if not step.is_file:
+            texts.append((step.text, None))
+        elif step.text == "-":
+            texts.append((decode_script(sys.stdin.buffer.read(), "<stdin>"), "<stdin>"))
+        else:
+            texts.append((read_script(Path(step.text)), step.text))
+    return texts
+
+
+def _run_scripts(session: "Session", scripts: Sequence[tuple[str, str | None]]) -> int:
+    from pykudu_sql.shell.commands import Quit
+    from pykudu_sql.shell.interruptible import run_interruptibly
+    from pykudu_sql.shell.session import StatementFailed
+
+    def run_all() -> None:
+        for text, source in scripts:
+            session.run_script(text, source)
+
+    with suppress(StatementFailed, Quit):
+        run_interruptibly(run_all, session.cancel)
+    return FAILED if session.failures else OK

@@ -1,0 +1,227 @@
+"""Commands of the shell: a dot and a word, or a backslash and a letter for those who know psql.
+
+Each command is one function under a decorator that gives its names, its arguments and its help.
+`COMMANDS` lists them in the order `.help` shows.
+"""
+
+import fnmatch
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pykudu_sql.shell.settings import FORMATS, Settings, UsageError, checked, near
+
+if TYPE_CHECKING:
+    from pykudu_sql.shell.session import Session
+
+Action = Callable[["Session", Sequence[str]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command.
+
+    Attributes:
+        names: its name with the dot, then aliases.
+        arguments: what it takes, as `.help` shows it; `[X]` may be left out, `...` repeats.
+        summary: what it does.
+        action: does it.
+    """
+
+    names: tuple[str, ...]
+    arguments: str
+    summary: str
+    action: Action
+
+    @property
+    def usage(self) -> str:
+        """Name and arguments."""
+        return f"{self.names[0]} {self.arguments}".rstrip()
+
+    def accepts(self, count: int) -> bool:
+        """Whether so many arguments may be given."""
+        words = self.arguments.split()
+        required = sum(not word.startswith("[") for word in words)
+        return required <= count <= len(words)
+
+
+class Quit(Exception):
+    """The user asked to leave."""
+
+
+def command(*names: str, arguments: str = "", summary: str) -> Callable[[Action], Command]:
+    """Make a function the action of a command."""
+
+    def register(action: Action) -> Command:
+        return Command(names, arguments, summary, action)
+
+    return register
+
+
+def run(session: "Session", text: str) -> None:
+    """Run one command line.
+
+    Raises:
+        UsageError: no such command, or wrong arguments; the message says what is right.
+        Quit: it asked to leave.
+    """
+    name, _, rest = text.strip().rstrip(";").partition(" ")
+    try:
+        arguments = shlex.split(rest)
+    except ValueError as error:
+        raise UsageError(f"{text}: {error}") from error
+    found = next((c for c in COMMANDS if name in c.names), None)
+    if found is None:
+        names = [name for c in COMMANDS for name in c.names]
+        raise UsageError(f"unknown command {name!r}{near(name, names)} (.help lists all)")
+    if not found.accepts(len(arguments)):
+        raise UsageError(f"usage: {found.usage}")
+    found.action(session, arguments)
+
+
+@command(".help", "\\?", "\\h", arguments="[COMMAND]", summary="list the commands, or explain one")
+def help_command(session: "Session", arguments: Sequence[str]) -> None:
+    wanted = arguments[0].lstrip(".\\") if arguments else None
+    chosen = [c for c in COMMANDS if wanted is None or wanted in (n.lstrip(".\\") for n in c.names)]
+    if not chosen:
+        raise UsageError(f"no command {arguments[0]!r} (.help lists all)")
+    column = max(len(c.usage) for c in chosen)
+    for c in chosen:
+        aliases = f"  (also {', '.join(c.names[1:])})" if c.names[1:] else ""
+        session.output.write(f"{c.usage:<{column}}  {c.summary}{aliases}\n")
+    if wanted is None:
+        session.output.write("Everything else is SQL and ends with a semicolon.\n")
+
+
+@command(".tables", "\\dt", arguments="[PATTERN]", summary="list tables, such as 'm*'")
+def tables(session: "Session", arguments: Sequence[str]) -> None:
+    for name in _matching_tables(session, arguments):
+        session.output.write(f"{name}\n")
+
+
+@command(".schema", arguments="[PATTERN]", summary="show the CREATE TABLE of tables")
+def schema(session: "Session", arguments: Sequence[str]) -> None:
+    for name in _matching_tables(session, arguments):
+        cursor = session.connection.execute(f"SHOW CREATE TABLE {quoted(name)}")
+        for row in cursor.fetchall():
+            session.output.write(f"{row[-1]};\n")
+
+
+@command(".describe", "\\d", arguments="[TABLE]", summary="show a table's columns, or all tables")
+def describe(session: "Session", arguments: Sequence[str]) -> None:
+    if arguments:
+        session.run_statement(f"DESCRIBE {quoted(arguments[0])}")
+    else:
+        session.run_statement("SHOW TABLES")
+
+
+@command(".mode", arguments="[FORMAT]", summary=f"how results look: {', '.join(FORMATS)}")
+def mode(session: "Session", arguments: Sequence[str]) -> None:
+    if arguments:
+        session.settings = checked(session.settings, "format", arguments[0])
+    else:
+        session.output.write(f"{session.settings.format}\n")
+
+
+@command(".expanded", "\\x", summary="switch between a table and a line for each value")
+def expanded(session: "Session", arguments: Sequence[str]) -> None:
+    wanted = "table" if session.settings.format == "line" else "line"
+    session.settings = checked(session.settings, "format", wanted)
+
+
+@command(".timer", "\\timing", arguments="[on|off]", summary="show how long statements take")
+def timer(session: "Session", arguments: Sequence[str]) -> None:
+    if not arguments:
+        wanted = not session.settings.timer
+    elif arguments[0].lower() in ("on", "off"):
+        wanted = arguments[0].lower() == "on"
+    else:
+        raise UsageError(f"usage: {timer.usage}")
+    session.settings = checked(session.settings, "timer", wanted)
+
+
+@command(".null", arguments="TEXT", summary="how NULL is written, such as ''")
+def null(session: "Session", arguments: Sequence[str]) -> None:
+    session.settings = checked(session.settings, "null", arguments[0])
+
+
+@command(".maxrows", arguments="N", summary="rows of a table shown on a terminal; 0 for all")
+def maxrows(session: "Session", arguments: Sequence[str]) -> None:
+    session.settings = checked(session.settings, "max_rows", _number(arguments[0]))
+
+
+@command(".maxwidth", arguments="N", summary="width of a table; 0 for the terminal's")
+def maxwidth(session: "Session", arguments: Sequence[str]) -> None:
+    session.settings = checked(session.settings, "max_width", _number(arguments[0]))
+
+
+@command(".settings", summary="show the choices in force")
+def settings(session: "Session", arguments: Sequence[str]) -> None:
+    for field in fields(Settings):
+        session.output.write(f"{field.name}: {getattr(session.settings, field.name)}\n")
+
+
+@command(".read", "\\i", arguments="FILE", summary="run a script")
+def read(session: "Session", arguments: Sequence[str]) -> None:
+    session.run_file(Path(arguments[0]).expanduser())
+
+
+@command(".output", "\\o", arguments="[FILE]", summary="write results to a file, or here again")
+def output(session: "Session", arguments: Sequence[str]) -> None:
+    if arguments:
+        session.output.redirect(Path(arguments[0]).expanduser())
+    else:
+        session.output.restore()
+
+
+@command(".open", arguments="DB", summary="close this database and open another")
+def open_command(session: "Session", arguments: Sequence[str]) -> None:
+    session.open(arguments[0])
+
+
+@command(".quit", "\\q", ".exit", summary="leave")
+def quit_command(session: "Session", arguments: Sequence[str]) -> None:
+    raise Quit
+
+
+COMMANDS: tuple[Command, ...] = (
+    help_command,
+    tables,
+    schema,
+    describe,
+    mode,
+    expanded,
+    timer,
+    null,
+    maxrows,
+    maxwidth,
+    settings,
+    read,
+    output,
+    open_command,
+    quit_command,
+)
+
+
+def quoted(name: str) -> str:
+    """A name as an identifier of SQL, whatever it contains."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _matching_tables(session: "Session", arguments: Sequence[str]) -> list[str]:
+    names = session.connection.list_tables()
+    if not arguments:
+        return names
+    matching = [name for name in names if fnmatch.fnmatchcase(name, arguments[0].lower())]
+    if not matching:
+        raise UsageError(f"no table matches {arguments[0]!r}{near(arguments[0], names)}")
+    return matching
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a number") from None

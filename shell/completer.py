@@ -1,0 +1,100 @@
+"""Kinds to names: `completion` joined to the open database and to prompt_toolkit."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
+
+import pykudu_sql
+from pykudu_sql.shell.commands import COMMANDS
+from pykudu_sql.shell.completion import Completion as Wanted
+from pykudu_sql.shell.completion import Suggest, complete
+from pykudu_sql.shell.display import escape
+from pykudu_sql.shell.settings import FORMATS
+from pykudu_sql.shell.tokens import FUNCTIONS, KEYWORDS, TYPES
+
+if TYPE_CHECKING:
+    from pykudu_sql.shell.session import Session
+
+_STATEMENTS = (
+    *("ALTER TABLE", "BEGIN", "COMMIT", "CREATE TABLE", "DELETE FROM", "DESCRIBE", "DROP TABLE"),
+    *("EXPLAIN", "FLUSH TABLE", "INSERT INTO", "ROLLBACK", "SELECT", "SET", "SHOW TABLES"),
+    *("SHOW CREATE TABLE", "SHOW PARTITIONS", "UPDATE", "UPSERT INTO", "WITH"),
+)
+
+
+class ShellCompleter(Completer):
+    """Suggests names of the session's database, SQL words and commands."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._paths = PathCompleter(expanduser=True)
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        """See prompt_toolkit."""
+        wanted = complete(document.text, document.cursor_position)
+        # A menu over an empty line or after every blank would be in the way; Tab asks for it.
+        if not wanted.prefix and not complete_event.completion_requested and not wanted.tables:
+            return
+        if Suggest.FILES in wanted.kinds:
+            path = Document(wanted.prefix, len(wanted.prefix))
+            yield from self._paths.get_completions(path, complete_event)
+            return
+        seen: set[str] = set()
+        for kind in wanted.kinds:
+            for name in self._names(kind, wanted):
+                if name.lower() not in seen and _matches(name, wanted.prefix):
+                    seen.add(name.lower())
+                    yield Completion(
+                        name, -len(wanted.prefix), display=escape(name), display_meta=kind.value
+                    )
+
+    def _names(self, kind: Suggest, wanted: Wanted) -> Iterator[str]:
+        lower = wanted.prefix.isalpha() and wanted.prefix.islower()
+        fold: Callable[[str], str] = str.lower if lower else str
+        match kind:
+            case Suggest.TABLES:
+                yield from wanted.names
+                yield from map(_as_written, self._tables())
+            case Suggest.COLUMNS:
+                yield from map(_as_written, self._columns(wanted.tables))
+                yield from wanted.names
+            case Suggest.STATEMENTS:
+                yield from map(fold, _STATEMENTS)
+            case Suggest.KEYWORDS:
+                yield from map(fold, sorted(KEYWORDS))
+            case Suggest.TYPES:
+                yield from map(fold, sorted(TYPES))
+            case Suggest.FUNCTIONS:
+                yield from sorted(FUNCTIONS)
+            case Suggest.COMMANDS:
+                yield from (name for command in COMMANDS for name in command.names)
+            case Suggest.FORMATS:
+                yield from FORMATS
+            case Suggest.SWITCHES:
+                yield from ("on", "off")
+            case Suggest.FILES:
+                return
+
+    def _tables(self) -> list[str]:
+        return self._session.connection.list_tables()
+
+    def _columns(self, tables: Iterable[str]) -> Iterator[str]:
+        for table in tables:
+            try:
+                yield from self._session.connection.list_columns(table)
+            except pykudu_sql.Error:
+                continue  # half a name, an alias of a subquery: no columns to offer
+
+
+def _matches(name: str, prefix: str) -> bool:
+    return name.lower().startswith(prefix.lower()) and name != prefix
+
+
+def _as_written(name: str) -> str:
+    """A name the way SQL needs it: quoted unless it is a plain word in lower case."""
+    plain = name.isidentifier() and name == name.lower() and name.upper() not in KEYWORDS
+    return name if plain else '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,127 @@
+"""The interactive shell.
+
+Enter runs what is typed once its last statement is closed by a semicolon, or it is a command, and
+begins a new line otherwise; pasted text never runs by itself. Ctrl-C clears the line or cancels
+the statement that runs, Ctrl-D on an empty line leaves.
+"""
+
+import os
+from functools import partial
+from pathlib import PurePath
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import ColorDepth, create_output
+
+import pykudu_sql
+from pykudu_sql.shell.commands import Quit
+from pykudu_sql.shell.completer import ShellCompleter
+from pykudu_sql.shell.display import escape, width
+from pykudu_sql.shell.highlighter import STYLE, SqlLexer
+from pykudu_sql.shell.history import open_history
+from pykudu_sql.shell.interruptible import run_interruptibly
+from pykudu_sql.shell.script import is_command
+from pykudu_sql.shell.session import Session, StatementFailed, tell
+from pykudu_sql.shell.settings import history_path
+
+# What people type who do not know the commands yet.
+_PLAIN_WORDS = {"exit": ".quit", "quit": ".quit", "help": ".help"}
+
+
+class Repl:
+    """Reads, runs and prints until the user leaves."""
+
+    def __init__(self, session: Session, version: str) -> None:
+        """A shell over a session; `version` is for the welcome."""
+        self._session = session
+        self._version = version
+        history = open_history(history_path()) if session.settings.history else InMemoryHistory()
+        colours = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None
+        self._prompt: PromptSession[str] = PromptSession(
+            message=self._message,
+            prompt_continuation=self._continuation,
+            multiline=True,
+            lexer=SqlLexer(),
+            style=STYLE,
+            completer=ShellCompleter(session),
+            complete_while_typing=True,
+            auto_suggest=AutoSuggestFromHistory(),
+            history=history,
+            key_bindings=_key_bindings(),
+            color_depth=colours,
+            # Results may be redirected; the prompt still belongs on the terminal.
+            output=create_output(always_prefer_tty=True),
+        )
+
+    def run(self) -> int:
+        """Run until the user leaves; returns the exit code, which is 0."""
+        path = self._session.connection.path
+        print(f'pykudu-sql {self._version}, type ".help" for help')
+        if path == ":memory:":
+            print('Nothing is kept: this database is in memory. ".open DB" opens one on disk.')
+        while True:
+            try:
+                text = self._prompt.prompt()
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return 0
+            try:
+                self._run(_PLAIN_WORDS.get(text.strip().rstrip(";").lower(), text))
+            except Quit:
+                return 0
+
+    def _run(self, text: str) -> None:
+        try:
+            run_interruptibly(partial(self._session.run_script, text), self._session.cancel)
+        except StatementFailed:
+            pass
+        except KeyboardInterrupt as interrupt:
+            # Without a cause the statement was done and has printed its result.
+            if interrupt.__cause__ is not None:
+                tell("Cancelled.")
+
+    def _message(self) -> StyleAndTextTuples:
+        return [(self._style(), self._prompt_text())]
+
+    def _continuation(self, columns: int, line: int, wrapped: int) -> StyleAndTextTuples:
+        return [(self._style(), "...> ".rjust(width(self._prompt_text())))]
+
+    def _prompt_text(self) -> str:
+        connection = self._session.connection
+        name = "memory" if connection.path == ":memory:" else PurePath(connection.path).name
+        return f"{escape(name)}{'*' if connection.in_transaction else ''}> "
+
+    def _style(self) -> str:
+        open_transaction = self._session.connection.in_transaction
+        return "class:prompt.transaction" if open_transaction else "class:prompt"
+
+
+def is_ready(text: str) -> bool:
+    """Whether Enter should run a text rather than begin a new line."""
+    word = text.strip().rstrip(";").lower()
+    return is_command(text) or word in _PLAIN_WORDS or pykudu_sql.is_complete(text)
+
+
+def _key_bindings() -> KeyBindings:
+    bindings = KeyBindings()
+
+    @bindings.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        state = buffer.complete_state
+        if state is not None and state.current_completion is not None:
+            buffer.apply_completion(state.current_completion)
+        elif is_ready(buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.newline(copy_margin=False)
+
+    @bindings.add("escape", "enter")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.validate_and_handle()
+
+    return bindings

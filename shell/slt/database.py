@@ -1,0 +1,120 @@
+"""The database under test: named connections over one directory, through any DB-API driver."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from pykudu_sql.shell.slt.outcomes import Broken, Done, Failed, Outcome
+
+
+class DbCursor(Protocol):
+    """What the runner uses of a cursor of PEP 249."""
+
+    @property
+    def description(self) -> Any:
+        """Columns of the result, or None."""
+
+    @property
+    def rowcount(self) -> int:
+        """Rows changed, or -1."""
+
+    def execute(self, sql: str, /) -> Any:
+        """Run a statement."""
+
+    def fetchall(self) -> list[Any]:
+        """All rows."""
+
+    def close(self) -> Any:
+        """Give it up."""
+
+
+class DbConnection(Protocol):
+    """What the runner uses of a connection; each statement commits itself."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether BEGIN is open."""
+
+    def cursor(self) -> DbCursor:
+        """A new cursor."""
+
+    def interrupt(self) -> None:
+        """Stop what runs; called from another thread."""
+
+    def close(self) -> None:
+        """Give it up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A DB-API module as the runner needs it.
+
+    Attributes:
+        name: what `onlyif` and `skipif` call it.
+        connect: opens a connection, given a directory of its own and settings.
+        error: root of the module's error classes.
+        flush: writes what is in memory to files.
+    """
+
+    name: str
+    connect: Callable[[Path, Mapping[str, Any]], DbConnection]
+    error: type[Exception]
+    flush: Callable[[Any], None]
+
+
+@dataclass(slots=True)
+class Database:
+    """A directory with its open connections.
+
+    Attributes:
+        driver: opens them.
+        path: the directory.
+        settings: what `driver.connect` is given.
+    """
+
+    driver: Driver
+    path: Path
+    settings: dict[str, Any] = field(default_factory=dict)
+    _connections: dict[str, DbConnection] = field(default_factory=dict)
+
+    def execute(self, sql: str, connection: str = "") -> Outcome:
+        """Run one statement on a named connection, which is opened at its first use."""
+        try:
+            cursor = self._connection(connection).cursor()
+            try:
+                cursor.execute(sql)
+                if cursor.description is None:
+                    return Done(cursor.rowcount)
+                return Done(cursor.rowcount, cursor.fetchall(), len(cursor.description))
+            finally:
+                cursor.close()
+        except self.driver.error as error:
+            return Failed(getattr(error, "sqlstate", ""), str(error))
+        except Exception as error:
+            return Broken(f"{type(error).__name__}: {error}")
+
+    def _connection(self, name: str) -> DbConnection:
+        if name not in self._connections:
+            self._connections[name] = self.driver.connect(self.path, self.settings)
+        return self._connections[name]
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open on any connection."""
+        return any(connection.in_transaction for connection in self._connections.values())
+
+    def flush(self) -> None:
+        """Write what is in memory to files."""
+        self.driver.flush(self._connection(""))
+
+    def close(self) -> None:
+        """Close every connection; the next statement opens the database again."""
+        while self._connections:
+            _, connection = self._connections.popitem()
+            connection.close()
+
+    def interrupt(self) -> None:
+        """Stop what runs. Called from another thread."""
+        for connection in tuple(self._connections.values()):
+            connection.interrupt()

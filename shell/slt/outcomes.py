@@ -1,0 +1,161 @@
+"""What a record did, and whether that is what its script expects: pure comparison."""
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pykudu_sql.shell.slt.parser import FIELD_SEPARATOR
+from pykudu_sql.shell.slt.records import (
+    Digest,
+    Failure,
+    Query,
+    Record,
+    Sort,
+    Statement,
+    Success,
+    Values,
+)
+from pykudu_sql.shell.slt.values import Rows, digest, format_rows, order
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It succeeded.
+
+    Attributes:
+        rowcount: rows changed, -1 when unknown.
+        rows: the result, or None when the statement has none.
+        columns: columns of the result.
+    """
+
+    rowcount: int = -1
+    rows: Sequence[Sequence[object]] | None = None
+    columns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The database refused it.
+
+    Attributes:
+        sqlstate: five characters, empty if the database has none.
+        message: the whole text.
+    """
+
+    sqlstate: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Something failed that no script can expect: an error outside the driver's error classes."""
+
+    message: str
+
+
+Outcome = Done | Failed | Broken
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A record whose outcome is not the expected one.
+
+    Attributes:
+        record: the record.
+        sql: what ran, names of snapshots replaced.
+        reason: one line.
+        diff: lines of a unified diff from expected to got; may be empty.
+    """
+
+    record: Record
+    sql: str
+    reason: str
+    diff: tuple[str, ...] = ()
+
+
+def check_statement(record: Statement, sql: str, outcome: Outcome) -> Problem | None:
+    """Compare a statement's outcome with what is expected."""
+    match outcome, record.expected:
+        case Broken(message), _:
+            return Problem(record, sql, f"unexpected error: {message}")
+        case Failed(), Failure() as expected:
+            return _check_failure(record, sql, outcome, expected)
+        case Failed(_, message), Success():
+            return Problem(record, sql, f"failed: {message}")
+        case Done(), Failure():
+            return Problem(record, sql, "an error was expected, and it succeeded")
+        case Done(rowcount), Success(int() as rows) if rowcount != rows:
+            return Problem(record, sql, f"expected {rows} rows to change, got {rowcount}")
+    return None
+
+
+def _check_failure(record: Statement, sql: str, got: Failed, expected: Failure) -> Problem | None:
+    if expected.sqlstate and got.sqlstate != expected.sqlstate:
+        reason = f"expected SQLSTATE {expected.sqlstate}, got {got.sqlstate}: {got.message}"
+        return Problem(record, sql, reason)
+    if not re.search(expected.pattern, got.message):
+        return Problem(record, sql, f"no match for /{expected.pattern}/ in: {got.message}")
+    lines = [line.rstrip() for line in got.message.split("\n")]
+    if expected.text is not None and [line.rstrip() for line in expected.text] != lines:
+        return Problem(record, sql, "the error differs", _diff(expected.text, lines))
+    return None
+
+
+def check_query(record: Query, sql: str, outcome: Outcome) -> Problem | None:
+    """Compare a query's outcome with what is expected."""
+    match outcome:
+        case Broken(message):
+            return Problem(record, sql, f"unexpected error: {message}")
+        case Failed(_, message):
+            return Problem(record, sql, f"failed: {message}")
+    columns = len(record.types)
+    if outcome.rows is None or outcome.columns != columns:
+        reason = f"expected {columns} columns, got {outcome.columns}"
+        return Problem(record, sql, reason)
+    rows = result_rows(record, outcome.rows)
+    match record.expected:
+        case None:
+            return Problem(record, sql, "no result is written down (--override writes it)")
+        case Digest() as expected:
+            got = digest(rows)
+            if got == expected:
+                return None
+            return Problem(record, sql, "the digest differs", _diff([str(expected)], [str(got)]))
+        case Values() as expected:
+            return _check_values(record, sql, rows, expected)
+
+
+def _check_values(record: Query, sql: str, rows: Rows, expected: Values) -> Problem | None:
+    wanted = order(expected.rows, record.sort)
+    if expected.by_row:
+        rows = tuple(tuple(value.strip() for value in row) for row in rows)
+    if rows == wanted:
+        return None
+    before = result_lines(wanted, by_row=expected.by_row)
+    after = result_lines(rows, by_row=expected.by_row)
+    return Problem(record, sql, "the result differs", _diff(before, after))
+
+
+def result_rows(record: Query, rows: Iterable[Sequence[object]]) -> Rows:
+    """A result formatted and ordered as its record says."""
+    return order(format_rows(rows, record.types), record.sort)
+
+
+def result_lines(rows: Rows, *, by_row: bool) -> list[str]:
+    """A result as it stands in a script: a row a line, or a value a line."""
+    if by_row:
+        return [FIELD_SEPARATOR.join(row) for row in rows]
+    return [value for row in rows for value in row]
+
+
+def prefers_rows(record: Query) -> bool:
+    """Whether a result reads best a row a line."""
+    if isinstance(record.expected, Values):
+        return record.expected.by_row
+    return len(record.types) > 1 and record.sort is not Sort.VALUESORT
+
+
+def _diff(expected: Sequence[str], got: Sequence[str]) -> tuple[str, ...]:
+    lines = difflib.unified_diff(expected, got, "expected", "got", lineterm="")
+    return tuple(lines)

@@ -1,0 +1,188 @@
+"""Runs the records of one script and compares what they do with what they should."""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pykudu_sql.shell.slt.database import Database
+from pykudu_sql.shell.slt.outcomes import (
+    Done,
+    Outcome,
+    Problem,
+    check_query,
+    check_statement,
+    result_rows,
+)
+from pykudu_sql.shell.slt.records import (
+    Control,
+    Digest,
+    Flush,
+    Halt,
+    HashThreshold,
+    Query,
+    Record,
+    Restart,
+    Snapshot,
+    Statement,
+    Subtest,
+)
+from pykudu_sql.shell.slt.states import State
+from pykudu_sql.shell.slt.values import digest
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_LOGICAL_BITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A statement or query that ran.
+
+    Attributes:
+        record: the record.
+        outcome: what it did.
+        hash_threshold: the one in force, for writing the result down.
+        problem: how that differs from what was expected, or None.
+    """
+
+    record: Statement | Query
+    outcome: Outcome
+    hash_threshold: int
+    problem: Problem | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptResult:
+    """How a script went.
+
+    Attributes:
+        ran: statements and queries in order.
+        problems: all that went wrong, also what is no statement.
+        skipped: records left out by a condition.
+        seconds: time it took.
+    """
+
+    ran: tuple[Ran, ...]
+    problems: tuple[Problem, ...]
+    skipped: int
+    seconds: float
+
+
+class Runner:
+    """One run of one script in one state."""
+
+    def __init__(self, database: Database, state: State, labels: frozenset[str]) -> None:
+        """Prepare a run.
+
+        Args:
+            database: where to run; closed by `run`.
+            state: what happens between statements.
+            labels: names it answers to, besides the driver's and the state's.
+        """
+        self._database = database
+        self._state = state
+        self._labels = labels | {database.driver.name, state.name}
+        self._hash_threshold = 0
+        self._snapshots: dict[str, int] = {}
+        self._digests: dict[str, Digest] = {}
+        self._stop = threading.Event()
+
+    def run(self, records: Sequence[Record], *, stop_at_problem: bool = False) -> ScriptResult:
+        """Run records in order; a failed one does not keep the next from running.
+
+        Args:
+            records: the script.
+            stop_at_problem: leave the rest out after the first failure.
+        """
+        started = time.perf_counter()
+        ran: list[Ran] = []
+        problems: list[Problem] = []
+        skipped = 0
+        try:
+            for record in records:
+                if self._stop.is_set() or (problems and stop_at_problem):
+                    break
+                if not record.source.runs_for(self._labels):
+                    skipped += 1
+                    continue
+                if isinstance(record, Halt):
+                    break
+                done = self._record(record)
+                if isinstance(done, Ran):
+                    ran.append(done)
+                problem = done.problem if isinstance(done, Ran) else done
+                if problem is not None:
+                    problems.append(problem)
+        finally:
+            self._database.close()
+        seconds = time.perf_counter() - started
+        return ScriptResult(tuple(ran), tuple(problems), skipped, seconds)
+
+    def cancel(self) -> None:
+        """Stop soon. Called from another thread."""
+        self._stop.set()
+        self._database.interrupt()
+
+    def _record(self, record: Record) -> Ran | Problem | None:
+        match record:
+            case Statement() | Query():
+                return self._execute(record)
+            case HashThreshold(_, values):
+                self._hash_threshold = values
+            case Snapshot(_, name):
+                self._snapshots[name] = hybrid_now()
+            case Control(_, name, on):
+                self._database.settings[name] = on
+                return self._physical(record, self._database.close)
+            case Restart():
+                return self._physical(record, self._database.close)
+            case Flush():
+                return self._physical(record, self._database.flush)
+            case Subtest() | Halt():
+                pass
+        return None
+
+    def _physical(self, record: Record, action: Callable[[], None]) -> Problem | None:
+        """Do what is no statement; its failure is a problem of the record."""
+        try:
+            action()
+        except Exception as error:
+            return Problem(record, "", f"unexpected error: {type(error).__name__}: {error}")
+        return None
+
+    def _execute(self, record: Statement | Query) -> Ran | Problem:
+        unknown = [n for n in _VARIABLE.findall(record.sql) if n not in self._snapshots]
+        if unknown:
+            return Problem(record, record.sql, f"no snapshot {unknown[0]!r} was taken")
+        sql = _VARIABLE.sub(lambda found: str(self._snapshots[found[1]]), record.sql)
+        outcome = self._database.execute(sql, record.source.connection)
+        if isinstance(record, Query):
+            problem = check_query(record, sql, outcome) or self._check_label(record, sql, outcome)
+        else:
+            problem = check_statement(record, sql, outcome)
+            after = self._physical(record, lambda: self._state.after_statement(self._database))
+            problem = problem or after
+        return Ran(record, outcome, self._hash_threshold, problem)
+
+    def _check_label(self, record: Query, sql: str, outcome: Outcome) -> Problem | None:
+        """Queries of one label have one result."""
+        if not record.label or not isinstance(outcome, Done) or outcome.rows is None:
+            return None
+        got = digest(result_rows(record, outcome.rows))
+        known = self._digests.setdefault(record.label, got)
+        if known == got:
+            return None
+        return Problem(record, sql, f"differs from other queries labelled {record.label!r}")
+
+
+def hybrid_now() -> int:
+    """A hybrid time behind every commit so far and before every later one.
+
+    Its upper bits are microseconds since 1970. The clock moves on before this returns, so a commit
+    that follows has more of them, and the lower bits can be all ones.
+    """
+    now = time.time_ns() // 1000
+    while time.time_ns() // 1000 <= now:
+        continue
+    return (now << _LOGICAL_BITS) | ((1 << _LOGICAL_BITS) - 1)

@@ -1,0 +1,52 @@
+"""Physical states a script is run in: the same statements, the same answers, other roads."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from pykudu_sql.shell.slt.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One way to run a script.
+
+    Attributes:
+        name: as `--state`, `onlyif` and `skipif` know it.
+        after_statement: what happens to the database behind every statement.
+        settings: settings of its connections.
+    """
+
+    name: str
+    after_statement: Callable[[Database], None]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _leave(database: Database) -> None:
+    """Nothing happens: data stays in the MemRowSet."""
+
+
+def _flush(database: Database) -> None:
+    """MemRowSets and DeltaMemStores become files."""
+    if not database.in_transaction:
+        database.flush()
+
+
+def _reopen(database: Database) -> None:
+    """The log is replayed; an open transaction would not survive it and is left alone."""
+    if not database.in_transaction:
+        database.close()
+
+
+STATES: Mapping[str, State] = MappingProxyType(
+    {
+        state.name: state
+        for state in (
+            State("memory", _leave),
+            State("flushed", _flush),
+            State("reopened", _reopen),
+            State("partitioned", _leave, {"default_hash_partitions": 8}),
+        )
+    }
+)

@@ -1,0 +1,139 @@
+"""One block: a run of a column's rows, encoded, perhaps compressed. What lies between two offsets.
+
+    0       1   encoding, see `ENCODING_TAGS`
+    1       1   flags: 1 = a validity bitmap follows
+    2       1   compression of the body, see `COMPRESSION_TAGS`; 0 = as it is
+    3       1   zero
+    4       4   rows, u32
+    8       4   length of the body before compression, u32
+    12      .   body: validity bitmap (one bit a row, lowest first, 1 = present), then the encoding's
+
+Kudu's blocks carry the same facts in their encoding headers (`cfile/*_block.h`). A block has no
+checksum of its own: whoever points at it keeps it (see `block_file`). Values of NULL slots are
+stored as zeros, so a fixed-width block decodes without a scatter. Every block of a CFile but the last
+holds a multiple of eight rows, so bitmaps of neighbours join by bytes.
+
+Each block names its encoding, so one CFile may mix them: run-length blocks that do not pay, or a
+dictionary that filled up.
+"""
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from pykudu_sql.storage.cfile import compression
+from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
+from pykudu_sql.storage.common.types import Compression, Encoding
+from pykudu_sql.storage.errors import CorruptionError
+
+MAX_BLOCK_ROWS = 16 * 1024 * 1024
+MAX_RAW_BYTES = 16 * 1024 * 1024
+ROW_MULTIPLE = 8
+
+ENCODING_TAGS: Mapping[Encoding, int] = MappingProxyType(
+    {
+        Encoding.PLAIN_ENCODING: 1,
+        Encoding.BIT_SHUFFLE: 2,
+        Encoding.RLE: 3,
+        Encoding.DICT_ENCODING: 4,
+        Encoding.PREFIX_ENCODING: 5,
+    }
+)
+COMPRESSION_TAGS: Mapping[Compression, int] = MappingProxyType(
+    {
+        Compression.NO_COMPRESSION: 0,
+        Compression.LZ4: 1,
+        Compression.SNAPPY: 2,
+        Compression.ZLIB: 3,
+        Compression.ZSTD: 4,
+    }
+)
+_ENCODINGS = MappingProxyType({tag: encoding for encoding, tag in ENCODING_TAGS.items()})
+_COMPRESSIONS = MappingProxyType({tag: kind for kind, tag in COMPRESSION_TAGS.items()})
+
+_HEADER = struct.Struct("<BBBBII")
+_HAS_VALIDITY = 1
+# Encoded values can be somewhat longer than raw ones, bitmaps and chunk headers come on top.
+_MAX_BODY_BYTES = 2 * MAX_RAW_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """An opened block.
+
+    Attributes:
+        encoding: of the payload.
+        rows: values, NULLs included.
+        validity: bitmap bytes, or None when no slot is NULL.
+        payload: the encoding's bytes.
+    """
+
+    encoding: Encoding
+    rows: int
+    validity: Bytes | None
+    payload: Bytes
+
+
+def bitmap_length(rows: int) -> int:
+    """Bytes of a bitmap of so many bits."""
+    return (rows + 7) // 8
+
+
+def pack(
+    encoding: Encoding,
+    kind: Compression,
+    rows: int,
+    validity: Bytes | None,
+    payload: bytes,
+) -> bytes:
+    """A block's bytes; kept uncompressed when compression does not pay.
+
+    Args:
+        encoding: of the payload.
+        kind: compression to try.
+        rows: 1 .. MAX_BLOCK_ROWS.
+        validity: bitmap of `bitmap_length(rows)` bytes, or None when no slot is NULL.
+        payload: encoded values.
+    """
+    body = payload if validity is None else validity.tobytes() + payload
+    packed = compression.compress(kind, body)
+    used = Compression.NO_COMPRESSION if packed is None else kind
+    flags = 0 if validity is None else _HAS_VALIDITY
+    header = _HEADER.pack(
+        ENCODING_TAGS[encoding], flags, COMPRESSION_TAGS[used], 0, rows, len(body)
+    )
+    return header + (body if packed is None else packed)
+
+
+def unpack(data: Bytes, rows: int) -> Block:
+    """Open a block whose checksum was found right.
+
+    Args:
+        data: the block.
+        rows: how many the index says it holds.
+
+    Raises:
+        CorruptionError: the header contradicts the index, itself or the limits.
+    """
+    if len(data) < _HEADER.size:
+        raise CorruptionError(f"a block of {len(data)} bytes is shorter than its header")
+    tag, flags, codec, zero, claimed_rows, length = _HEADER.unpack_from(data)
+    encoding, kind = _ENCODINGS.get(tag), _COMPRESSIONS.get(codec)
+    if encoding is None or kind is None or flags & ~_HAS_VALIDITY or zero:
+        raise CorruptionError(f"unknown encoding {tag}, compression {codec} or flags {flags}")
+    if claimed_rows != rows or not 0 < rows <= MAX_BLOCK_ROWS:
+        raise CorruptionError(f"a block claims {claimed_rows} rows, its index {rows}")
+    if length > _MAX_BODY_BYTES:
+        raise CorruptionError(f"a block claims {length} bytes, limit {_MAX_BODY_BYTES}")
+    body = compression.decompress(kind, data[_HEADER.size :], length)
+    if len(body) != length:
+        raise CorruptionError(f"a block of {len(body)} bytes claims {length}")
+    if not flags & _HAS_VALIDITY:
+        return Block(encoding, rows, None, body)
+    bitmap = bitmap_length(rows)
+    if bitmap > len(body):
+        raise CorruptionError(f"a block of {rows} rows is shorter than its bitmap")
+    return Block(encoding, rows, np.asarray(body[:bitmap]), body[bitmap:])

@@ -1,0 +1,190 @@
+"""A file of checksummed blocks: reads return what was written in that very place, or raise.
+
+Checksums are CRC-32C and kept beside the pointer, not beside the block. What they cover, besides the
+bytes, is where the bytes belong: format version, database, tablet, kind and number of the file (the
+`FileIdentity`), then section, CFile name, block number and offset. So a valid block of another file,
+column or position does not pass. Kudu checks the bytes alone (`cfile/cfile_reader.cc`).
+"""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import google_crc32c
+import numpy as np
+
+from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
+from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.fs.env import RandomAccessFile
+
+FORMAT_VERSION = 1
+
+_IDENTITY = struct.Struct("<IHHHQ")
+_PLACE = struct.Struct("<BHIQ")
+# Neighbouring blocks are fetched together, yet a large column never lies in memory twice.
+_MAX_READ_BYTES = 4 * 1024 * 1024
+
+
+class Section(IntEnum):
+    """What a stretch of a file holds; part of its checksum."""
+
+    DATA = 1
+    DICTIONARY = 2
+    INDEX = 3
+    BLOB = 4
+    FOOTER = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FileIdentity:
+    """Which file it is; every checksum in the file covers it.
+
+    Attributes:
+        database_id: of the database, up to 64 KiB.
+        tablet_id: of the tablet.
+        file_kind: such as "base" or "redo".
+        file_number: unique within the tablet, 0 .. 2**64 - 1.
+    """
+
+    database_id: bytes
+    tablet_id: str
+    file_kind: str
+    file_number: int
+
+    def checksum_seed(self) -> int:
+        """The CRC-32C that checksums of this file start from."""
+        tablet, kind = self.tablet_id.encode(), self.file_kind.encode()
+        lengths = len(self.database_id), len(tablet), len(kind)
+        head = _IDENTITY.pack(FORMAT_VERSION, *lengths, self.file_number)
+        return int(google_crc32c.value(b"".join((head, self.database_id, tablet, kind))))
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPointer:
+    """Where a stretch of a file lies, and its checksum."""
+
+    offset: int
+    length: int
+    checksum: int
+
+
+def checksum(
+    seed: int, section: Section, name: str, index: int, offset: int, data: bytes | Bytes
+) -> int:
+    """The checksum of bytes in their place.
+
+    Args:
+        seed: of the file's identity.
+        section: what the bytes are.
+        name: of the CFile or blob.
+        index: of the block within it.
+        offset: in the file.
+        data: the bytes.
+    """
+    encoded = name.encode()
+    place = _PLACE.pack(section, len(encoded), index, offset) + encoded
+    return int(google_crc32c.extend(google_crc32c.extend(seed, place), data))
+
+
+class BlockFile:
+    """An open file of checksummed blocks. Safe for threads."""
+
+    def __init__(self, file: RandomAccessFile, identity: FileIdentity) -> None:
+        """Read an open file as the one that `identity` names."""
+        self._file = file
+        self._seed = identity.checksum_seed()
+
+    @property
+    def path(self) -> str:
+        """The file's path."""
+        return self._file.path
+
+    @property
+    def size(self) -> int:
+        """The file's length in bytes."""
+        return self._file.size
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def read_unchecked(self, offset: int, length: int) -> bytes:
+        """Bytes that carry their own proof.
+
+        Raises:
+            CorruptionError: the file ends before them.
+        """
+        return self._file.read(offset, length)
+
+    def read(self, section: Section, name: str, pointer: BlockPointer) -> Bytes:
+        """What a pointer points at.
+
+        Raises:
+            CorruptionError: the bytes are not what was written there.
+        """
+        (data,) = self.read_run(
+            section, name, 0, pointer.offset, (pointer.length,), (pointer.checksum,)
+        )
+        return data
+
+    def read_run(
+        self,
+        section: Section,
+        name: str,
+        first: int,
+        offset: int,
+        lengths: Sequence[int],
+        checksums: Sequence[int],
+    ) -> list[Bytes]:
+        """Blocks that follow each other.
+
+        Args:
+            section: what they are.
+            name: of the CFile or blob.
+            first: number of the first block.
+            offset: of the first block.
+            lengths, checksums: of each block.
+
+        Raises:
+            CorruptionError: a block is not what was written there.
+        """
+        blocks: list[Bytes] = []
+        while len(blocks) < len(lengths):
+            begin = end = len(blocks)
+            size = 0
+            while end < len(lengths) and (end == begin or size + lengths[end] <= _MAX_READ_BYTES):
+                size += lengths[end]
+                end += 1
+            if offset < 0 or offset + size > self.size:
+                raise self.corruption(section, name, first + begin, offset, "lies outside the file")
+            data = np.frombuffer(self._file.read(offset, size), np.uint8)
+            position = 0
+            for number in range(begin, end):
+                block = data[position : position + lengths[number]]
+                place = offset + position
+                found = checksum(self._seed, section, name, first + number, place, block)
+                if found != checksums[number]:
+                    raise self.corruption(
+                        section, name, first + number, place, "checksum does not match"
+                    )
+                blocks.append(block)
+                position += lengths[number]
+            offset += size
+        return blocks
+
+    def corruption(
+        self, section: Section, name: str, index: int, offset: int, reason: str
+    ) -> CorruptionError:
+        """An error that names the place."""
+        what = {
+            Section.DATA: f"block {index} of CFile '{name}'",
+            Section.DICTIONARY: f"dictionary of CFile '{name}'",
+            Section.INDEX: f"index of CFile '{name}'",
+            Section.BLOB: f"blob '{name}'",
+            Section.FOOTER: "footer",
+        }[section]
+        return CorruptionError(
+            f"{self.path}: {what} at offset {offset}: {reason}",
+            hint="restore the file from a backup; nothing was changed",
+        )

@@ -1,0 +1,102 @@
+"""BIT_SHUFFLE: transpose the bits of equal-width values, then LZ4.
+
+Kudu's default for numbers (`cfile/bshuf_block.h`). The kernel is Blosc's, which transposes and
+compresses slices that fit the cache and decodes straight into the caller's memory. A chunk is a
+Blosc 1 chunk: version u8, LZ4 version u8, flags u8, value width u8, raw length u32, slice length
+u32, chunk length u32 (little-endian), then the slices.
+
+Where all variation sits in whole bytes, transposing by bytes compresses as well and decodes about
+twice as fast, so `choose_shuffle` asks a sample; the flags of each chunk say which was done.
+
+Guarantees: thread-safe, the interpreter lock is released, and `decompress_into` writes exactly the
+bytes it was given room for, or raises. Header fields are compared with what the caller knows before
+Blosc sees them, since a header can claim gigabytes.
+"""
+
+import struct
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numcodecs import blosc
+
+from pykudu_sql.storage.errors import CorruptionError
+
+Bytes = npt.NDArray[np.uint8]
+
+_HEADER = struct.Struct("<BBBBIII")
+_FORMAT_VERSION = 2
+_LZ4_FORMAT = 1
+_LEVEL = 5
+_AUTOMATIC_SLICE = 0
+_BYTE_SHUFFLE_SLACK = 1.05
+
+# Blosc's own threads would fight with ours, and only the call without them is re-entrant.
+blosc.use_threads = False
+
+
+class Shuffle(IntEnum):
+    """How values are rearranged before LZ4, by Blosc's numbers."""
+
+    NONE = 0
+    BYTES = 1
+    BITS = 2
+
+
+def compress(values: npt.NDArray[Any], shuffle: Shuffle = Shuffle.BITS) -> bytes:
+    """Pack contiguous values of one width; 16-byte values come as rows of two words.
+
+    Args:
+        values: at least one value.
+        shuffle: see `choose_shuffle`.
+    """
+    if values.ndim == 2:
+        values = values.view(np.dtype((np.void, values.shape[1] * values.itemsize)))
+    chunk: bytes = blosc.compress(values, b"lz4", _LEVEL, int(shuffle), _AUTOMATIC_SLICE)
+    return chunk
+
+
+def compress_bytes(data: npt.NDArray[np.uint8]) -> bytes:
+    """LZ4 without rearrangement, for text. At least one byte."""
+    return compress(data, Shuffle.NONE)
+
+
+def store_bytes(data: npt.NDArray[np.uint8]) -> bytes:
+    """The same chunk with its bytes as they are, for a compression that follows."""
+    chunk: bytes = blosc.compress(data, b"lz4", 0, int(Shuffle.NONE), _AUTOMATIC_SLICE)
+    return chunk
+
+
+def choose_shuffle(sample: npt.NDArray[Any]) -> Shuffle:
+    """The rearrangement for values like the sample: by bytes unless bits save more than 5 %."""
+    if sample.ndim == 1 and sample.itemsize == 1:
+        return Shuffle.BITS
+    by_bytes = len(compress(sample, Shuffle.BYTES))
+    by_bits = len(compress(sample, Shuffle.BITS))
+    return Shuffle.BYTES if by_bytes <= _BYTE_SHUFFLE_SLACK * by_bits else Shuffle.BITS
+
+
+def decompress_into(chunk: Bytes, out: Bytes) -> None:
+    """Unpack a chunk into exactly the memory given.
+
+    Args:
+        chunk: made by a function of this module.
+        out: contiguous and writable; its length is what the chunk must hold.
+
+    Raises:
+        CorruptionError: the chunk is not one, or holds another number of bytes.
+    """
+    if len(chunk) < _HEADER.size:
+        raise CorruptionError(f"a chunk of {len(chunk)} bytes is shorter than its header")
+    version, _, flags, width, raw, slice_length, length = _HEADER.unpack_from(chunk)
+    if version != _FORMAT_VERSION or flags >> 5 != _LZ4_FORMAT or width == 0:
+        raise CorruptionError("a chunk has the header of no known format")
+    if raw != len(out) or length != len(chunk) or not 0 < slice_length <= max(raw, 1):
+        raise CorruptionError(
+            f"a chunk claims {raw} bytes from {length}, expected {len(out)} from {len(chunk)}"
+        )
+    try:
+        blosc.decompress(chunk, out)
+    except (RuntimeError, ValueError) as error:
+        raise CorruptionError(f"a chunk cannot be decompressed: {error}") from error

@@ -1,0 +1,100 @@
+"""PLAIN: values as they are.
+
+Fixed widths are little-endian values one after the other; BOOL is a bitmap, lowest bit first, as
+Arrow's. Binary values (Kudu's `cfile/binary_plain_block.h`) are lengths and bytes apart:
+
+    0       4   length of the values' bytes, u32
+    4       4   length of the next chunk, u32
+    8       .   lengths of the values, u32 each, bit-shuffled chunk
+    .       .   the values' bytes, chunk without rearrangement; absent when there are none
+
+Apart, lengths compress to almost nothing and one cumulative sum makes them Arrow's offsets.
+"""
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pykudu_sql.storage.cfile.encoding import bitshuffle
+from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
+from pykudu_sql.storage.errors import CorruptionError
+
+_HEADER = struct.Struct("<II")
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryBlock:
+    """An opened block of binary values.
+
+    Attributes:
+        rows: values.
+        data_length: bytes of all values together.
+        lengths, data: their chunks.
+    """
+
+    rows: int
+    data_length: int
+    lengths: Bytes
+    data: Bytes
+
+
+def decode_fixed_into(payload: Bytes, out: Bytes) -> None:
+    """Copy stored values or bitmap bytes.
+
+    Raises:
+        CorruptionError: there are more or fewer bytes than asked for.
+    """
+    if len(payload) != len(out):
+        raise CorruptionError(f"{len(payload)} bytes of values, expected {len(out)}")
+    out[:] = payload
+
+
+def encode_binary(
+    lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8], *, compressed: bool
+) -> bytes:
+    """Encode values given as lengths and one run of bytes.
+
+    Args:
+        lengths: bytes of each value, at least one value.
+        data: the values one after the other.
+        compressed: False leaves the bytes as they are, when the block is compressed afterwards.
+    """
+    packed = bitshuffle.compress(lengths)
+    pack = bitshuffle.compress_bytes if compressed else bitshuffle.store_bytes
+    body = pack(data) if len(data) else b""
+    return b"".join((_HEADER.pack(len(data), len(packed)), packed, body))
+
+
+def open_binary(payload: Bytes, rows: int, limit: int) -> BinaryBlock:
+    """Read the header of a block of `rows` binary values.
+
+    Raises:
+        CorruptionError: it contradicts itself, or claims more than `limit` bytes.
+    """
+    if len(payload) < _HEADER.size:
+        raise CorruptionError("a block of binary values is shorter than its header")
+    data_length, packed = _HEADER.unpack_from(payload)
+    start = _HEADER.size + packed
+    if data_length > limit or start > len(payload):
+        raise CorruptionError(f"a block claims {data_length} bytes of values, limit {limit}")
+    return BinaryBlock(rows, data_length, payload[_HEADER.size : start], payload[start:])
+
+
+def decode_binary_into(
+    block: BinaryBlock, lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8]
+) -> None:
+    """Unpack lengths and bytes into memory of the sizes the block told.
+
+    Raises:
+        CorruptionError: lengths and bytes do not agree.
+    """
+    bitshuffle.decompress_into(block.lengths, lengths.view(np.uint8))
+    total = int(lengths.sum(dtype=np.uint64))
+    if total != block.data_length:
+        raise CorruptionError(f"lengths add up to {total}, expected {block.data_length}")
+    if block.data_length:
+        bitshuffle.decompress_into(block.data, data)
+    elif len(block.data):
+        raise CorruptionError("a block of empty values carries bytes")

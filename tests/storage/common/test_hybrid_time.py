@@ -1,0 +1,75 @@
+"""The clock never goes back, and timestamps read as time."""
+
+import datetime as dt
+import threading
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pykudu_sql.storage.common.hybrid_time import (
+    HybridClock,
+    bound_at,
+    bound_at_micros,
+    format_timestamp,
+    from_micros,
+    to_datetime,
+    to_micros,
+    wall_micros,
+)
+
+
+@given(st.lists(st.integers(0, 2**50), min_size=1))
+def test_timestamps_increase_however_the_wall_clock_steps(readings: list[int]) -> None:
+    pending = iter(readings)
+    clock = HybridClock(lambda: next(pending))
+    given_out = [clock.now() for _ in readings]
+    assert all(a < b for a, b in pairwise(given_out))
+    assert all(to_micros(t) >= r for t, r in zip(given_out, readings, strict=True))
+
+
+def test_a_clock_that_stands_still_counts_within_the_microsecond() -> None:
+    clock = HybridClock(lambda: 5)
+    assert [clock.now() for _ in range(3)] == [5 << 12, (5 << 12) + 1, (5 << 12) + 2]
+
+
+def test_a_timestamp_seen_elsewhere_is_never_given_again() -> None:
+    clock = HybridClock(lambda: 5)
+    clock.update(from_micros(9))
+    assert clock.now() == from_micros(9) + 1
+    clock.update(from_micros(1))
+    assert clock.now() == from_micros(9) + 2
+
+
+def test_threads_get_distinct_timestamps() -> None:
+    clock = HybridClock(lambda: 5)
+    taken: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: taken.extend([clock.now() for _ in range(500)]))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(taken)) == 2000
+
+
+def test_the_default_clock_is_the_systems() -> None:
+    before = wall_micros()
+    assert before <= to_micros(HybridClock().now()) <= wall_micros()
+
+
+def test_bounds_include_what_was_committed_at_the_moment() -> None:
+    timestamp = from_micros(7) + 3
+    assert timestamp < bound_at(timestamp) <= bound_at_micros(7)
+    assert bound_at_micros(7) <= from_micros(8)
+
+
+def test_timestamps_read_as_time() -> None:
+    moment = dt.datetime(2026, 1, 31, 12, 0, 0, 1)
+    micros = (moment - dt.datetime(1970, 1, 1)) // dt.timedelta(microseconds=1)
+    assert to_datetime(from_micros(micros)) == moment
+    assert format_timestamp(from_micros(micros)) == "2026-01-31 12:00:00.000001"
+    assert format_timestamp(from_micros(micros) + 2) == "2026-01-31 12:00:00.000001+2"
+    assert format_timestamp(from_micros(1 << 60)) == f"{1 << 60} us"

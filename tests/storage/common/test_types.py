@@ -1,0 +1,163 @@
+"""The type table: names, ranges, and the way of values in and out."""
+
+import datetime as dt
+import math
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pykudu_sql.storage.common.types import (
+    Cell,
+    DataType,
+    Encoding,
+    Kind,
+    decimal_type,
+    parse_type,
+    type_of_arrow,
+)
+from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError, ValueOutOfRangeError
+from tests.storage.common.strategies import ALL_TYPES, cells
+
+_YEAR_10000 = 253402300800000000
+
+
+@given(st.sampled_from(ALL_TYPES), st.data())
+def test_a_cell_survives_the_way_to_python_and_back(kind: DataType, data: st.DataObject) -> None:
+    cell = data.draw(cells(kind))
+    if kind.kind is Kind.UNIXTIME_MICROS:
+        assert isinstance(cell, int)
+        cell %= _YEAR_10000
+    back = kind.to_cell(kind.from_cell(cell))
+    assert back == cell or (back != back and cell != cell)
+    assert kind.to_cell(None) is None
+    assert kind.from_cell(None) is None
+
+
+@pytest.mark.parametrize("kind", ALL_TYPES, ids=str)
+def test_a_type_is_read_back_from_its_name_and_from_arrow(kind: DataType) -> None:
+    assert parse_type(str(kind)) == kind
+    expected = DataType(Kind.STRING) if kind.kind is Kind.VARCHAR else kind
+    assert type_of_arrow(kind.arrow) == expected
+    assert type_of_arrow(pa.dictionary(pa.int32(), kind.arrow)) == expected
+    if kind.numpy is not None:
+        assert kind.numpy.itemsize == kind.width
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bigint", DataType(Kind.INT64)),
+        (" Int ", DataType(Kind.INT32)),
+        ("UNIXTIME_MICROS", DataType(Kind.UNIXTIME_MICROS)),
+        ("double precision", DataType(Kind.DOUBLE)),
+        ("text", DataType(Kind.STRING)),
+        ("decimal", decimal_type(9, 0)),
+        ("NUMERIC( 15 , 2 )", decimal_type(15, 2)),
+        ("varchar(10)", DataType(Kind.VARCHAR, length=10)),
+    ],
+)
+def test_type_names_of_sql_and_kudu_are_understood(text: str, expected: DataType) -> None:
+    assert parse_type(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "JSON", "INT(5)", "VARCHAR", "VARCHAR(0)", "VARCHAR(65536)", "VARCHAR(1,2)",
+        "DECIMAL(39)", "DECIMAL(0)", "DECIMAL(5,6)", "INT; DROP TABLE t",
+    ],
+)  # fmt: skip
+def test_what_is_no_type_is_refused(text: str) -> None:
+    with pytest.raises(InvalidSchemaError):
+        parse_type(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("TINYINT", "-128", -128),
+        ("INT", 5.0, 5),
+        ("INT", True, 1),
+        ("BIGINT", np.int64(7), 7),
+        ("BOOLEAN", "t", True),
+        ("BOOLEAN", 0, False),
+        ("FLOAT", 0.1, 0.10000000149011612),
+        ("DOUBLE", "1e3", 1000.0),
+        ("DECIMAL(5,2)", "1.005", 101),
+        ("DECIMAL(5,2)", -1.5, -150),
+        ("DECIMAL(38,0)", Decimal("9" * 38), int("9" * 38)),
+        ("DATE", "1970-01-02", 1),
+        ("DATE", dt.datetime(1970, 1, 2, 23), 1),
+        ("DATE", np.datetime64("1969-12-31"), -1),
+        ("TIMESTAMP", "1970-01-01 00:00:01", 1_000_000),
+        ("TIMESTAMP", dt.datetime(1970, 1, 1, 2, tzinfo=dt.timezone(dt.timedelta(hours=2))), 0),
+        ("TIMESTAMP", dt.date(1970, 1, 2), 86_400_000_000),
+        ("TIMESTAMP", np.datetime64("1970-01-01T00:00:00.000001999"), 1),
+        ("STRING", 5, "5"),
+        ("STRING", b"ab", "ab"),
+        ("VARCHAR(2)", "\U0001f600bc", "\U0001f600b"),
+        ("BINARY", "é", b"\xc3\xa9"),
+        ("BINARY", bytearray(b"x"), b"x"),
+    ],
+)
+def test_values_are_read_as_sql_would_cast_them(name: str, value: object, expected: Cell) -> None:
+    cell = parse_type(name).to_cell(value)
+    assert cell == expected
+    assert type(cell) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("TINYINT", 128, ValueOutOfRangeError),
+        ("SMALLINT", "-40000", ValueOutOfRangeError),
+        ("BIGINT", 1 << 63, ValueOutOfRangeError),
+        ("INT", 1.5, InvalidValueError),
+        ("INT", "x", InvalidValueError),
+        ("INT", math.inf, InvalidValueError),
+        ("INT", b"1", InvalidValueError),
+        ("BOOLEAN", 2, InvalidValueError),
+        ("BOOLEAN", "maybe", InvalidValueError),
+        ("FLOAT", 1e39, ValueOutOfRangeError),
+        ("DOUBLE", "x", InvalidValueError),
+        ("DOUBLE", True, InvalidValueError),
+        ("DECIMAL(3,1)", 100, ValueOutOfRangeError),
+        ("DECIMAL(3,1)", "99.95", ValueOutOfRangeError),
+        ("DECIMAL(3,1)", math.nan, InvalidValueError),
+        ("DATE", "2026-02-30", InvalidValueError),
+        ("DATE", 5, InvalidValueError),
+        ("DATE", np.datetime64("NaT"), InvalidValueError),
+        ("TIMESTAMP", "noon", InvalidValueError),
+        ("TIMESTAMP", np.datetime64("NaT"), InvalidValueError),
+        ("STRING", b"\xff", InvalidValueError),
+        ("STRING", "\ud800", InvalidValueError),
+        ("BINARY", 5, InvalidValueError),
+    ],
+)
+def test_values_that_do_not_fit_are_refused(
+    name: str, value: object, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        parse_type(name).to_cell(value)
+
+
+def test_a_time_beyond_pythons_calendar_says_so() -> None:
+    with pytest.raises(ValueOutOfRangeError, match="outside the years 1 to 9999"):
+        DataType(Kind.UNIXTIME_MICROS).from_cell(_YEAR_10000)
+
+
+def test_encodings_fit_types_as_in_kudu() -> None:
+    assert parse_type("STRING").resolve_encoding(Encoding.AUTO_ENCODING) is Encoding.DICT_ENCODING
+    assert parse_type("INT").resolve_encoding(Encoding.AUTO_ENCODING) is Encoding.BIT_SHUFFLE
+    assert parse_type("BOOLEAN").resolve_encoding(Encoding.AUTO_ENCODING) is Encoding.RLE
+    with pytest.raises(InvalidSchemaError, match="encoding RLE not supported for type DOUBLE"):
+        parse_type("DOUBLE").resolve_encoding(Encoding.RLE)
+
+
+def test_key_columns_may_be_anything_but_booleans_and_floats() -> None:
+    refused = {kind.kind for kind in ALL_TYPES if not kind.allowed_in_key}
+    assert refused == {Kind.BOOL, Kind.FLOAT, Kind.DOUBLE}

@@ -1,0 +1,194 @@
+"""Rounds of writing until SIGKILL, run as a program of its own so that every child forks early.
+
+Each round forks a writer that opens the store and does random statements and flushes, telling the
+parent of each before it begins and when it is acknowledged; the parent kills it after a random
+time. A second child then opens the store and reports every row, now and AS OF all earlier commits.
+What it reports must be the acknowledged state, or that with the one statement then in flight.
+
+Usage: python -m tests.storage.crash_rounds FOLDER ROUNDS SEED; prints one JSON line.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.errors import IntegrityError
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.store import Store, StoreOptions
+from tests.storage.model import Refused, Row, apply, operations, read
+
+KEYS = 40
+
+
+def open_store(path: str) -> Store:
+    """The store under test; durable commits."""
+    return Store(LocalEnv(), path, StoreOptions(threads=1))
+
+
+def create(path: str) -> None:
+    """Make the table."""
+    columns = [
+        ColumnSchema(0, "id", DataType(Kind.INT32)),
+        ColumnSchema(0, "n", DataType(Kind.INT64)),
+        ColumnSchema(0, "s", DataType(Kind.STRING)),
+    ]
+    store = open_store(path)
+    partitions = PartitionSchema((HashDimension((0,), 2),))
+    store.create_table("t", create_schema(columns, ["id"]), partitions)
+    store.close()
+
+
+def statement(rng: random.Random) -> tuple[RowOpKind, list[Row]]:
+    """A random statement: one or some rows, in both tablets alike."""
+    kind = rng.choice([RowOpKind.UPSERT, RowOpKind.INSERT, RowOpKind.UPDATE, RowOpKind.DELETE])
+    keys = rng.sample(range(KEYS), rng.choice([1, 1, 2, 8]))
+    rows: list[Row] = [{0: key} for key in keys]
+    if kind is not RowOpKind.DELETE:
+        for row in rows:
+            row[1] = rng.randrange(1000)
+            row[2] = "x" * rng.randrange(50)
+    return kind, rows
+
+
+def write_until_killed(path: str, seed: int, tell: Callable[[dict[str, Any]], None]) -> None:
+    """Open and write for ever."""
+    rng = random.Random(seed)
+    store = open_store(path)
+    table = store.catalog.table("t")
+    tell({"open": True})
+    while True:
+        if rng.random() < 0.15:
+            store.flush()
+            continue
+        kind, rows = statement(rng)
+        tell({"begin": [kind, [list(row.items()) for row in rows]]})
+        txn = store.begin()
+        try:
+            if len(rows) == 1:
+                txn.write_row(table, kind, rows[0])
+            else:
+                txn.write(table, operations(table, kind, rows))
+            tell({"ack": txn.commit(durable=True)})
+        except IntegrityError:
+            tell({"refused": True})
+
+
+def report(path: str, bounds: list[int], tell: Callable[[dict[str, Any]], None]) -> None:
+    """Open and tell every row, now and at earlier bounds."""
+    store = open_store(path)
+    table = store.catalog.table("t")
+    states = [read(store.begin(), table, bound) for bound in [*bounds, None]]
+    tell({"states": [[list(row.items()) for row in state.values()] for state in states]})
+    store.close()
+
+
+def in_child(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[int, int]:
+    """Fork a child that does some work; returns its pid and the pipe of what it tells."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(writer)
+        return pid, reader
+    code = 1
+    try:
+        work(lambda message: (os.write(writer, json.dumps(message).encode() + b"\n"), None)[1])
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def drain(reader: int) -> list[dict[str, Any]]:
+    """Everything a child told before it ended; a line cut by its death does not count."""
+    with os.fdopen(reader, "rb") as pipe:
+        return [
+            json.loads(line)
+            for line in pipe.read().splitlines(keepends=True)
+            if line.endswith(b"\n")
+        ]
+
+
+def rows_of(state: list[list[list[Any]]]) -> dict[tuple[Any, ...], Row]:
+    """Reported rows in the shape of the model."""
+    rows = [dict(map(tuple, row)) for row in state]
+    return {(row[0],): row for row in rows}
+
+
+def main(folder: str, rounds: int, seed: int) -> dict[str, int]:
+    """Run the rounds; raises AssertionError on the first lost or half-done statement."""
+    path = os.path.join(folder, "db")
+    pa.array([1])  # loads what pyarrow loads late, once for all children
+    pid, reader = in_child(lambda tell: create(path))
+    os.waitpid(pid, 0)
+    drain(reader)
+    rng = random.Random(seed)
+    pid, reader = in_child(lambda tell: tell({"table": table_json(path)}))
+    os.waitpid(pid, 0)
+    table = table_from(drain(reader)[0]["table"])
+    rows: dict[tuple[Any, ...], Row] = {}
+    past: list[tuple[int, dict[tuple[Any, ...], Row]]] = []
+    counts = {"rounds": 0, "acknowledged": 0, "in_flight": 0, "in_flight_kept": 0}
+    for number in range(rounds):
+        child_seed = rng.randrange(1 << 30)
+        pid, reader = in_child(lambda tell, s=child_seed: write_until_killed(path, s, tell))
+        time.sleep(rng.uniform(0.02, 0.25))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        pending = None
+        for message in drain(reader):
+            if "begin" in message:
+                kind, given = message["begin"]
+                pending = (RowOpKind(kind), [dict(map(tuple, row)) for row in given])
+            elif pending is not None:
+                if "ack" in message:
+                    rows = apply(rows, table, *pending)
+                    past.append((message["ack"] + 1, rows))
+                    counts["acknowledged"] += 1
+                pending = None
+        checked = rng.sample(past, min(5, len(past)))
+        pid, reader = in_child(lambda tell, c=checked: report(path, [b for b, _ in c], tell))
+        os.waitpid(pid, 0)
+        *earlier, now = map(rows_of, drain(reader)[0]["states"])
+        for (bound, expected), found in zip(checked, earlier, strict=True):
+            assert found == expected, f"round {number}: AS OF {bound} changed"
+        if pending is not None:
+            counts["in_flight"] += 1
+            try:
+                after = apply(rows, table, *pending)
+            except Refused:
+                after = rows
+            if now != rows:
+                counts["in_flight_kept"] += 1
+                rows = after
+        assert now == rows, f"round {number}: acknowledged rows are not all there"
+        counts["rounds"] += 1
+    return counts
+
+
+def table_json(path: str) -> dict[str, Any]:
+    """The table's description."""
+    store = open_store(path)
+    try:
+        return store.catalog.table("t").to_json()
+    finally:
+        store.close()
+
+
+def table_from(value: dict[str, Any]) -> TableInfo:
+    """The inverse of `table_json`."""
+    return TableInfo.from_json(value)
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))

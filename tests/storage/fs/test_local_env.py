@@ -1,0 +1,160 @@
+"""What only real files can show: links, pipes, permissions, short writes, durable directories."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from pykudu_sql.storage.errors import CorruptionError, DiskError
+from pykudu_sql.storage.fs.local_env import LocalEnv
+
+env = LocalEnv()
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    path = tmp_path / "target"
+    path.write_bytes(b"precious")
+    return path
+
+
+def test_a_planted_link_is_never_followed(tmp_path: Path, target: Path) -> None:
+    link = str(tmp_path / "link")
+    os.symlink(target, link)
+    for action in (
+        lambda: env.open_random(link),
+        lambda: env.open_writable(link),
+        lambda: env.read_file(link),
+        lambda: env.create(link, point="t"),
+        lambda: env.lock(link),
+    ):
+        with pytest.raises(DiskError):
+            action()
+    assert target.read_bytes() == b"precious"
+
+
+def test_unlink_and_rename_touch_the_link_and_not_its_target(tmp_path: Path, target: Path) -> None:
+    os.symlink(target, tmp_path / "link")
+    new = tmp_path / "new"
+    new.write_bytes(b"new")
+    env.rename(str(new), str(tmp_path / "link"), point="t")
+    assert (tmp_path / "link").read_bytes() == b"new"
+    os.symlink(target, tmp_path / "other")
+    env.unlink(str(tmp_path / "other"), point="t")
+    assert target.read_bytes() == b"precious"
+
+
+def test_a_link_in_the_place_of_a_directory_is_refused(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "f").write_bytes(b"precious")
+    link = str(tmp_path / "wal")
+    os.symlink(elsewhere, link)
+    for action in (
+        lambda: env.make_dir(link),
+        lambda: env.list_dir(link),
+        lambda: env.sync_dir(link, point="t"),
+        lambda: env.open_random(f"{link}/f"),
+        lambda: env.create(f"{link}/g", point="t"),
+        lambda: env.remove_tree(link, point="t"),
+    ):
+        with pytest.raises(DiskError):
+            action()
+    assert sorted(os.listdir(elsewhere)) == ["f"]
+
+
+def test_removing_a_tree_leaves_what_its_links_point_to(tmp_path: Path, target: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    os.symlink(target, tmp_path / "tree" / "link")
+    env.remove_tree(str(tmp_path / "tree"), point="t")
+    assert target.read_bytes() == b"precious"
+
+
+def test_a_pipe_is_refused_without_waiting_for_its_other_end(tmp_path: Path) -> None:
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    with pytest.raises(DiskError, match="not a plain file"):
+        env.open_random(pipe)
+    with pytest.raises(DiskError, match="not a plain file"):
+        env.open_writable(pipe)
+
+
+def test_a_device_is_refused() -> None:
+    with pytest.raises(DiskError, match="not a plain file"):
+        env.open_random("/dev/zero")
+
+
+@pytest.mark.parametrize("mask", [0, 0o022, 0o077])
+def test_files_and_directories_belong_to_their_owner_alone(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        env.make_dir(str(tmp_path / "d" / "e"))
+        env.create(str(tmp_path / "d" / "f"), point="t").close()
+        env.lock(str(tmp_path / "d" / "LOCK")).release()
+    finally:
+        os.umask(before)
+    modes = {name: stat.S_IMODE(os.stat(tmp_path / name).st_mode) for name in ("d", "d/e")}
+    modes |= {name: stat.S_IMODE(os.stat(tmp_path / name).st_mode) for name in ("d/f", "d/LOCK")}
+    assert modes == {"d": 0o700, "d/e": 0o700, "d/f": 0o600, "d/LOCK": 0o600}
+
+
+def test_a_short_write_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, at: real(fd, memoryview(data)[:3], at))
+    file = env.create(str(tmp_path / "a"), point="t")
+    file.append(b"0123456789", point="t")
+    assert file.size == 10
+    assert env.read_file(str(tmp_path / "a")) == b"0123456789"
+
+
+def test_a_full_disk_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(fd: int, data: bytes, at: int) -> int:
+        raise OSError(errno.ENOSPC, "")
+
+    file = env.create(str(tmp_path / "a"), point="t")
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(DiskError, match=r"cannot write .*No space left") as caught:
+        file.append(b"x", point="t")
+    assert caught.value.hint is not None
+    assert "Free space" in caught.value.hint
+    assert isinstance(caught.value.__cause__, OSError)
+    assert file.size == 0
+
+
+def test_a_file_cut_by_somebody_while_open_is_corruption(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(bytes(100))
+    reader = env.open_random(str(path))
+    os.truncate(path, 50)
+    with pytest.raises(CorruptionError, match="cut to 50 bytes while 100"):
+        reader.read(0, 100)
+
+
+def test_a_closed_file_refuses_and_never_reads_another(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    (tmp_path / "b").write_bytes(b"b")
+    first = env.open_random(str(tmp_path / "a"))
+    first.close()
+    second = env.open_random(str(tmp_path / "b"))
+    with pytest.raises(DiskError, match="Bad file descriptor"):
+        first.read(0, 1)
+    assert second.read(0, 1) == b"b"
+
+
+def test_a_forgotten_file_gives_its_descriptor_back(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        env.open_random(str(tmp_path / "a"))
+        env.open_writable(str(tmp_path / "a"))
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_root_behind_a_link_is_resolved_once(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    os.symlink(tmp_path / "real", tmp_path / "link")
+    root = env.resolve(str(tmp_path / "link"))
+    assert root == os.path.realpath(tmp_path / "real")
+    env.make_dir(root)

@@ -1,0 +1,19 @@
+"""SIGKILL at random moments: what was acknowledged is there, what was not is not half there."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROUNDS = 200
+REPOSITORY = Path(__file__).parents[2]
+
+
+def test_every_acknowledged_commit_survives_sigkill_at_random_moments(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.storage.crash_rounds", str(tmp_path), str(ROUNDS), "7"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    counts = json.loads(done.stdout)
+    print(counts)
+    assert counts["rounds"] == ROUNDS
+    assert counts["acknowledged"] > ROUNDS
