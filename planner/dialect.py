@@ -71,6 +71,7 @@ class Kudu(DuckDB):
             "INT32": TokenType.INT,
             "INT64": TokenType.BIGINT,
             "UNIXTIME_MICROS": TokenType.TIMESTAMPNTZ,
+            "VARCHAR": TokenType.NVARCHAR,  # the engine's parser forgets a VARCHAR's length
         }
 
 

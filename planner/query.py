@@ -14,6 +14,7 @@ from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse, to_sql
 from pykudu_sql.planner.key_access import key_lookup
+from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.moment import fold_current
 from pykudu_sql.planner.plan import KeyLookup, Query, Scan
 from pykudu_sql.planner.pushdown import push_down
@@ -23,7 +24,6 @@ from pykudu_sql.planner.template import PredicateTemplate
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.errors import SyntaxError
-
 
 
 def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLookup:
@@ -37,12 +37,25 @@ def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLo
     Raises:
         SyntaxError, ProgrammingError, NotSupportedError: the statement is wrong or not offered.
     """
-    tree = parse(text, start)
-    if not isinstance(tree, exp.Query | exp.Values):
-        raise SyntaxError("this is not a statement", hint="see docs/sql.md for what there is")
-    bound = bind(tree, text, context)
+    tree, bound = _bound(text, context, start)
     lookup = key_lookup(tree, bound, context)
     return lookup if lookup is not None else finish(tree, bound, context)
+
+
+def plan_rows(text: str, context: PlanContext, start: int) -> Query:
+    """Plan a query whose rows another statement takes in; never a key look-up."""
+    return finish(*_bound(text, context, start), context)
+
+
+def _bound(text: str, context: PlanContext, start: int) -> tuple[exp.Expr, BoundQuery]:
+    tree = parse(text, start)
+    if not isinstance(tree, exp.Query | exp.Values):
+        raise SyntaxError(
+            "this is not a statement",
+            hint="see docs/sql.md for what there is",
+            position=source_position(text, start),
+        )
+    return tree, bind(tree, text, context)
 
 
 def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Query:

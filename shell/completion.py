@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pykudu_sql.shell.tokens import KEYWORDS, Kind, Token, tokenize
+from pykudu_sql.shell.tokens import KEYWORDS, Kind, Token, tokenize, words
 
 
 class Suggest(StrEnum):
@@ -45,53 +45,15 @@ class Completion:
 
 NOTHING = Completion(())
 
-_BEFORE_TABLE = frozenset(
-    {"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "UPSERT", "FLUSH"}
+_BEFORE_TABLE = words("FROM JOIN INTO UPDATE TABLE DESCRIBE UPSERT FLUSH")
+_BEFORE_EXPRESSION = words(
+    "SELECT WHERE ON AND OR NOT HAVING BY SET CASE WHEN THEN ELSE DISTINCT BETWEEN IN LIKE "
+    "QUALIFY USING DIV RETURNING ALL"
 )
-_BEFORE_EXPRESSION = frozenset(
-    {
-        "SELECT",
-        "WHERE",
-        "ON",
-        "AND",
-        "OR",
-        "NOT",
-        "HAVING",
-        "BY",
-        "SET",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "DISTINCT",
-        "BETWEEN",
-        "IN",
-        "LIKE",
-        "QUALIFY",
-        "USING",
-        "DIV",
-        "RETURNING",
-        "ALL",
-    }
-)
-_BEFORE_COLUMN = frozenset({"COLUMN", "CHANGE"})
+_BEFORE_COLUMN = words("COLUMN CHANGE")
 # A word that ends the list of relations a FROM began.
-_ENDS_FROM = frozenset(
-    {
-        "WHERE",
-        "GROUP",
-        "ORDER",
-        "HAVING",
-        "LIMIT",
-        "UNION",
-        "EXCEPT",
-        "INTERSECT",
-        "SET",
-        "VALUES",
-        "SELECT",
-        "QUALIFY",
-        "WINDOW",
-    }
+_ENDS_FROM = words(
+    "WHERE GROUP ORDER HAVING LIMIT UNION EXCEPT INTERSECT SET VALUES SELECT QUALIFY WINDOW"
 )
 _EXPRESSION = (Suggest.COLUMNS, Suggest.FUNCTIONS, Suggest.KEYWORDS)
 _COMMAND_ARGUMENTS = {

@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 FORMATS = ("table", "csv", "json", "jsonlines", "line", "markdown", "tsv")
 
@@ -72,7 +73,8 @@ def checked(settings: Settings, name: str, value: object) -> Settings:
         raise UsageError(f"unknown format {value!r}: choose one of {', '.join(FORMATS)}")
     if isinstance(value, int) and value < 0:
         raise UsageError(f"setting {name!r} needs a number of 0 or more, not {value}")
-    return replace(settings, **{name: value})
+    change: dict[str, Any] = {name: value}
+    return replace(settings, **change)
 
 
 def near(name: str, known: Iterable[str]) -> str:

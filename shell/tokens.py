@@ -93,10 +93,12 @@ def _is_closed(kind: Kind, text: str) -> bool:
     return body[-1] in marks and body.count(body[0]) % 2 == 0
 
 
-KEYWORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """
+def words(text: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(text.split())
+
+
+KEYWORDS = words("""
     ADD ALL ALTER ANALYZE AND ANTI AS ASC BEGIN BETWEEN BLOCK_SIZE BY CASE CAST CHANGE COLUMN
     COLUMNS COMMENT COMMIT COMPRESSION CREATE CROSS CUBE CURRENT DEFAULT DELETE DESC DESCRIBE
     DISTINCT DIV DROP ELSE ENCODING END ESCAPE EXCEPT EXISTS EXPLAIN FALSE FILTER FIRST FLUSH
@@ -106,26 +108,14 @@ KEYWORDS = frozenset(
     RIGHT ROLLBACK ROLLUP ROW ROWS ROWSETS SELECT SEMI SET SETS SETTINGS SHOW STORED SYSTEM_TIME
     TABLE TABLES TABLETS THEN TIMESTAMP TO TRANSACTION TRUE UNBOUNDED UNION UNIQUE UPDATE UPSERT
     USING VALUE VALUES WHEN WHERE WINDOW WITH
-        """,
-    )
-)
-TYPES = frozenset(
-    re.findall(
-        r"\w+",
-        """
+""")
+TYPES = words("""
     BIGINT BINARY BOOLEAN DATE DECIMAL DOUBLE FLOAT INT INTEGER NUMERIC REAL SMALLINT STRING TEXT
     TIMESTAMP TINYINT VARCHAR
-        """,
-    )
-)
-FUNCTIONS = frozenset(
-    re.findall(
-        r"\w+",
-        """
+""")
+FUNCTIONS = words("""
     abs avg ceil coalesce concat count cume_dist date_trunc dense_rank exp extract first_value
     floor greatest lag last_value lead least length ln lower ltrim max min mod now ntile nullif
     power rank regexp_replace replace round row_number rtrim sign sqrt stddev string_agg substr
     sum trim upper variance
-        """,
-    )
-)
+""")

@@ -21,7 +21,7 @@ class RowSetInfo:
         rowset_id: unique within the tablet.
         kind: "MemRowSet" or "DiskRowSet".
         rows: rows held, deleted ones included.
-        bytes: on disk with its deltas, or roughly in memory.
+        size: bytes on disk with its deltas, or roughly in memory.
         min_key, max_key: encoded, empty for a MemRowSet.
         undo_records, redo_records: deltas on disk.
         memory_deltas: deltas in memory.
@@ -32,7 +32,7 @@ class RowSetInfo:
     rowset_id: int
     kind: str
     rows: int
-    bytes: int
+    size: int
     min_key: bytes
     max_key: bytes
     undo_records: int
@@ -51,7 +51,7 @@ class ColumnFileInfo:
         encoding: of its blocks.
         blocks, rows: how many.
         raw_bytes: before encoding.
-        bytes: on disk.
+        size: bytes on disk.
     """
 
     tablet: int
@@ -61,7 +61,7 @@ class ColumnFileInfo:
     blocks: int
     rows: int
     raw_bytes: int
-    bytes: int
+    size: int
 
 
 def rowset_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterator[RowSetInfo]:
@@ -81,7 +81,7 @@ def rowset_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterator[Ro
                     rowset_id=memrowset.id,
                     kind="MemRowSet",
                     rows=len(memrowset),
-                    bytes=memrowset.memory,
+                    size=memrowset.memory,
                     min_key=b"",
                     max_key=b"",
                     undo_records=0,
@@ -100,7 +100,7 @@ def _disk_info(place: int, tablet_id: str, rowset: DiskRowSet) -> RowSetInfo:
         rowset_id=meta.id,
         kind="DiskRowSet",
         rows=meta.rows,
-        bytes=meta.size + sum(file.size for file in (*meta.undo, *meta.redo)),
+        size=meta.size + sum(file.size for file in (*meta.undo, *meta.redo)),
         min_key=meta.min_key,
         max_key=meta.max_key,
         undo_records=sum(file.stats.records for file in meta.undo),
@@ -129,5 +129,5 @@ def column_file_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterat
                         blocks=cfile.block_count,
                         rows=cfile.row_count,
                         raw_bytes=cfile.raw_size,
-                        bytes=cfile.encoded_size,
+                        size=cfile.encoded_size,
                     )

@@ -87,7 +87,7 @@ class Store:
             FormatVersionError: a newer version wrote it.
             CorruptionError: a file is not what was written.
         """
-        self.path = path
+        self.path = path = env.resolve(path)
         self.options = options
         self.cache = BlockCache(options.block_cache_bytes)
         self._env = env

@@ -22,8 +22,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-import numpy as np
-
 from pykudu_sql.storage.cfile import compression
 from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
 from pykudu_sql.storage.common.types import Compression, Encoding
@@ -136,4 +134,4 @@ def unpack(data: Bytes, rows: int) -> Block:
     bitmap = bitmap_length(rows)
     if bitmap > len(body):
         raise CorruptionError(f"a block of {rows} rows is shorter than its bitmap")
-    return Block(encoding, rows, np.asarray(body[:bitmap]), body[bitmap:])
+    return Block(encoding, rows, body[:bitmap], body[bitmap:])

@@ -11,7 +11,7 @@ every round; of keys of many lengths only the longer ones, so the work is propor
 """
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,7 @@ _BLOOM_STEP = 0x9FB21C651E98DF25
 _FINAL_1 = 0xFF51AFD7ED558CCD
 _FINAL_2 = 0xC4CEB9FE1A85EC53
 _TAIL_PADDING = tuple(bytes(-length % 8) for length in range(8))
-_UNPACKED_WORDS = 9
-_BIG_ENDIAN = tuple(struct.Struct(f">{count}Q").unpack for count in range(_UNPACKED_WORDS))
-_LITTLE_ENDIAN = tuple(struct.Struct(f"<{count}Q").unpack for count in range(_UNPACKED_WORDS))
+_WORDS = tuple(struct.Struct(f">{count}Q").unpack for count in range(9))
 
 
 def murmur64a(
@@ -87,15 +85,15 @@ def _murmur_tail(hashes: U64, words: U64) -> U64:
 def murmur64a_one(key: bytes, seed: int = 0) -> int:
     """MurmurHash2-64A of one byte string."""
     length = len(key)
+    rest = int.from_bytes(key, "little")
     hashed = (seed ^ (length * _MURMUR)) & _MASK
-    words = _unpack(_LITTLE_ENDIAN, "<", key)
-    tail = words[-1] if length & 7 else None
-    for word in words if tail is None else words[:-1]:
-        mixed = word * _MURMUR & _MASK
-        mixed = (mixed ^ (mixed >> 47)) * _MURMUR
-        hashed = ((hashed ^ mixed) & _MASK) * _MURMUR & _MASK
-    if tail is not None:
-        hashed = (hashed ^ tail) * _MURMUR & _MASK
+    while length >= 8:
+        mixed = (rest & _MASK) * _MURMUR & _MASK
+        hashed = ((hashed ^ ((mixed ^ (mixed >> 47)) * _MURMUR)) & _MASK) * _MURMUR & _MASK
+        rest >>= 64
+        length -= 8
+    if length:
+        hashed = (hashed ^ rest) * _MURMUR & _MASK
     hashed = (hashed ^ (hashed >> 47)) * _MURMUR & _MASK
     return hashed ^ (hashed >> 47)
 
@@ -121,21 +119,14 @@ def hash64(rounds: WordRounds, lengths: int | npt.NDArray[np.int64], count: int)
 
 def hash64_one(key: bytes) -> int:
     """The bloom filter hash of one encoded key."""
-    hashed = _BLOOM_SEED ^ len(key)
-    for word in _unpack(_BIG_ENDIAN, ">", key):
+    length = len(key)
+    hashed = _BLOOM_SEED ^ length
+    padded = key + _TAIL_PADDING[length & 7]
+    count = len(padded) >> 3
+    words = _WORDS[count](padded) if count < len(_WORDS) else struct.unpack(f">{count}Q", padded)
+    for word in words:
         hashed = (hashed ^ word) * _BLOOM_STEP & _MASK
         hashed ^= hashed >> 32
     hashed = hashed * _FINAL_1 & _MASK
     hashed = (hashed ^ (hashed >> 33)) * _FINAL_2 & _MASK
     return hashed ^ (hashed >> 33)
-
-
-def _unpack(
-    unpackers: tuple[Callable[[bytes], tuple[int, ...]], ...], order: str, key: bytes
-) -> tuple[int, ...]:
-    """The 64-bit words of a key padded with zeros; short keys by a compiled format."""
-    padded = key + _TAIL_PADDING[len(key) & 7]
-    count = len(padded) >> 3
-    if count < _UNPACKED_WORDS:
-        return unpackers[count](padded)
-    return struct.unpack(f"{order}{count}Q", padded)

@@ -56,7 +56,7 @@ _FILE_HEADER = struct.Struct("<8sI8sQQ16s8x")
 _CHECKSUM = struct.Struct("<I")
 
 RECORD_HEADER = struct.Struct("<IIQII")
-RECORD_PLACE = struct.Struct("<QIIQ")
+_RECORD_PLACE = struct.Struct("<QIIQ")
 
 # PADDING[n] follows a payload of which n bytes lie in the last 8-byte word.
 PADDING = tuple(bytes(-used % ALIGNMENT) for used in range(ALIGNMENT))
@@ -181,6 +181,6 @@ def check_identity(
 
 def record_checksum(mark: int, offset: int, lag: int, sequence: int, payload: bytes) -> int:
     """The checksum of a record at `offset` of the file with this mark."""
-    place = RECORD_PLACE.pack(offset, len(payload), lag, sequence)
+    place = _RECORD_PLACE.pack(offset, len(payload), lag, sequence)
     checksum: int = crc32c_extend(crc32c_extend(mark, place), payload)
     return checksum

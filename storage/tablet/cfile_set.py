@@ -149,7 +149,7 @@ class CFileSet:
             return self._bisect(column, cell, start, stop, left=True), self._bisect(
                 column, cell, start, stop, left=False
             )
-        values = fixed_view(self.column(column, start, stop), column.type)
+        values: Any = fixed_view(self.column(column, start, stop), column.type)
         low = values.searchsorted(cell, "left")
         high = values.searchsorted(cell, "right")
         return start + int(low), start + int(high)

@@ -171,7 +171,8 @@ def _pack_columns(columns: Mapping[int, pa.Array]) -> bytes:
     with pa.ipc.new_stream(sink, batch.schema) as stream:
         stream.write_batch(batch)
     data = sink.getvalue()
-    return _U32.pack(data.size) + data.to_pybytes()
+    body: bytes = data.to_pybytes()
+    return _U32.pack(len(body)) + body
 
 
 class _Reader:

@@ -1,6 +1,7 @@
 """Random predicates and a plain reading of them, row by row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -20,33 +21,41 @@ from pykudu_sql.storage.common.types import Cell, DataType
 from tests.storage.common.strategies import cells
 
 
-def leaf_predicates(types: Mapping[int, DataType]) -> st.SearchStrategy[Predicate]:
-    """Leaves over some columns."""
-
-    def of_column(column_id: int) -> st.SearchStrategy[Predicate]:
-        values = cells(types[column_id])
-        choices: list[st.SearchStrategy[Predicate]] = [
-            st.builds(Comparison, st.just(column_id), st.sampled_from(Op), values),
-            st.builds(InList, st.just(column_id), st.lists(values, max_size=4).map(tuple)),
-            st.sampled_from((IsNull(column_id), IsNotNull(column_id))),
-        ]
-        if types[column_id].is_variable:
-            choices.append(st.builds(StartsWith, st.just(column_id), values))
-        return st.one_of(choices)
-
-    return st.sampled_from(sorted(types)).flatmap(of_column)
+@cache
+def _lists(kind: DataType) -> st.SearchStrategy[tuple[Cell, ...]]:
+    return st.lists(cells(kind), max_size=4).map(tuple)
 
 
-def predicates(types: Mapping[int, DataType]) -> st.SearchStrategy[Predicate]:
-    """Trees over some columns."""
-    return st.recursive(
-        leaf_predicates(types),
-        lambda parts: (
-            st.builds(And, st.lists(parts, max_size=3).map(tuple))
-            | st.builds(Or, st.lists(parts, max_size=3).map(tuple))
-        ),
-        max_leaves=6,
-    )
+_OPS = st.sampled_from(Op)
+_SMALL = st.integers(0, 7)
+
+
+@st.composite
+def predicates(draw: st.DrawFn, types: Sequence[DataType]) -> Predicate:
+    """Trees, at most three deep, over columns whose ids are their positions."""
+
+    def leaf() -> Predicate:
+        column_id = draw(_SMALL) % len(types)
+        kind = types[column_id]
+        shape = draw(_SMALL)
+        if shape < 4:
+            return Comparison(column_id, draw(_OPS), draw(cells(kind)))
+        if shape == 4:
+            return InList(column_id, draw(_lists(kind)))
+        if shape == 5 and kind.is_variable:
+            prefix = draw(cells(kind))
+            assert isinstance(prefix, str | bytes)
+            return StartsWith(column_id, prefix)
+        return IsNull(column_id) if shape == 6 else IsNotNull(column_id)
+
+    def tree(depth: int) -> Predicate:
+        shape = draw(_SMALL) if depth else 0
+        if shape < 3:
+            return leaf()
+        parts = tuple(tree(depth - 1) for _ in range(draw(_SMALL) % 4))
+        return And(parts) if shape < 5 else Or(parts)
+
+    return tree(3)
 
 
 def holds(predicate: Predicate, row: Sequence[Cell]) -> bool:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -29,14 +30,14 @@ ALL_TYPES = (*KEY_TYPES, DataType(Kind.BOOL), DataType(Kind.FLOAT), DataType(Kin
 _CHARACTERS = st.sampled_from("\0\1\2ab\x7f\x80é\ud7ff\ue000\uffff\U0001f600\U0010ffff")
 
 
+@cache
 def cells(column_type: DataType) -> st.SearchStrategy[Cell]:
     """Cells of a type, mostly near each other and near the ends of its range."""
     if column_type.kind is Kind.BOOL:
         return st.booleans()
     if column_type.is_floating:
-        width = 32 if column_type.kind is Kind.FLOAT else 64
         near = st.sampled_from((0.0, -0.0, 1.0, 2.5, math.nan, math.inf, -math.inf))
-        return near | st.floats(width=width)
+        return near | (st.floats(width=32) if column_type.kind is Kind.FLOAT else st.floats())
     if column_type.integer_range is not None:
         low, high = column_type.integer_range
         return (
@@ -82,3 +83,12 @@ def key_batches(
     types = draw(st.lists(st.sampled_from(KEY_TYPES), min_size=1, max_size=max_columns))
     rows = st.tuples(*(cells(column_type) for column_type in types))
     return types, draw(st.lists(rows, max_size=30))
+
+
+@cache
+def rows_of(
+    types: tuple[DataType, ...], *, nullable: bool = False
+) -> st.SearchStrategy[list[tuple[Cell, ...]]]:
+    """Up to a dozen rows of some types."""
+    row = st.tuples(*((st.none() | cells(kind)) if nullable else cells(kind) for kind in types))
+    return st.lists(row, max_size=12)

@@ -41,6 +41,7 @@ from tests.storage.common.strategies import (
     KEY_TYPES,
     cells,
     column_list,
+    rows_of,
     to_columns,
 )
 
@@ -48,16 +49,18 @@ INT8 = DataType(Kind.INT8)
 DOUBLE = DataType(Kind.DOUBLE)
 STRING = DataType(Kind.STRING)
 
+_TYPES = st.lists(st.sampled_from(ALL_TYPES), min_size=1, max_size=3)
+_KEYS = st.lists(st.sampled_from(KEY_TYPES), min_size=1, max_size=3)
+
 Case = tuple[list[DataType], list[tuple[Cell, ...]], Predicate]
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """Types of one to three nullable columns, rows of them, a predicate over them."""
-    types = draw(st.lists(st.sampled_from(ALL_TYPES), min_size=1, max_size=3))
-    row = st.tuples(*(st.none() | cells(kind) for kind in types))
-    rows = draw(st.lists(row, max_size=12))
-    return types, rows, draw(predicates(dict(enumerate(types))))
+    types = draw(_TYPES)
+    rows = draw(rows_of(tuple(types), nullable=True))
+    return types, rows, draw(predicates(types))
 
 
 @given(cases())
@@ -90,7 +93,7 @@ def test_a_simplified_predicate_holds_for_the_same_rows(case: Case) -> None:
 def _stats(column: list[Cell], kind: DataType) -> ColumnStats:
     present = [cell for cell in column if cell is not None and cell == cell]
     has_nan = any(cell != cell for cell in column)
-    low, high = (min(present), max(present)) if present else (None, None)  # type: ignore[type-var]
+    low, high = (min(present), max(present)) if present else (None, None)
     return ColumnStats(low, high, column.count(None), len(column), has_nan)
 
 
@@ -139,9 +142,8 @@ def predicate_is_never(predicate: Predicate) -> bool:
 @st.composite
 def key_cases(draw: st.DrawFn) -> Case:
     """Types of a key, rows of it, a predicate over it."""
-    types = draw(st.lists(st.sampled_from(KEY_TYPES), min_size=1, max_size=3))
-    rows = draw(st.lists(st.tuples(*(cells(kind) for kind in types)), max_size=12))
-    return types, rows, draw(predicates(dict(enumerate(types))))
+    types = draw(_KEYS)
+    return types, draw(rows_of(tuple(types))), draw(predicates(types))
 
 
 @given(key_cases())
@@ -156,7 +158,7 @@ def test_key_bounds_hold_every_matching_row(case: Case) -> None:
         assert inside or not holds(predicate, row)
 
 
-@given(st.lists(st.sampled_from(KEY_TYPES), min_size=1, max_size=3), st.data())
+@given(_KEYS, st.data())
 def test_key_bounds_of_a_full_key_hold_only_it(types: list[DataType], data: st.DataObject) -> None:
     columns = column_list(types)
     row, other = (data.draw(st.tuples(*(cells(kind) for kind in types))) for _ in range(2))

@@ -1,6 +1,7 @@
 """Batches of encoded keys against plain lists of byte strings."""
 
 from bisect import bisect_left, bisect_right
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -9,21 +10,28 @@ from hypothesis import strategies as st
 
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 
-_BYTES = st.sampled_from(b"\0\1ab\xfe\xff")
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+_SIZES = st.sampled_from((0, 1, 2, 7, 8, 9, 16, 17, 26))
+_WIDTHS = st.sampled_from((0, 0, 0, 1, 4, 8, 12, 16, 20))
 
 
 @st.composite
 def batches(draw: st.DrawFn) -> tuple[int, list[bytes]]:
     """A width (0 for variable) and keys of it, many of them equal or sharing a start."""
-    width = draw(st.sampled_from((0, 0, 1, 4, 8, 12, 16, 20)))
-    size = st.integers(width, width) if width else st.integers(0, 26)
-    key = size.flatmap(lambda n: st.lists(_BYTES, min_size=n, max_size=n)).map(bytes)
-    keys = draw(st.lists(key, max_size=25))
-    if keys:
-        keys += draw(st.lists(st.sampled_from(keys), max_size=5))
+    width = draw(_WIDTHS)
+    alphabet = b"\0\0\1ab\xfe\xff\xff"
+    keys: list[bytes] = []
+    for seed in draw(_SEEDS):
+        size = width or draw(_SIZES)
+        start = keys[seed % len(keys)][: seed % 9] if keys else b""
+        key = start + bytes(alphabet[seed >> 3 * i & 7] for i in range(size))
+        keys.append(key[:size])
     if width == 0 and draw(st.booleans()):
         keys.append(bytes(draw(st.integers(300, 600))))
     return width, keys
+
+
+_SEEDS = st.lists(st.integers(0, 2**64), max_size=25)
 
 
 @given(batches())
@@ -63,9 +71,9 @@ def test_search_and_insertion_points_are_bisection(
     assert mine.search(theirs).tolist() == [
         ordered.index(key) if key in set(ordered) else -1 for key in needles
     ]
-    for side, bisect in (("left", bisect_left), ("right", bisect_right)):
-        points = mine.insertion_points(theirs, side)
-        assert points.tolist() == [bisect(ordered, key) for key in needles]
+    left, right = (mine.insertion_points(theirs, side) for side in _SIDES)
+    assert left.tolist() == [bisect_left(ordered, key) for key in needles]
+    assert right.tolist() == [bisect_right(ordered, key) for key in needles]
     for key in needles:
         assert mine.lower_bound(key) == bisect_left(ordered, key)
 

@@ -32,7 +32,7 @@ from pykudu_sql.storage.errors import (
     UncoveredRangeError,
 )
 from tests.storage.common.partitionings import partitionings
-from tests.storage.common.strategies import cells, column_list, key_schema, to_columns
+from tests.storage.common.strategies import cells, column_list, key_schema, rows_of, to_columns
 
 INT8 = DataType(Kind.INT8)
 INT64 = DataType(Kind.INT64)
@@ -45,7 +45,7 @@ def test_rows_of_a_batch_go_where_each_row_goes(
 ) -> None:
     types, partition_schema = case
     schema = key_schema(types)
-    rows = data.draw(st.lists(st.tuples(*(cells(kind) for kind in types)), max_size=12))
+    rows = data.draw(rows_of(tuple(types)))
     assigner = PartitionAssigner(schema, partition_schema)
     partitions = partition_schema.partitions()
     expected: list[int] = []

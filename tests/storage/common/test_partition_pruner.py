@@ -27,7 +27,7 @@ from pykudu_sql.storage.errors import UncoveredRangeError
 from tests.golden import check_golden
 from tests.storage.common.partitionings import partitionings
 from tests.storage.common.predicates import holds, predicates
-from tests.storage.common.strategies import cells, key_schema
+from tests.storage.common.strategies import cells, key_schema, rows_of
 
 INT64 = DataType(Kind.INT64)
 STRING = DataType(Kind.STRING)
@@ -51,10 +51,10 @@ def test_every_matching_row_lies_in_a_kept_partition(
     types, partition_schema = case
     schema = key_schema(types)
     assigner = PartitionAssigner(schema, partition_schema)
-    predicate = data.draw(predicates(dict(enumerate(types))))
+    predicate = data.draw(predicates(types))
     kept = prune(schema, partition_schema, predicate)
     assert list(kept) == sorted(set(kept))
-    for row in data.draw(st.lists(st.tuples(*(cells(kind) for kind in types)), max_size=10)):
+    for row in data.draw(rows_of(tuple(types))):
         if not holds(predicate, row):
             continue
         try:

@@ -1,0 +1,61 @@
+"""Constant expressions of our own grammar as cells: defaults and range bounds."""
+
+from typing import Any
+
+from sqlglot import exp
+
+from pykudu_sql.planner.constant import Constant, constant
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import parse
+from pykudu_sql.planner.functions import check_function
+from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, source_position, unquote
+from pykudu_sql.planner.moment import fold_current
+from pykudu_sql.planner.syntax import Expression
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.errors import DataError, InvalidSchemaError
+
+
+def value_of(expression: Expression, text: str, context: PlanContext) -> Any:
+    """The Python value of a constant expression; the present is the statement's time.
+
+    Raises:
+        InvalidSchemaError: it is no constant.
+        SyntaxError: it is no expression.
+    """
+    single = TOKEN_PATTERN.fullmatch(expression.text)
+    if single is not None and single.lastindex == TokenKind.STRING:
+        return unquote(expression.text)
+    position = source_position(text, expression.start, len(expression.text))
+    tree = parse("SELECT " + expression.text)
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
+        raise InvalidSchemaError(f"{expression} is no constant", position=position)
+    for call in tree.find_all(exp.Func):
+        check_function(call, "SELECT " + expression.text)
+    found = constant(fold_current(tree.expressions[0], context), context)
+    if not isinstance(found, Constant):
+        raise InvalidSchemaError(
+            f"{expression} is no constant",
+            hint="write a literal, or an expression of literals",
+            position=position,
+        )
+    return found.value
+
+
+def cell_of(
+    expression: Expression, column: ColumnSchema, text: str, context: PlanContext
+) -> Cell:
+    """The cell of a column that a constant expression stands for.
+
+    Raises:
+        DataError: the value does not fit; the message names the column.
+        InvalidSchemaError: it is no constant.
+    """
+    value = value_of(expression, text, context)
+    try:
+        return column.type.to_cell(value)
+    except DataError as error:
+        raise type(error)(
+            f"column '{column.name}': {error.message}",
+            position=source_position(text, expression.start, len(expression.text)),
+        ) from error

@@ -1,0 +1,71 @@
+"""The columns a query would give a table: names from the plan, types from the engine.
+
+The engine is asked without data: each scan is stood in for by an empty relation of its column
+types, and one row of `typeof` over the query's columns comes back.
+"""
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.plan import Query, Scan
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import DataType, Kind, parse_type
+from pykudu_sql.storage.errors import InvalidSchemaError, NotSupportedError
+
+_SEPARATOR = "|"
+_ENGINE_TYPES = {
+    '"NULL"': DataType(Kind.STRING),
+    "NULL": DataType(Kind.STRING),
+    "VARCHAR": DataType(Kind.STRING),
+    "HUGEINT": DataType(Kind.INT64),
+    "UTINYINT": DataType(Kind.INT16),
+    "USMALLINT": DataType(Kind.INT32),
+    "UINTEGER": DataType(Kind.INT64),
+    "UBIGINT": DataType(Kind.INT64),
+    "TIMESTAMP WITH TIME ZONE": DataType(Kind.UNIXTIME_MICROS),
+    "TIMESTAMP_NS": DataType(Kind.UNIXTIME_MICROS),
+}
+
+
+def result_columns(query: Query, context: PlanContext) -> list[ColumnSchema]:
+    """The columns of a table made from a query, all nullable, ids to be given.
+
+    Raises:
+        NotSupportedError: the query has parameters.
+        InvalidSchemaError: a column has a type that no table column has.
+    """
+    if query.parameters:
+        raise NotSupportedError("CREATE TABLE .. AS cannot have parameters")
+    answer = str(context.evaluate(_types_sql(query)))
+    found = answer.split(_SEPARATOR)
+    return [
+        ColumnSchema(0, name.lower(), _column_type(name, type_name))
+        for name, type_name in zip(query.names, found, strict=True)
+    ]
+
+
+def _types_sql(query: Query) -> str:
+    columns = ", ".join(f"c{i}" for i in range(len(query.names)))
+    types = ", ".join(f"typeof(any_value(c{i}))" for i in range(len(query.names)))
+    relations = ", ".join(_empty_relation(scan) for scan in query.scans)
+    head = f"WITH {relations} " if relations else ""
+    return f"{head}SELECT concat_ws('{_SEPARATOR}', {types}) FROM ({query.sql}) AS q({columns})"
+
+
+def _empty_relation(scan: Scan) -> str:
+    by_id = scan.table.schema.by_id
+    columns = ", ".join(
+        f'CAST(NULL AS {by_id[i].type}) AS "{by_id[i].name}"' for i in scan.column_ids
+    )
+    return f'"{scan.name}" AS (SELECT {columns} WHERE false)'
+
+
+def _column_type(name: str, type_name: str) -> DataType:
+    known = _ENGINE_TYPES.get(type_name)
+    if known is not None:
+        return known
+    try:
+        return parse_type(type_name)
+    except InvalidSchemaError as error:
+        raise InvalidSchemaError(
+            f"column '{name}' of the query has type {type_name}, which no table column has",
+            hint="CAST it to a column type",
+        ) from error

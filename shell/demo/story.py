@@ -1,0 +1,200 @@
+"""`pykudu-sql demo [DIR]`: the whole database in a minute, on real and dirty data.
+
+Every statement is printed with its result and its time. Every answer is checked against DuckDB
+over the source data, and the verdict is printed; the exit code is 1 if one differs.
+"""
+
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pykudu_sql
+from pykudu_sql.shell.demo import scenes
+from pykudu_sql.shell.demo.data import TABLES, MissingData, load
+from pykudu_sql.shell.output import Output
+from pykudu_sql.shell.printer import print_result
+from pykudu_sql.shell.settings import Settings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pykudu_sql import Connection
+    from pykudu_sql.shell.demo.reference import Reference
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Tell the story in a folder, a new temporary one unless given.
+
+    Args:
+        arguments: at most one: the folder to keep the database in.
+
+    Returns:
+        The exit code: 0, 1 when an answer differs, 2 for wrong usage.
+    """
+    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
+        print("usage: pykudu-sql demo [DIR]", file=sys.stderr)
+        return 2
+    try:
+        tables = {name: load(name) for name in TABLES}
+    except MissingData as error:
+        print(error, file=sys.stderr)
+        return 2
+    if arguments:
+        return _tell(Path(arguments[0]), tables)
+    with tempfile.TemporaryDirectory(prefix="pykudu-demo-") as folder:
+        return _tell(Path(folder), tables)
+
+
+def _tell(folder: Path, tables: "dict[str, pa.Table]") -> int:
+    from pykudu_sql.shell.demo.reference import Reference
+
+    path = folder / "flights.db"
+    if path.exists():
+        print(f"{path} exists already: remove it, or choose another folder", file=sys.stderr)
+        return 2
+    folder.mkdir(parents=True, exist_ok=True)
+    begun = time.perf_counter()
+    reference = Reference(tables)
+    story = Story(path, tables, reference)
+    try:
+        story.tell()
+    except pykudu_sql.Error as error:
+        print(f"\nERROR {error.sqlstate}: {error}", file=sys.stderr)
+        return 1
+    finally:
+        story.close()
+        reference.close()
+    took = time.perf_counter() - begun
+    print(
+        f"\n{story.checked} answers checked against DuckDB, {story.differing} differ. {took:.1f} s"
+    )
+    return 1 if story.differing else 0
+
+
+class Story:
+    """The scenes in order, and the count of checked answers.
+
+    Attributes:
+        checked: answers compared with the reference.
+        differing: those that were not the same.
+    """
+
+    def __init__(self, path: Path, tables: "dict[str, pa.Table]", reference: "Reference") -> None:
+        """Open a new database."""
+        self.checked = 0
+        self.differing = 0
+        self._path = path
+        self._tables = tables
+        self._reference = reference
+        self._output = Output(sys.stdout)
+        self._connection: Connection = pykudu_sql.connect(str(path), autocommit=True)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    def tell(self) -> None:
+        """All scenes."""
+        self._title("Five tables of flights from New York in 2013, keys checked first")
+        for name in TABLES:
+            self._check_key(name)
+            self._run(scenes.CREATE[name])
+        self._title("Load them: each table one atomic, durable, key-checked insert")
+        for name in TABLES:
+            self._load(name)
+        self._title("Who was late, and in what weather?")
+        before = self._ask(scenes.BY_AIRLINE)
+        self._ask(scenes.BY_WEATHER)
+        snapshot = self._connection.snapshot_timestamp()
+        self._title("Change things: update, delete, upsert, a new column with a default")
+        for sql in scenes.CHANGES:
+            self._run(sql)
+            self._reference.change(sql)
+        self._run(scenes.UPSERT)
+        for sql in scenes.UPSERT_REFERENCE:
+            self._reference.change(sql)
+        self._run(scenes.ADD_COLUMN)
+        self._ask(scenes.ADD_COLUMN_CHECK, scenes.ADD_COLUMN_REFERENCE)
+        after = self._ask(scenes.BY_AIRLINE)
+        self._title("The first question again, AS OF before the changes")
+        self._expect(self._run(scenes.as_of(scenes.BY_AIRLINE, snapshot)), before)
+        self._title("Read no more than is needed: one month of twelve; one row by its key")
+        self._run(f"EXPLAIN {scenes.ONE_MONTH}")
+        self._ask(scenes.ONE_MONTH)
+        self._ask(scenes.ONE_FLIGHT)
+        self._title("Flush memory to disk, and look at what lies there")
+        self._run("FLUSH")
+        self._run("SHOW ROWSETS airlines")
+        self._run("SHOW COLUMN FILES flights")
+        self._title("Close, open again: the same answers, now and before the changes")
+        self._connection.close()
+        self._connection = pykudu_sql.connect(str(self._path), autocommit=True)
+        self._expect(self._run(scenes.BY_AIRLINE), after)
+        self._expect(self._run(scenes.as_of(scenes.BY_AIRLINE, snapshot)), before)
+
+    def _title(self, text: str) -> None:
+        print(f"\n=== {text}")
+
+    def _check_key(self, name: str) -> None:
+        """Say whether the key one would try holds on the data, or which rows break it."""
+        for key in scenes.KEYS[name]:
+            rows = zip(*(self._tables[name].column(c).to_pylist() for c in key), strict=True)
+            repeated = [(row, n) for row, n in Counter(rows).items() if n > 1]
+            columns = ", ".join(key)
+            if not repeated:
+                print(
+                    f"\n-- {name}: ({columns}) is a key of all {self._tables[name].num_rows:,} rows"
+                )
+                return
+            print(
+                f"\n-- {name}: ({columns}) is no key, {len(repeated)} values stand more than once:"
+            )
+            for row, count in repeated[:3]:
+                print(f"--   {row} {count} times")
+
+    def _run(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a statement, print it with its result and time, and return its rows."""
+        print(f"\n{sql};")
+        begun = time.perf_counter()
+        cursor = self._connection.execute(sql)
+        took = time.perf_counter() - begun
+        if cursor.description is None:
+            print(f"{cursor.message or 'OK'} ({1000 * took:.0f} ms)")
+            return []
+        rows = list(map(tuple, cursor.fetchall()))
+        again = self._connection.execute(sql)
+        summary = print_result(again, self._output, Settings(max_rows=16), _go_on)
+        print(f"{summary} in {1000 * took:.0f} ms")
+        return rows
+
+    def _load(self, name: str) -> None:
+        table = self._tables[name]
+        begun = time.perf_counter()
+        self._connection.append(name, table)
+        took = time.perf_counter() - begun
+        print(f"{name}: {table.num_rows:,} rows in {1000 * took:.0f} ms")
+        self._ask(f"SELECT count(*) AS {name} FROM {name}")
+
+    def _ask(self, sql: str, reference_sql: str | None = None) -> list[tuple[Any, ...]]:
+        """Run a query and compare it with DuckDB over the source data."""
+        rows = self._run(sql)
+        self._expect(rows, self._reference.answer(reference_sql or sql))
+        return rows
+
+    def _expect(self, ours: Sequence[tuple[Any, ...]], theirs: Sequence[tuple[Any, ...]]) -> None:
+        from pykudu_sql.shell.demo.reference import same
+
+        self.checked += 1
+        if same(ours, theirs):
+            print("-- checked: the same as DuckDB on the source data")
+        else:
+            self.differing += 1
+            print(f"-- DIFFERS from DuckDB on the source data, which says {list(theirs)[:5]}")
+
+
+def _go_on() -> None:
+    """Nothing interrupts the demo but the user."""

@@ -1,0 +1,265 @@
+"""From a column's values to the bytes of its CFile: cut into blocks, encode, compress, summarise.
+
+Kudu's `cfile/cfile_writer.h`, as one pure function over the whole column: it touches no file, keeps
+no state and spends its time in kernels that release the interpreter lock, so columns and rowsets
+encode on threads side by side. Block sizes are measured before encoding, as Kudu measures them; a
+code of a dictionary counts as Kudu's four bytes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pykudu_sql.storage.cfile import block, block_bounds, compression
+from pykudu_sql.storage.cfile.block import MAX_RAW_BYTES, ROW_MULTIPLE
+from pykudu_sql.storage.cfile.block_bounds import BlockCuts
+from pykudu_sql.storage.cfile.encoding import bitshuffle, dictionary, plain, rle
+from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.common.arrays import combine, fixed_view, validity
+from pykudu_sql.storage.common.arrays import plain as without_dictionary
+from pykudu_sql.storage.common.types import Compression, DataType, Encoding, Kind
+from pykudu_sql.storage.errors import InvalidValueError, ValueTooLargeError
+
+_CODE_BYTES = 4
+_LENGTH_BYTES = 4
+
+EncodeBlock = Callable[[int, int], tuple[Encoding, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedCFile:
+    """A column ready to be put into a container.
+
+    Attributes:
+        type: of the column.
+        encoding: as chosen; single blocks may have taken another.
+        compression: as tried on each block.
+        raw_size: bytes of the values before encoding.
+        blocks: their bytes.
+        dictionary: the block of words, or None.
+        zone_map: rows, NULLs and bounds of the blocks.
+    """
+
+    type: DataType
+    encoding: Encoding
+    compression: Compression
+    raw_size: int
+    blocks: tuple[bytes, ...]
+    dictionary: bytes | None
+    zone_map: ZoneMap
+
+    @property
+    def row_count(self) -> int:
+        """Rows."""
+        return int(self.zone_map.first_ordinals[-1])
+
+    @property
+    def null_count(self) -> int:
+        """NULLs."""
+        return int(self.zone_map.null_counts.sum())
+
+
+def encode_column(
+    column_type: DataType,
+    encoding: Encoding,
+    compression_kind: Compression,
+    block_size: int,
+    values: pa.Array | pa.ChunkedArray,
+) -> EncodedCFile:
+    """Encode a column.
+
+    Args:
+        column_type: of the column.
+        encoding: one that fits the type; AUTO_ENCODING is the type's default.
+        compression_kind: to try on each block, on top of the encoding.
+        block_size: bytes of values in a block, before encoding.
+        values: of the type's Arrow type, or for strings a dictionary array, which is not decoded.
+
+    Raises:
+        InvalidSchemaError: the encoding does not fit the type.
+        InvalidValueError: the values are of another Arrow type.
+        ValueTooLargeError: eight neighbouring cells do not fit a block of `MAX_RAW_BYTES`.
+    """
+    array = combine(values)
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if kind != column_type.arrow:
+        raise InvalidValueError(f"a column of type {column_type} cannot hold Arrow's {array.type}")
+    encoder = _ColumnEncoder(
+        column_type,
+        column_type.resolve_encoding(encoding),
+        compression.resolve(compression_kind),
+        min(block_size, MAX_RAW_BYTES),
+    )
+    if not column_type.is_variable:
+        return encoder.encode_fixed(without_dictionary(array))
+    if encoder.encoding is Encoding.DICT_ENCODING:
+        column = dictionary.build(array, column_type.arrow, encoder.block_size)
+        if column is not None:
+            return encoder.encode_codes(column, validity(array))
+    return encoder.encode_strings(without_dictionary(array))
+
+
+@dataclass(frozen=True, slots=True)
+class _ColumnEncoder:
+    """The settings of one column, resolved; see `encode_column`."""
+
+    type: DataType
+    encoding: Encoding
+    compression: Compression
+    block_size: int
+
+    def encode_fixed(self, array: pa.Array) -> EncodedCFile:
+        """Numbers and BOOL."""
+        valid = validity(array)
+        values = fixed_view(array, self.type)
+        if valid is not None:
+            values = np.where(valid if values.ndim == 1 else valid[:, None], values, 0).astype(
+                values.dtype, copy=False
+            )
+        cuts = BlockCuts.of(_even_cuts(len(array), self.block_size // self.type.width), valid)
+        zone_map = block_bounds.fixed_zone_map(values, self.type, cuts)
+        encode_block = self._fixed_block_encoder(values, int(np.diff(cuts.first_ordinals)[:1].sum()))
+        return self._assemble(cuts, zone_map, self.encoding, encode_block, values.nbytes)
+
+    def _fixed_block_encoder(self, values: npt.NDArray[Any], sample: int) -> EncodeBlock:
+        if self.type.kind is Kind.BOOL:
+            return lambda start, stop: self._encode_bool(values[start:stop].view(np.uint8))
+        if self.encoding is Encoding.PLAIN_ENCODING:
+            return lambda start, stop: (Encoding.PLAIN_ENCODING, values[start:stop].tobytes())
+        shuffle = bitshuffle.choose_shuffle(values[:sample]) if sample else bitshuffle.Shuffle.BITS
+
+        def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
+            if self.encoding is Encoding.RLE:
+                runs = rle.encode(values[start:stop])
+                if runs is not None:
+                    return Encoding.RLE, runs
+            return Encoding.BIT_SHUFFLE, bitshuffle.compress(values[start:stop], shuffle)
+
+        return encode_block
+
+    def _encode_bool(self, values: npt.NDArray[np.uint8]) -> tuple[Encoding, bytes]:
+        runs = rle.encode(values) if self.encoding is Encoding.RLE else None
+        bitmap = np.packbits(values, bitorder="little").tobytes()
+        if runs is None or len(runs) >= len(bitmap):
+            return Encoding.PLAIN_ENCODING, bitmap
+        return Encoding.RLE, runs
+
+    def encode_codes(
+        self, column: dictionary.DictionaryColumn, valid: npt.NDArray[np.bool_] | None
+    ) -> EncodedCFile:
+        """Strings and binaries as codes of a dictionary."""
+        codes = column.codes
+        cuts = BlockCuts.of(_even_cuts(len(codes), self.block_size // _CODE_BYTES), valid)
+        zone_map = block_bounds.code_zone_map(codes, column.words, self.type, cuts)
+
+        def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
+            return Encoding.DICT_ENCODING, bitshuffle.compress(codes[start:stop])
+
+        lengths, data = _lengths_and_bytes(column.words)
+        words = block.pack(
+            Encoding.PLAIN_ENCODING,
+            self.compression,
+            len(column.words),
+            None,
+            self._encode_binary(lengths, data),
+        )
+        raw_size = codes.nbytes + lengths.nbytes + data.nbytes
+        return self._assemble(
+            cuts, zone_map, Encoding.DICT_ENCODING, encode_block, raw_size, dictionary_block=words
+        )
+
+    def encode_strings(self, array: pa.Array) -> EncodedCFile:
+        """Strings and binaries as they are."""
+        # Filling drops the bytes that NULL slots may still point at.
+        empty = "" if self.type.is_text else b""
+        lengths, data = _lengths_and_bytes(
+            pc.fill_null(array, empty) if array.null_count else array
+        )
+        ends = np.cumsum(lengths, dtype=np.int64)
+        cuts = BlockCuts.of(self._byte_cuts(ends), validity(array))
+        zone_map = block_bounds.string_zone_map(array, self.type, cuts)
+
+        def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
+            begin = int(ends[start - 1]) if start else 0
+            part = data[begin : int(ends[stop - 1])]
+            return Encoding.PLAIN_ENCODING, self._encode_binary(lengths[start:stop], part)
+
+        raw_size = data.nbytes + lengths.nbytes
+        return self._assemble(cuts, zone_map, Encoding.PLAIN_ENCODING, encode_block, raw_size)
+
+    def _encode_binary(
+        self, lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8]
+    ) -> bytes:
+        uncompressed = self.compression is Compression.NO_COMPRESSION
+        return plain.encode_binary(lengths, data, compressed=uncompressed)
+
+    def _byte_cuts(self, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Blocks of at most the block size, or of the eight rows that must be."""
+        rows = len(ends)
+        marks = np.append(np.arange(0, rows, ROW_MULTIPLE), rows)
+        before = np.concatenate(([0], ends))[marks] + _LENGTH_BYTES * marks
+        firsts = [0]
+        mark = 0
+        while mark < len(marks) - 1:
+            fitting = int(before.searchsorted(before[mark] + self.block_size, "right")) - 1
+            mark_after = max(fitting, mark + 1)
+            size = int(before[mark_after] - before[mark])
+            if size > MAX_RAW_BYTES:
+                raise ValueTooLargeError(
+                    f"rows {marks[mark]} to {marks[mark_after]} hold {size} bytes, "
+                    f"more than the {MAX_RAW_BYTES} bytes of a block"
+                )
+            mark = mark_after
+            firsts.append(int(marks[mark]))
+        return np.array(firsts, np.int64)
+
+    def _assemble(
+        self,
+        cuts: BlockCuts,
+        zone_map: ZoneMap,
+        encoding: Encoding,
+        encode_block: EncodeBlock,
+        raw_size: int,
+        dictionary_block: bytes | None = None,
+    ) -> EncodedCFile:
+        blocks = []
+        for start, stop in cuts.blocks():
+            valid = cuts.validity_of(start, stop)
+            bitmap = None if valid is None else np.packbits(valid, bitorder="little")
+            used, payload = encode_block(start, stop)
+            blocks.append(block.pack(used, self.compression, stop - start, bitmap, payload))
+        return EncodedCFile(
+            type=self.type,
+            encoding=encoding,
+            compression=self.compression,
+            raw_size=raw_size,
+            blocks=tuple(blocks),
+            dictionary=dictionary_block,
+            zone_map=zone_map,
+        )
+
+
+def _even_cuts(rows: int, rows_per_block: int) -> npt.NDArray[np.int64]:
+    """First ordinals of blocks of one size, and behind them the number of rows."""
+    step = max(ROW_MULTIPLE, rows_per_block // ROW_MULTIPLE * ROW_MULTIPLE)
+    return np.append(np.arange(0, rows, step, dtype=np.int64), np.int64(rows))
+
+
+def _lengths_and_bytes(
+    array: pa.Array,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+    """Lengths and bytes of strings or binaries without NULL."""
+    if len(array) == 0:
+        return np.empty(0, np.uint32), np.empty(0, np.uint8)
+    _, offset_buffer, data = array.buffers()
+    offsets = np.frombuffer(offset_buffer, np.int32, len(array) + 1, 4 * array.offset)
+    lengths = np.diff(offsets).astype(np.uint32)
+    start, stop = int(offsets[0]), int(offsets[-1])
+    if start == stop:
+        return lengths, np.empty(0, np.uint8)
+    return lengths, np.frombuffer(data, np.uint8, stop - start, start)

@@ -1,0 +1,207 @@
+"""Zone maps: for each block its rows, NULLs, minimum and maximum, so scans skip blocks unread.
+
+Kudu has none for columns outside the key. Bounds are sound, not always tight: no present value lies
+outside them. A long string's minimum is cut short and its maximum cut short and rounded up; where
+that is impossible the block's bounds are unknown. Bounds of floating-point columns leave NaN out,
+and a block that holds NaN says so.
+
+    4n      rows, u32 each
+    4n      NULLs, u32 each
+    n       flags: 1 = bounds known, 2 = holds NaN, 4 = both bounds occur in the block
+    .       minima, then maxima: values of the type's width (16-byte ones as signed integers), or
+            for strings u16 lengths of all minima, u16 lengths of all maxima, then their bytes
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pykudu_sql.storage.common.column_predicate import Predicate
+from pykudu_sql.storage.common.predicate_stats import BlockStats, ColumnStats, may_match_blocks
+from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.errors import CorruptionError
+
+Mask = npt.NDArray[np.bool_]
+
+_KNOWN, _NAN, _EXACT = 1, 2, 4
+_HEAD_BYTES = 9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ZoneMap:
+    """What is known of a column's blocks.
+
+    Attributes:
+        type: of the column.
+        first_ordinals: of each block, and behind the last the number of rows, int64[n + 1].
+        null_counts: int64[n].
+        mins, maxs: stored values of the type, or an object array of str, bytes or (for 16-byte
+            decimals) int; any value where unknown, shape (n,).
+        known: whether the block's bounds are known, bool[n].
+        has_nan: whether the block holds NaN, bool[n].
+        exact: whether both bounds occur in the block, bool[n].
+    """
+
+    type: DataType
+    first_ordinals: npt.NDArray[np.int64]
+    null_counts: npt.NDArray[np.int64]
+    mins: npt.NDArray[Any]
+    maxs: npt.NDArray[Any]
+    known: Mask
+    has_nan: Mask
+    exact: Mask
+
+    @property
+    def block_count(self) -> int:
+        """Blocks."""
+        return len(self.null_counts)
+
+    @property
+    def row_counts(self) -> npt.NDArray[np.int64]:
+        """Rows of each block, int64[n]."""
+        return np.diff(self.first_ordinals)
+
+    @property
+    def block_stats(self) -> BlockStats:
+        """The same for predicates."""
+        return BlockStats(
+            self.mins, self.maxs, self.known, self.null_counts, self.row_counts, self.has_nan
+        )
+
+    def may_match(self, predicate: Predicate) -> Mask:
+        """Which blocks may hold a matching row, a new array bool[n].
+
+        Args:
+            predicate: over this column alone.
+        """
+        stats = self.block_stats
+        return may_match_blocks(predicate, lambda _: stats, self.block_count)
+
+    def column_stats(self) -> ColumnStats:
+        """All blocks taken together."""
+        present = self.null_counts < self.row_counts
+        low, high = self._extremes(present)
+        return ColumnStats(
+            min=low,
+            max=high,
+            null_count=int(self.null_counts.sum()),
+            row_count=int(self.first_ordinals[-1]),
+            has_nan=bool(self.has_nan.any()),
+        )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the minimum and maximum of `column_stats` are values of the column."""
+        present = self.null_counts < self.row_counts
+        return bool(self.exact[present].all()) and not bool(self.has_nan.any())
+
+    def _extremes(self, present: Mask) -> tuple[Cell, Cell]:
+        # A block of nothing but NaN has no bounds, and adds nothing to those of the others.
+        bounded = present & self.known
+        if not bounded.any() or bool((present & ~self.known & ~self.has_nan).any()):
+            return None, None
+        low, high = self.mins[bounded].min(), self.maxs[bounded].max()
+        if isinstance(low, np.generic):
+            return low.item(), high.item()
+        return low, high
+
+    def to_bytes(self) -> bytes:
+        """The zone map as stored."""
+        flags = self.known * _KNOWN + self.has_nan * _NAN + self.exact * _EXACT
+        head = (
+            self.row_counts.astype("<u4").tobytes(),
+            self.null_counts.astype("<u4").tobytes(),
+            flags.astype(np.uint8).tobytes(),
+        )
+        return b"".join((*head, *self._bounds_bytes()))
+
+    def _bounds_bytes(self) -> Iterator[bytes]:
+        if self.type.is_variable:
+            bounds = [_encoded(bound) for bound in (*self.mins, *self.maxs)]
+            yield np.array([len(bound) for bound in bounds], "<u2").tobytes()
+            yield from bounds
+        elif self.type.width == 16:
+            for bound in (*self.mins, *self.maxs):
+                yield int(bound).to_bytes(16, "little", signed=True)
+        else:
+            yield self.mins.astype(self.type.numpy).tobytes()
+            yield self.maxs.astype(self.type.numpy).tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: memoryview, column_type: DataType, blocks: int) -> "ZoneMap":
+        """The inverse of `to_bytes`.
+
+        Args:
+            data: exactly the zone map.
+            column_type: of the column.
+            blocks: how many the CFile has.
+
+        Raises:
+            CorruptionError: the bytes are no zone map of so many blocks of the type.
+        """
+        if len(data) < _HEAD_BYTES * blocks:
+            raise CorruptionError(f"a zone map of {blocks} blocks has only {len(data)} bytes")
+        rows = np.frombuffer(data, "<u4", blocks).astype(np.int64)
+        nulls = np.frombuffer(data, "<u4", blocks, 4 * blocks).astype(np.int64)
+        flags = np.frombuffer(data, np.uint8, blocks, 8 * blocks)
+        if bool((nulls > rows).any()) or bool((rows == 0).any()):
+            raise CorruptionError("a zone map has empty blocks or more NULLs than rows")
+        mins, maxs = _read_bounds(data[_HEAD_BYTES * blocks :], column_type, blocks)
+        return cls(
+            type=column_type,
+            first_ordinals=np.concatenate(([0], np.cumsum(rows))).astype(np.int64),
+            null_counts=nulls,
+            mins=mins,
+            maxs=maxs,
+            known=(flags & _KNOWN).astype(np.bool_),
+            has_nan=(flags & _NAN).astype(np.bool_),
+            exact=(flags & _EXACT).astype(np.bool_),
+        )
+
+
+def object_array(values: list[Any]) -> npt.NDArray[Any]:
+    """A numpy array that holds Python values as they are."""
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _encoded(bound: str | bytes) -> bytes:
+    return bound.encode() if isinstance(bound, str) else bound
+
+
+def _read_bounds(
+    data: memoryview, column_type: DataType, blocks: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    if column_type.is_variable:
+        bounds = _read_strings(data, column_type, 2 * blocks)
+    else:
+        width = column_type.width
+        if len(data) != 2 * blocks * width:
+            raise CorruptionError(f"bounds of {blocks} blocks take {len(data)} bytes")
+        if width == 16:
+            starts = range(0, len(data), 16)
+            wide = [int.from_bytes(data[i : i + 16], "little", signed=True) for i in starts]
+            bounds = object_array(wide)
+        else:
+            bounds = np.frombuffer(data, column_type.numpy)
+    return bounds[:blocks], bounds[blocks:]
+
+
+def _read_strings(data: memoryview, column_type: DataType, count: int) -> npt.NDArray[Any]:
+    if len(data) < 2 * count:
+        raise CorruptionError(f"{count} bounds take {len(data)} bytes")
+    ends = 2 * count + np.cumsum(np.frombuffer(data, "<u2", count), dtype=np.int64)
+    if len(data) != (ends[-1] if count else 0):
+        raise CorruptionError(f"bounds of strings take {len(data)} bytes")
+    starts = [2 * count, *ends.tolist()]
+    pieces = [bytes(data[a:b]) for a, b in zip(starts, starts[1:], strict=False)]
+    if not column_type.is_text:
+        return object_array(pieces)
+    try:
+        return object_array([piece.decode() for piece in pieces])
+    except UnicodeDecodeError as error:
+        raise CorruptionError("a bound of text is not UTF-8") from error
