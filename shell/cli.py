@@ -106,9 +106,9 @@ def _dispatch(arguments: list[str]) -> int:
 
             return command.main(rest)
         case ["demo", *rest]:
-            from pykudu_sql.shell import demo
+            from pykudu_sql.shell.demo import story
 
-            return demo.main(rest)
+            return story.main(rest)
         case _:
             return _run(build_parser().parse_args(arguments))
 

@@ -173,7 +173,8 @@ class Session:
         finally:
             cursor.close()
         if self.settings.timer:
-            summary += f" in {duration(time.perf_counter() - started)}"
+            taken = duration(time.perf_counter() - started)
+            summary = f"{summary.removesuffix('.')} in {taken}"
         self._summarise(summary)
 
     def _summarise(self, summary: str) -> None:

@@ -7,8 +7,7 @@ _MONTHS = [f"2013-{month:02d}-01" for month in range(1, 13)]
 # The year ends at midnight in New York, which is 05:00 UTC.
 _BOUNDS = [*_MONTHS, "2014-01-01 05:00:00"]
 MONTH_PARTITIONS = ",\n    ".join(
-    f"PARTITION '{low}' <= VALUES < '{high}'"
-    for low, high in itertools.pairwise(_BOUNDS)
+    f"PARTITION '{low}' <= VALUES < '{high}'" for low, high in itertools.pairwise(_BOUNDS)
 )
 
 # For each table the key that a reader would try first, then the one that holds.

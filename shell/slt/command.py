@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,13 @@ def pykudu_driver() -> Driver:
     def connect(path: Path, settings: Mapping[str, Any]) -> DbConnection:
         return pykudu_sql.connect(str(path / "test.db"), autocommit=True, **settings)
 
-    return Driver("pykudu", connect, pykudu_sql.Error, lambda connection: connection.flush())
+    return Driver(
+        "pykudu",
+        connect,
+        pykudu_sql.Error,
+        flush=methodcaller("flush"),
+        snapshot=methodcaller("snapshot_timestamp"),
+    )
 
 
 @dataclass(slots=True)

@@ -55,12 +55,14 @@ class Driver:
         connect: opens a connection, given a directory of its own and settings.
         error: root of the module's error classes.
         flush: writes what is in memory to files.
+        snapshot: the present moment as a hybrid time.
     """
 
     name: str
     connect: Callable[[Path, Mapping[str, Any]], DbConnection]
     error: type[Exception]
     flush: Callable[[Any], None]
+    snapshot: Callable[[Any], int]
 
 
 @dataclass(slots=True)
@@ -107,6 +109,10 @@ class Database:
     def flush(self) -> None:
         """Write what is in memory to files."""
         self.driver.flush(self._connection(""))
+
+    def snapshot(self, connection: str = "") -> int:
+        """The present moment as a hybrid time: behind every commit so far."""
+        return self.driver.snapshot(self._connection(connection))
 
     def close(self) -> None:
         """Close every connection; the next statement opens the database again."""

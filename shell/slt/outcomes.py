@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pykudu_sql.shell.slt.parser import FIELD_SEPARATOR
 from pykudu_sql.shell.slt.records import (
     Digest,
+    Explain,
     Failure,
     Query,
     Record,
@@ -65,7 +66,7 @@ class Problem:
         record: the record.
         sql: what ran, names of snapshots replaced.
         reason: one line.
-        diff: lines of a unified diff from expected to got; may be empty.
+        diff: lines of a unified diff from expected to got, or of what was got; may be empty.
     """
 
     record: Record
@@ -124,6 +125,19 @@ def check_query(record: Query, sql: str, outcome: Outcome) -> Problem | None:
             return Problem(record, sql, "the digest differs", _diff([str(expected)], [str(got)]))
         case Values() as expected:
             return _check_values(record, sql, rows, expected)
+
+
+def check_explain(record: Explain, sql: str, outcome: Outcome) -> Problem | None:
+    """Look for a text in a plan."""
+    match outcome:
+        case Broken(message):
+            return Problem(record, sql, f"unexpected error: {message}")
+        case Failed(_, message):
+            return Problem(record, sql, f"failed: {message}")
+    plan = "\n".join(str(value) for row in outcome.rows or () for value in row)
+    if record.text in plan:
+        return None
+    return Problem(record, sql, f"the plan does not say {record.text!r}", tuple(plan.split("\n")))
 
 
 def _check_values(record: Query, sql: str, rows: Rows, expected: Values) -> Problem | None:

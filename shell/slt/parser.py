@@ -13,6 +13,7 @@ from pykudu_sql.shell.slt.records import (
     Condition,
     Control,
     Digest,
+    Explain,
     Failure,
     Flush,
     Halt,
@@ -102,6 +103,8 @@ class _Parser:
                 return self._statement(rest.strip())
             case "query":
                 return self._query(rest.strip())
+            case "explain":
+                return self._explain(rest.strip())
             case _:
                 return self._directive(directive, words, line)
 
@@ -161,6 +164,13 @@ class _Parser:
         sql, result = self._body(line)
         expected = None if result is None else self._expected(line, types, result)
         return Query(self._source(line), sql, types, sort, label, expected)
+
+    def _explain(self, text: str) -> Explain:
+        line = self._next
+        sql, result = self._body(line)
+        if not text or result is not None:
+            raise ScriptError(line, "explain needs a text on its line, and no result")
+        return Explain(self._source(line), sql, text)
 
     def _body(self, line: int) -> tuple[str, list[str] | None]:
         """The SQL below a header, and the result below it, if there is one."""

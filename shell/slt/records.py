@@ -120,6 +120,15 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Explain:
+    """`explain TEXT`: the plan of a query says TEXT somewhere."""
+
+    source: Source
+    sql: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Halt:
     """`halt`: leave the rest of the script out."""
 
@@ -173,4 +182,15 @@ class Control:
     on: bool
 
 
-Record = Statement | Query | Halt | HashThreshold | Subtest | Restart | Flush | Snapshot | Control
+Record = (
+    Statement
+    | Query
+    | Explain
+    | Halt
+    | HashThreshold
+    | Subtest
+    | Restart
+    | Flush
+    | Snapshot
+    | Control
+)

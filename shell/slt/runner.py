@@ -5,12 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pykudu_sql.shell.slt.database import Database
 from pykudu_sql.shell.slt.outcomes import (
     Done,
     Outcome,
     Problem,
+    check_explain,
     check_query,
     check_statement,
     result_rows,
@@ -18,6 +20,7 @@ from pykudu_sql.shell.slt.outcomes import (
 from pykudu_sql.shell.slt.records import (
     Control,
     Digest,
+    Explain,
     Flush,
     Halt,
     HashThreshold,
@@ -32,7 +35,6 @@ from pykudu_sql.shell.slt.states import State
 from pykudu_sql.shell.slt.values import digest
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-_LOGICAL_BITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Ran:
         problem: how that differs from what was expected, or None.
     """
 
-    record: Statement | Query
+    record: Statement | Query | Explain
     outcome: Outcome
     hash_threshold: int
     problem: Problem | None
@@ -126,12 +128,12 @@ class Runner:
 
     def _record(self, record: Record) -> Ran | Problem | None:
         match record:
-            case Statement() | Query():
+            case Statement() | Query() | Explain():
                 return self._execute(record)
             case HashThreshold(_, values):
                 self._hash_threshold = values
-            case Snapshot(_, name):
-                self._snapshots[name] = hybrid_now()
+            case Snapshot(source, name):
+                return self._physical(record, partial(self._snapshot, name, source.connection))
             case Control(_, name, on):
                 self._database.settings[name] = on
                 return self._physical(record, self._database.close)
@@ -151,19 +153,31 @@ class Runner:
             return Problem(record, "", f"unexpected error: {type(error).__name__}: {error}")
         return None
 
-    def _execute(self, record: Statement | Query) -> Ran | Problem:
+    def _execute(self, record: Statement | Query | Explain) -> Ran | Problem:
         unknown = [n for n in _VARIABLE.findall(record.sql) if n not in self._snapshots]
         if unknown:
             return Problem(record, record.sql, f"no snapshot {unknown[0]!r} was taken")
         sql = _VARIABLE.sub(lambda found: str(self._snapshots[found[1]]), record.sql)
+        if isinstance(record, Explain):
+            sql = f"EXPLAIN {sql}"
         outcome = self._database.execute(sql, record.source.connection)
-        if isinstance(record, Query):
-            problem = check_query(record, sql, outcome) or self._check_label(record, sql, outcome)
-        else:
-            problem = check_statement(record, sql, outcome)
-            after = self._physical(record, lambda: self._state.after_statement(self._database))
-            problem = problem or after
+        match record:
+            case Explain():
+                problem = check_explain(record, sql, outcome)
+            case Query():
+                problem = check_query(record, sql, outcome)
+                problem = problem or self._check_label(record, sql, outcome)
+            case Statement():
+                problem = check_statement(record, sql, outcome)
+                after = self._physical(record, self._after_statement)
+                problem = problem or after
         return Ran(record, outcome, self._hash_threshold, problem)
+
+    def _snapshot(self, name: str, connection: str) -> None:
+        self._snapshots[name] = self._database.snapshot(connection)
+
+    def _after_statement(self) -> None:
+        self._state.after_statement(self._database)
 
     def _check_label(self, record: Query, sql: str, outcome: Outcome) -> Problem | None:
         """Queries of one label have one result."""
@@ -174,15 +188,3 @@ class Runner:
         if known == got:
             return None
         return Problem(record, sql, f"differs from other queries labelled {record.label!r}")
-
-
-def hybrid_now() -> int:
-    """A hybrid time behind every commit so far and before every later one.
-
-    Its upper bits are microseconds since 1970. The clock moves on before this returns, so a commit
-    that follows has more of them, and the lower bits can be all ones.
-    """
-    now = time.time_ns() // 1000
-    while time.time_ns() // 1000 <= now:
-        continue
-    return (now << _LOGICAL_BITS) | ((1 << _LOGICAL_BITS) - 1)

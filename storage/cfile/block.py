@@ -106,12 +106,12 @@ def pack(
     return header + (body if packed is None else packed)
 
 
-def unpack(data: Bytes, rows: int) -> Block:
+def unpack(data: Bytes, rows: int | None) -> Block:
     """Open a block whose checksum was found right.
 
     Args:
         data: the block.
-        rows: how many the index says it holds.
+        rows: how many the index says it holds; None for a dictionary, which has no index.
 
     Raises:
         CorruptionError: the header contradicts the index, itself or the limits.
@@ -122,16 +122,18 @@ def unpack(data: Bytes, rows: int) -> Block:
     encoding, kind = _ENCODINGS.get(tag), _COMPRESSIONS.get(codec)
     if encoding is None or kind is None or flags & ~_HAS_VALIDITY or zero:
         raise CorruptionError(f"unknown encoding {tag}, compression {codec} or flags {flags}")
-    if claimed_rows != rows or not 0 < rows <= MAX_BLOCK_ROWS:
+    if rows is not None and claimed_rows != rows:
         raise CorruptionError(f"a block claims {claimed_rows} rows, its index {rows}")
+    if not 0 < claimed_rows <= MAX_BLOCK_ROWS:
+        raise CorruptionError(f"a block claims {claimed_rows} rows, limit {MAX_BLOCK_ROWS}")
     if length > _MAX_BODY_BYTES:
         raise CorruptionError(f"a block claims {length} bytes, limit {_MAX_BODY_BYTES}")
     body = compression.decompress(kind, data[_HEADER.size :], length)
     if len(body) != length:
         raise CorruptionError(f"a block of {len(body)} bytes claims {length}")
     if not flags & _HAS_VALIDITY:
-        return Block(encoding, rows, None, body)
-    bitmap = bitmap_length(rows)
+        return Block(encoding, claimed_rows, None, body)
+    bitmap = bitmap_length(claimed_rows)
     if bitmap > len(body):
-        raise CorruptionError(f"a block of {rows} rows is shorter than its bitmap")
-    return Block(encoding, rows, body[:bitmap], body[bitmap:])
+        raise CorruptionError(f"a block of {claimed_rows} rows is shorter than its bitmap")
+    return Block(encoding, claimed_rows, body[:bitmap], body[bitmap:])

@@ -123,7 +123,9 @@ class _ColumnEncoder:
             )
         cuts = BlockCuts.of(_even_cuts(len(array), self.block_size // self.type.width), valid)
         zone_map = block_bounds.fixed_zone_map(values, self.type, cuts)
-        encode_block = self._fixed_block_encoder(values, int(np.diff(cuts.first_ordinals)[:1].sum()))
+        encode_block = self._fixed_block_encoder(
+            values, int(np.diff(cuts.first_ordinals)[:1].sum())
+        )
         return self._assemble(cuts, zone_map, self.encoding, encode_block, values.nbytes)
 
     def _fixed_block_encoder(self, values: npt.NDArray[Any], sample: int) -> EncodeBlock:
@@ -192,9 +194,7 @@ class _ColumnEncoder:
         raw_size = data.nbytes + lengths.nbytes
         return self._assemble(cuts, zone_map, Encoding.PLAIN_ENCODING, encode_block, raw_size)
 
-    def _encode_binary(
-        self, lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8]
-    ) -> bytes:
+    def _encode_binary(self, lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8]) -> bytes:
         uncompressed = self.compression is Compression.NO_COMPRESSION
         return plain.encode_binary(lengths, data, compressed=uncompressed)
 

@@ -1,0 +1,1 @@
+"""PEP 249: connections, cursors, type objects and errors."""

@@ -1,0 +1,1 @@
+"""Engines that compute what the planner leaves over the rows of scans."""

@@ -1,0 +1,88 @@
+"""The engine's errors as ours: by what the caller can do next, without the engine's inner life.
+
+Told apart by the names of their classes, so this file needs no engine. A message keeps its first
+line; what follows quotes the generated SQL or settings that users cannot reach.
+"""
+
+import re
+from dataclasses import dataclass
+
+from pykudu_sql.storage.errors import (
+    DatabaseError,
+    DataError,
+    DiskError,
+    Error,
+    InterfaceError,
+    InternalError,
+    InvalidValueError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    QueryCancelledError,
+    StatementTooComplexError,
+    ValueOutOfRangeError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Translation:
+    error: type[Error]
+    sqlstate: str | None = None
+    hint: str | None = None
+
+
+_BY_NAME = {
+    "InterruptException": _Translation(QueryCancelledError),
+    "ConversionException": _Translation(InvalidValueError),
+    "OutOfRangeException": _Translation(ValueOutOfRangeError),
+    "InvalidTypeException": _Translation(ProgrammingError, "42804"),
+    "TypeMismatchException": _Translation(ProgrammingError, "42804"),
+    "BinderException": _Translation(ProgrammingError, "42804"),
+    "CatalogException": _Translation(ProgrammingError, "42883"),
+    "ParserException": _Translation(ProgrammingError, "42601"),
+    "SyntaxException": _Translation(ProgrammingError, "42601"),
+    "PermissionException": _Translation(ProgrammingError, "42501"),
+    "NotImplementedException": _Translation(NotSupportedError),
+    "OutOfMemoryException": _Translation(
+        OperationalError, "53200", "give connect(memory_limit=...) more, or ask for less at once"
+    ),
+    "IOException": _Translation(DiskError),
+    "InvalidInputException": _Translation(DataError),
+    "InternalException": _Translation(InternalError),
+    "FatalException": _Translation(InternalError),
+    "RecursionError": _Translation(StatementTooComplexError),
+    "MemoryError": _Translation(OperationalError, "53200"),
+}
+_PREFIX = re.compile(r"^[A-Z][A-Za-z ]*Error: ")
+_TOO_DEEP = re.compile(r"expression depth|too deep|stack", re.IGNORECASE)
+_SEVERAL_ROWS = "More than one row returned by a subquery"
+
+
+def translate(error: Exception) -> Error:
+    """The error to raise for one that came out of the engine.
+
+    Args:
+        error: anything the engine raised; an error of ours stays what it is.
+    """
+    if isinstance(error, Error):
+        return error
+    message = _message(error)
+    if message.startswith(_SEVERAL_ROWS):
+        return DataError("a subquery used as a value returned more than one row", sqlstate="21000")
+    if _TOO_DEEP.search(message):
+        return StatementTooComplexError("the statement is nested too deeply")
+    for kind in type(error).__mro__:
+        found = _BY_NAME.get(kind.__name__)
+        if found is not None:
+            return found.error(message, hint=found.hint, sqlstate=found.sqlstate)
+    if isinstance(error, TypeError | ValueError):
+        return InterfaceError(f"a parameter cannot be passed on: {message}", sqlstate="07006")
+    return DatabaseError(message)
+
+
+def _message(error: Exception) -> str:
+    if type(error).__name__ == "InterruptException":
+        return "the statement was interrupted"
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    text = _PREFIX.sub("", lines[0])
+    return text[:1].lower() + text[1:] if text[:2].istitle() else text

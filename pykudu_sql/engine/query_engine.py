@@ -1,0 +1,45 @@
+"""What the house asks of an engine: one query over relations it is handed, as Arrow."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class EngineResult:
+    """The rows of a query.
+
+    Attributes:
+        table: its columns; names may repeat.
+        types: their SQL types by our names. HUGEINT travels as decimal128(38, 0).
+    """
+
+    table: pa.Table
+    types: tuple[str, ...]
+
+
+class QueryEngine(Protocol):
+    """Computes queries for one session, by one thread at a time."""
+
+    def execute(
+        self, sql: str, relations: Mapping[str, pa.Table], parameters: Sequence[Any]
+    ) -> EngineResult:
+        """Run one SELECT that the planner generated.
+
+        Args:
+            sql: in the engine's dialect, over the relations' names; parameters are `$1`, `$2`, ...
+            relations: what it reads, by name.
+            parameters: Python values of `$1`, `$2`, ...
+
+        Raises:
+            DataError, ProgrammingError: a value or an expression does not fit.
+            QueryCancelledError: `interrupt` was called.
+            OperationalError: memory or disk ran out.
+        """
+        ...
+
+    def interrupt(self) -> None:
+        """Stop the query that runs, if one does. Called from another thread."""
+        ...

@@ -1,0 +1,1 @@
+"""Plans into effects: one file for each family of plans."""

@@ -1,0 +1,269 @@
+"""Results: rows for Python or for Arrow, whichever is asked for.
+
+A result reads forward once. `TableResult` holds Arrow, from the engine, and makes Python values a
+batch at a time; `RowResult` holds a few finished rows, from key look-ups and SHOW.
+
+Python values are those of `storage.common.types`: date, naive UTC datetime, Decimal, bytes; wide
+integer sums are int.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pykudu_sql.dbapi.types import SqlType
+from pykudu_sql.storage.common.types import MAX_DATE, MIN_DATE, DataType
+from pykudu_sql.storage.errors import ValueOutOfRangeError
+
+Row = tuple[Any, ...]
+HUGEINT = "HUGEINT"
+_BATCH_ROWS = 4096
+_MICROS_A_DAY = 86_400_000_000
+
+
+class Result(Protocol):
+    """Rows that are read forward."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names; they may repeat."""
+        ...
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        """Column types."""
+        ...
+
+    @property
+    def position(self) -> int:
+        """Rows read so far."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """Rows in all."""
+        ...
+
+    def seek(self, position: int) -> None:
+        """Go on reading at a row, 0 to `length`."""
+        ...
+
+    def fetch(self, count: int) -> list[Row]:
+        """The next rows, at most `count`, as Python values.
+
+        Raises:
+            ValueOutOfRangeError: Python has no value for one of them.
+        """
+        ...
+
+    def read_table(self) -> pa.Table:
+        """All rows not read yet."""
+        ...
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a statement came to.
+
+    Attributes:
+        result: its rows, None for a statement that has none.
+        rowcount: rows changed or found; -1 where that has no meaning.
+        message: what was done, for people.
+    """
+
+    result: Result | None = None
+    rowcount: int = -1
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Columns of a `RowResult`."""
+
+    names: tuple[str, ...]
+    data_types: tuple[DataType, ...]
+    types: tuple[SqlType, ...]
+
+
+def header(*columns: tuple[str, DataType]) -> Header:
+    """The header of columns given by name and type."""
+    return Header(
+        tuple(name for name, _ in columns),
+        tuple(data_type for _, data_type in columns),
+        tuple(SqlType(data_type) for _, data_type in columns),
+    )
+
+
+class RowResult:
+    """Finished rows."""
+
+    __slots__ = ("_header", "_rows", "position")
+
+    def __init__(self, columns: Header, rows: Sequence[Row]) -> None:
+        """Rows of Python values that fit the columns."""
+        self._header = columns
+        self._rows = rows
+        self.position = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See Result."""
+        return self._header.names
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        """See Result."""
+        return self._header.types
+
+    @property
+    def length(self) -> int:
+        """See Result."""
+        return len(self._rows)
+
+    def seek(self, position: int) -> None:
+        """See Result."""
+        self.position = position
+
+    def fetch(self, count: int) -> list[Row]:
+        """See Result."""
+        start = self.position
+        found = list(self._rows[start : start + count])
+        self.position = start + len(found)
+        return found
+
+    def read_table(self) -> pa.Table:
+        """See Result."""
+        rows = self.fetch(len(self._rows))
+        arrays = [
+            pa.array([row[i] for row in rows], data_type.arrow)
+            for i, data_type in enumerate(self._header.data_types)
+        ]
+        return pa.Table.from_arrays(arrays, names=list(self._header.names))
+
+
+class TableResult:
+    """Rows of an Arrow table, turned to Python values when they are fetched."""
+
+    __slots__ = ("_batch", "_batch_start", "_table", "position", "types")
+
+    def __init__(self, table: pa.Table, types: Sequence[str]) -> None:
+        """Rows of a table whose columns have these SQL types."""
+        self._table = table
+        self._batch: list[Row] = []
+        self._batch_start = 0
+        self.types = tuple(SqlType(name) for name in types)
+        self.position = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See Result."""
+        return tuple(self._table.column_names)
+
+    @property
+    def length(self) -> int:
+        """See Result."""
+        return int(self._table.num_rows)
+
+    def seek(self, position: int) -> None:
+        """See Result."""
+        self.position = position
+
+    def fetch(self, count: int) -> list[Row]:
+        """See Result."""
+        start = self.position
+        stop = min(start + count, self.length)
+        if stop - start > _BATCH_ROWS:
+            self.position = stop
+            return self._rows(start, stop)
+        held = self._batch_start + len(self._batch)
+        if not self._batch_start <= start or not stop <= held:
+            self._batch_start = start
+            self._batch = self._rows(start, start + max(_BATCH_ROWS, count))
+        self.position = stop
+        return self._batch[start - self._batch_start : stop - self._batch_start]
+
+    def _rows(self, start: int, stop: int) -> list[Row]:
+        part = self._table.slice(start, stop - start)
+        columns = [
+            python_values(column, sql_type)
+            for column, sql_type in zip(part.columns, self.types, strict=True)
+        ]
+        return list(zip(*columns, strict=True))
+
+    def read_table(self) -> pa.Table:
+        """See Result."""
+        start, self.position = self.position, self.length
+        return self._table.slice(start)
+
+
+def python_values(column: pa.ChunkedArray, sql_type: str) -> list[Any]:
+    """A column as Python values.
+
+    Raises:
+        ValueOutOfRangeError: a time outside the years 1 to 9999.
+    """
+    kind = column.type
+    if column.null_count == 0 and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return list(column.to_numpy().tolist())
+    for test, convert in _CONVERSIONS:
+        if test(kind):
+            return convert(column)
+    values: list[Any] = column.to_pylist()
+    if sql_type == HUGEINT:
+        return [None if value is None else int(value) for value in values]
+    return values
+
+
+def _dates(column: pa.ChunkedArray) -> list[Any]:
+    _check_range(column.cast(pa.int32()), MIN_DATE, MAX_DATE, "date", "day")
+    return _numpy_values(column, "datetime64[D]")
+
+
+def _timestamps(column: pa.ChunkedArray) -> list[Any]:
+    zone = column.type.tz
+    micros = column.cast(pa.timestamp("us", zone), safe=False)
+    low, high = MIN_DATE * _MICROS_A_DAY, (MAX_DATE + 1) * _MICROS_A_DAY - 1
+    _check_range(micros.cast(pa.int64()), low, high, "timestamp", "microsecond")
+    if zone is None:
+        return _numpy_values(micros, "datetime64[us]")
+    return list(micros.to_pylist())
+
+
+def _intervals(column: pa.ChunkedArray) -> list[Any]:
+    """Days and shorter as timedelta; months have no fixed length and stay as Arrow gives them."""
+    return [
+        value
+        if value is None or value.months
+        else dt.timedelta(days=value.days, microseconds=value.nanoseconds // 1000)
+        for value in column.to_pylist()
+    ]
+
+
+_CONVERSIONS: tuple[
+    tuple[Callable[[pa.DataType], bool], Callable[[pa.ChunkedArray], list[Any]]], ...
+] = (
+    (pa.types.is_date32, _dates),
+    (pa.types.is_timestamp, _timestamps),
+    (pa.types.is_interval, _intervals),
+)
+
+
+def _numpy_values(column: pa.ChunkedArray, unit: str) -> list[Any]:
+    values: list[Any] = np.asarray(column.to_numpy(), dtype=unit).tolist()
+    return values
+
+
+def _check_range(column: pa.ChunkedArray, low: int, high: int, what: str, unit: str) -> None:
+    """numpy turns what lies outside Python's calendar into bare numbers without a word."""
+    found = pc.min_max(column).as_py()
+    for value in (found["min"], found["max"]):
+        if value is not None and not low <= value <= high:
+            raise ValueOutOfRangeError(
+                f"{what} of {unit} {value} is outside the years 1 to 9999 of Python's datetime",
+                hint="fetch it as Arrow, or CAST it to text",
+            )

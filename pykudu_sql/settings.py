@@ -1,0 +1,204 @@
+"""Settings: one frozen table of names, meanings and rules, and the values in force.
+
+A setting belongs to the open database, and is given to `connect`, or to a session, where `connect`
+and `SET` may choose it.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
+
+SettingValue = bool | int | str | None
+
+
+class Scope(StrEnum):
+    """How long a setting holds."""
+
+    DATABASE = "DATABASE"
+    SESSION = "SESSION"
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSettings:
+    """Settings of an open database, the same for all its connections."""
+
+    durability: str = "full"
+    read_only: bool = False
+    threads: int = 0
+    memory_limit: int = 0
+    block_cache_bytes: int = 1 << 30
+    flush_bytes: int = 128 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """Settings of one connection."""
+
+    implicit_primary_key: bool = False
+    default_hash_partitions: int = 0
+    as_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known about a setting.
+
+    Attributes:
+        name: lower case.
+        scope: who owns it.
+        type: for people.
+        read: turns what a user wrote into the value; raises ValueError with the rule.
+        summary: what it does.
+    """
+
+    name: str
+    scope: Scope
+    type: str
+    read: Callable[[object], SettingValue]
+    summary: str
+
+    @property
+    def default(self) -> SettingValue:
+        """Its value where nothing else was chosen."""
+        owner = DatabaseSettings() if self.scope is Scope.DATABASE else SessionSettings()
+        value: SettingValue = getattr(owner, self.name)
+        return value
+
+    def checked(self, value: object) -> SettingValue:
+        """A value for it; None is the default.
+
+        Raises:
+            InvalidValueError: it does not fit.
+        """
+        if value is None:
+            return self.default
+        try:
+            return self.read(value)
+        except (ValueError, TypeError) as error:
+            raise InvalidValueError(
+                f"setting '{self.name}' cannot be {value!r:.60}",
+                hint=f"it takes {error}",
+                sqlstate="22023",
+            ) from error
+
+
+_UNITS = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40}
+_DURABILITIES = ("full", "normal", "off")
+
+
+def _durability(value: object) -> str:
+    text = str(value).lower()
+    if text not in _DURABILITIES:
+        raise ValueError("'full', 'normal' or 'off'")
+    return text
+
+
+def _boolean(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    text = str(value).lower()
+    if text not in ("true", "false", "on", "off", "1", "0"):
+        raise ValueError("true or false")
+    return text in ("true", "on", "1")
+
+
+def _size(value: object) -> int:
+    found = re.fullmatch(r"(\d{1,18})\s*([kmgt]?b)?", str(value).strip().lower())
+    if found is None or isinstance(value, bool):
+        raise ValueError("a number of bytes, or text such as '512MB'")
+    return int(found.group(1)) * _UNITS[found.group(2) or ""]
+
+
+def _count(least: int, most: int) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        text = str(value).strip()
+        if isinstance(value, bool) or not text.isdecimal() or not least <= int(text) <= most:
+            raise ValueError(f"a whole number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
+def _bound(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("a moment, such as '2026-01-31 12:00:00'")
+    return value
+
+
+_TABLE = (
+    Setting("durability", Scope.DATABASE, "text", _durability,
+            "when a commit returns: 'full' once it survives a power cut; 'normal' at once, "
+            "durable within a second; 'off' when the operating system likes"),
+    Setting("read_only", Scope.DATABASE, "boolean", _boolean, "refuse every write"),
+    Setting("threads", Scope.DATABASE, "number", _count(0, 1024),
+            "threads that scans and queries use; 0 is one for each processor"),
+    Setting("memory_limit", Scope.DATABASE, "bytes", _size,
+            "memory for sorts, joins and groups, beyond which they go to disk; 0 is 80% of all"),
+    Setting("block_cache_bytes", Scope.DATABASE, "bytes", _size,
+            "memory for decoded blocks of files"),
+    Setting("flush_bytes", Scope.DATABASE, "bytes", _size,
+            "a tablet with more changes than this in memory is flushed in the background"),
+    Setting("implicit_primary_key", Scope.SESSION, "boolean", _boolean,
+            "CREATE TABLE without a key makes a table with only the hidden counter as its key"),
+    Setting("default_hash_partitions", Scope.SESSION, "number", _count(0, 1024),
+            "hash partitions of a CREATE TABLE without PARTITION BY; 0 is a single tablet"),
+    Setting("as_of", Scope.SESSION, "moment", _bound,
+            "the moment at which tables without an AS OF of their own are read"),
+)  # fmt: skip
+
+SETTINGS: Mapping[str, Setting] = MappingProxyType({setting.name: setting for setting in _TABLE})
+
+
+def find_setting(name: str) -> Setting:
+    """The setting of a name.
+
+    Raises:
+        ProgrammingError: there is none; a near name is suggested.
+    """
+    found = SETTINGS.get(name.lower())
+    if found is None:
+        near = difflib.get_close_matches(name.lower(), SETTINGS, n=1)
+        raise ProgrammingError(
+            f"there is no setting '{name}'",
+            hint=f"did you mean '{near[0]}'?" if near else "SHOW SETTINGS lists them",
+            sqlstate="42704",
+        )
+    return found
+
+
+def settings_of(given: Mapping[str, object]) -> tuple[DatabaseSettings, SessionSettings]:
+    """The settings that arguments of `connect` stand for.
+
+    Raises:
+        ProgrammingError: no such setting.
+        InvalidValueError: a value does not fit.
+    """
+    chosen: dict[Scope, dict[str, Any]] = {Scope.DATABASE: {}, Scope.SESSION: {}}
+    for name, value in given.items():
+        setting = find_setting(name)
+        chosen[setting.scope][setting.name] = setting.checked(value)
+    return DatabaseSettings(**chosen[Scope.DATABASE]), SessionSettings(**chosen[Scope.SESSION])
+
+
+def with_setting(settings: SessionSettings, name: str, value: object) -> SessionSettings:
+    """A session's settings after `SET name = value`; a value of None resets.
+
+    Raises:
+        ProgrammingError: no such setting, or it belongs to the database.
+        InvalidValueError: the value does not fit.
+    """
+    setting = find_setting(name)
+    if setting.scope is Scope.DATABASE:
+        raise ProgrammingError(
+            f"setting '{setting.name}' cannot be changed while the database is open",
+            hint=f"open it with connect(path, {setting.name}=...)",
+            sqlstate="55P02",
+        )
+    changed: dict[str, Any] = {setting.name: setting.checked(value)}
+    return replace(settings, **changed)

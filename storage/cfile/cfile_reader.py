@@ -1,0 +1,290 @@
+"""Reading one CFile: all of it, a range, some rows, or one cell.
+
+Kudu's `cfile/cfile_reader.h`. Decoded blocks are kept in the block cache, each by itself for sparse
+reads or the whole column as one array for scans; once the whole is there, ranges and blocks are
+slices of it without a copy. Strings of a dictionary CFile come as dictionary arrays.
+
+Every block's checksum is verified before anything in it is looked at, and what a checksum cannot
+promise is checked while decoding, so a read returns what was written or raises CorruptionError with
+file, CFile, block and offset.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.cfile import block, block_decoder
+from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.cfile.block_file import BlockFile, Section
+from pykudu_sql.storage.cfile.cell_access import ReadCell, cell_reader
+from pykudu_sql.storage.cfile.footer import CFileEntry
+from pykudu_sql.storage.cfile.positional_index import PositionalIndex
+from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.common.arrays import plain
+from pykudu_sql.storage.common.types import Cell, DataType, Encoding
+from pykudu_sql.storage.errors import CorruptionError, InternalError
+
+
+class _Decoded:
+    """What the cache keeps: an array, and the way to its single cells."""
+
+    __slots__ = ("array", "read_cell")
+
+    def __init__(self, array: pa.Array, column_type: DataType) -> None:
+        self.array = array
+        self.read_cell: ReadCell = cell_reader(array, column_type)
+
+
+class CFileReader:
+    """One column of an open container. Safe for threads; get one from `ContainerReader.cfile`.
+
+    Attributes:
+        type: of the column.
+        encoding: as chosen for the column; single blocks may have another.
+        row_count, null_count: of the column.
+        encoded_size: bytes in the file, blocks and dictionary.
+        raw_size: bytes of the values before encoding.
+        zone_map: rows, NULLs and bounds of each block.
+    """
+
+    def __init__(self, file: BlockFile, entry: CFileEntry, cache: BlockCache) -> None:
+        """Read and check the positional index.
+
+        Raises:
+            CorruptionError: it is not what was written.
+        """
+        self.type = entry.type
+        self.encoding = entry.encoding
+        self.row_count = entry.rows
+        self.null_count = entry.null_count
+        self.encoded_size = entry.encoded_size
+        self.raw_size = entry.raw_size
+        self._file = file
+        self._entry = entry
+        self._cache = cache
+        self._index = self._read_index()
+        self.zone_map: ZoneMap = self._index.zone_map
+        self._firsts: list[int] = self.zone_map.first_ordinals.tolist()
+        self._whole_key = (file.path, entry.name)
+
+    @property
+    def block_count(self) -> int:
+        """Data blocks."""
+        return self._entry.blocks
+
+    @property
+    def is_nullable(self) -> bool:
+        """Whether any cell is NULL."""
+        return self.null_count > 0
+
+    def read_block(self, number: int) -> pa.Array:
+        """The rows of one block, 0 .. block_count - 1.
+
+        Raises:
+            CorruptionError: the block is not what was written.
+        """
+        whole = self._cached_whole()
+        if whole is not None:
+            start, stop = self._firsts[number : number + 2]
+            return whole.array.slice(start, stop - start)
+        return self._block(number).array
+
+    def read_all(self) -> pa.Array:
+        """All rows as one contiguous array.
+
+        Raises:
+            CorruptionError: a block is not what was written.
+        """
+        return self._whole().array
+
+    def read_range(self, start: int, stop: int) -> pa.Array:
+        """The rows start <= ordinal < stop. Reads the blocks touched, or all when most are.
+
+        Raises:
+            InternalError: there are no such rows.
+            CorruptionError: a block is not what was written.
+        """
+        if not 0 <= start <= stop <= self.row_count:
+            raise InternalError(
+                f"{self._describe()} has {self.row_count} rows, {start} to {stop} were asked for"
+            )
+        whole = self._cached_whole()
+        if whole is not None:
+            return whole.array.slice(start, stop - start)
+        first = max(bisect_right(self._firsts, start, 0, self.block_count) - 1, 0)
+        last = max(bisect_right(self._firsts, stop - 1, 0, self.block_count) - 1, first)
+        if 2 * (last - first + 1) > self.block_count:
+            return self.read_all().slice(start, stop - start)
+        parts = []
+        for number in range(first, last + 1):
+            begin, end = self._firsts[number : number + 2]
+            low, high = max(start, begin), min(stop, end)
+            parts.append(self._block(number).array.slice(low - begin, high - low))
+        return _join(parts)
+
+    def take(self, ordinals: npt.NDArray[np.int64]) -> pa.Array:
+        """The rows at some ordinals. Reads the blocks touched, or all when most are.
+
+        Args:
+            ordinals: ascending, may repeat, int64[n].
+
+        Raises:
+            InternalError: there are no such rows, or the ordinals descend.
+            CorruptionError: a block is not what was written.
+        """
+        if len(ordinals) == 0:
+            return self.read_range(0, 0)
+        if not 0 <= ordinals[0] <= ordinals[-1] < self.row_count or (np.diff(ordinals) < 0).any():
+            raise InternalError(f"{self._describe()}: ordinals descend or lie outside the rows")
+        whole = self._cached_whole()
+        edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
+        touched = np.flatnonzero(np.diff(edges)).tolist()
+        if whole is not None or 2 * len(touched) > self.block_count:
+            return self.read_all().take(pa.array(ordinals))
+        return _join(
+            [
+                self._block(number).array.take(
+                    pa.array(ordinals[edges[number] : edges[number + 1]] - self._firsts[number])
+                )
+                for number in touched
+            ]
+        )
+
+    def cell(self, ordinal: int) -> Cell:
+        """One cell, 0 .. row_count - 1.
+
+        Raises:
+            InternalError: there is no such row.
+            CorruptionError: the block is not what was written.
+        """
+        if not 0 <= ordinal < self.row_count:
+            raise InternalError(f"{self._describe()} has no row {ordinal}")
+        whole = self._cached_whole()
+        if whole is not None:
+            return whole.read_cell(ordinal)
+        number = bisect_right(self._firsts, ordinal) - 1
+        return self._block(number).read_cell(ordinal - self._firsts[number])
+
+    def _describe(self) -> str:
+        return f"{self._file.path}: CFile '{self._entry.name}'"
+
+    def _read_index(self) -> PositionalIndex:
+        entry = self._entry
+        data = self._file.read(Section.INDEX, entry.name, entry.index)
+        try:
+            index = PositionalIndex.from_bytes(
+                memoryview(data), entry.type, entry.blocks, entry.offset
+            )
+            if int(index.zone_map.first_ordinals[-1]) != entry.rows:
+                raise CorruptionError(f"the footer claims {entry.rows} rows")
+        except CorruptionError as error:
+            raise self._file.corruption(
+                Section.INDEX, entry.name, 0, entry.index.offset, error.message
+            ) from error
+        return index
+
+    def _cached_whole(self) -> _Decoded | None:
+        found = self._cache.peek(self._whole_key)
+        return found if isinstance(found, _Decoded) else None
+
+    def _whole(self) -> _Decoded:
+        found = self._cache.get(self._whole_key)
+        if isinstance(found, _Decoded):
+            return found
+        return self._load(0, self.block_count, self._whole_key)
+
+    def _block(self, number: int) -> _Decoded:
+        if self.block_count == 1:
+            return self._whole()
+        key = (self._file.path, self._entry.name, number)
+        found = self._cache.get(key)
+        if isinstance(found, _Decoded):
+            return found
+        return self._load(number, number + 1, key)
+
+    def _load(self, first: int, stop: int, key: tuple[str | int, ...]) -> _Decoded:
+        """Decode neighbouring blocks into one array, and keep it."""
+        if first == stop:
+            array = self._empty()
+        else:
+            array = self._decode(first, self._open_blocks(first, stop))
+        decoded = _Decoded(array, self.type)
+        # The dictionary is shared by all arrays of the CFile and has an entry of its own.
+        own = array.indices if pa.types.is_dictionary(array.type) else array
+        self._cache.put(key, decoded, own.nbytes)
+        return decoded
+
+    def _empty(self) -> pa.Array:
+        return pa.Array.from_buffers(
+            self.type.arrow, 0, [None] * (3 if self.type.is_variable else 2)
+        )
+
+    def _open_blocks(self, first: int, stop: int) -> Sequence[block.Block]:
+        index = self._index
+        stored = self._file.read_run(
+            Section.DATA,
+            self._entry.name,
+            first,
+            index.offsets[first],
+            index.lengths[first:stop],
+            index.checksums[first:stop],
+        )
+        opened = []
+        for number, data in enumerate(stored, first):
+            rows = self._firsts[number + 1] - self._firsts[number]
+            try:
+                opened.append(block.unpack(data, rows))
+            except CorruptionError as error:
+                raise self._corrupt_block(number, error) from error
+        return opened
+
+    def _decode(self, first: int, blocks: Sequence[block.Block]) -> pa.Array:
+        words = self._dictionary()
+        try:
+            return block_decoder.decode(blocks, self.type, words)
+        except CorruptionError:
+            # Decoded together they do not tell which one it was; one by one they do.
+            for number, one in enumerate(blocks, first):
+                try:
+                    block_decoder.decode([one], self.type, words)
+                except CorruptionError as error:
+                    raise self._corrupt_block(number, error) from error
+            raise
+
+    def _corrupt_block(self, number: int, error: CorruptionError) -> CorruptionError:
+        return self._file.corruption(
+            Section.DATA, self._entry.name, number, self._index.offsets[number], error.message
+        )
+
+    def _dictionary(self) -> pa.Array | None:
+        pointer = self._entry.dictionary
+        if pointer is None:
+            return None
+        key = (self._file.path, self._entry.name, "dictionary")
+        found = self._cache.get(key)
+        if isinstance(found, pa.Array):
+            return found
+        data = self._file.read(Section.DICTIONARY, self._entry.name, pointer)
+        try:
+            words = block_decoder.decode([block.unpack(data, None)], self.type, None)
+            if words.null_count:
+                raise CorruptionError("a word is NULL")
+        except CorruptionError as error:
+            raise self._file.corruption(
+                Section.DICTIONARY, self._entry.name, 0, pointer.offset, error.message
+            ) from error
+        self._cache.put(key, words, words.nbytes)
+        return words
+
+
+def _join(parts: Sequence[pa.Array]) -> pa.Array:
+    """Arrays of one CFile end to end; those in codes share one dictionary."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(pa.types.is_dictionary(part.type) for part in parts):
+        codes = pa.concat_arrays([part.indices for part in parts])
+        return pa.DictionaryArray.from_arrays(codes, parts[0].dictionary, safe=False)
+    return pa.concat_arrays([plain(part) for part in parts])
