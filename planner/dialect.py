@@ -140,7 +140,7 @@ def node_position(node: exp.Expr, text: str) -> SourcePosition | None:
     for candidate in (node, node.this if isinstance(node.this, exp.Expr) else None):
         if candidate is not None and "start" in candidate.meta:
             start, end = candidate.meta["start"], candidate.meta["end"]
-            return source_position(text, start, end - start + 1)
+            return source_position(text, start, end - start + 1) if text else None
     return None
 
 

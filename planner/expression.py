@@ -7,7 +7,6 @@ from sqlglot import exp
 from pykudu_sql.planner.constant import Constant, constant
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
-from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, source_position, unquote
 from pykudu_sql.planner.moment import fold_current
 from pykudu_sql.planner.syntax import Expression
@@ -30,8 +29,6 @@ def value_of(expression: Expression, text: str, context: PlanContext) -> Any:
     tree = parse("SELECT " + expression.text)
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         raise InvalidSchemaError(f"{expression} is no constant", position=position)
-    for call in tree.find_all(exp.Func):
-        check_function(call, "SELECT " + expression.text)
     found = constant(fold_current(tree.expressions[0], context), context)
     if not isinstance(found, Constant):
         raise InvalidSchemaError(

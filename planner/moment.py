@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import display, node_position, to_sql
+from pykudu_sql.planner.functions import check_function
 from pykudu_sql.storage.common.types import EPOCH, DataType, Kind
 from pykudu_sql.storage.errors import (
     DataError,
@@ -95,11 +96,15 @@ def version_bound(version: exp.Version, text: str, context: PlanContext) -> int:
 def constant_value(node: exp.Expr, context: PlanContext) -> Any:
     """The value of an expression without columns, computed by the engine unless it is a literal.
 
+    The one door from SQL text to the engine while planning, so functions are checked here.
+
     Raises:
-        DataError, ProgrammingError: the engine cannot compute it.
+        DataError, ProgrammingError: a function is not offered, or the engine cannot compute it.
     """
     if isinstance(node, exp.Literal):
         return node.this if node.is_string else node.to_py()
+    for call in node.find_all(exp.Func):
+        check_function(call, "")
     return context.evaluate("SELECT " + to_sql(fold_current(node.copy(), context)))
 
 

@@ -1,42 +1,62 @@
 """A cursor over the tokens of a statement, for recursive descent."""
 
+from collections import deque
+
 from pykudu_sql.planner.lexer import Token, TokenKind, source_position, tokenize, unquote
-from pykudu_sql.storage.errors import Error, SyntaxError
+from pykudu_sql.storage.errors import SyntaxError
 
 
 class TokenStream:
-    """Tokens with one place among them.
+    """Tokens with one place among them, read as far as they are asked for.
+
+    What lies behind, such as thousands of rows of VALUES, is never cut into tokens. A semicolon
+    ends the statement; reading on raises SyntaxError if another statement follows, or if a string,
+    a quoted name or a comment has no end.
 
     Args:
         text: the whole statement.
         start: offset of the first token.
-
-    Raises:
-        SyntaxError: a string, a quoted name or a comment has no end.
     """
 
     def __init__(self, text: str, start: int = 0) -> None:
         self.text = text
-        self._tokens = list(tokenize(text, start))
-        self._at = 0
-        while len(self._tokens) > 1 and self._tokens[-2].text == ";":
-            del self._tokens[-2]
+        self._source = tokenize(text, start)
+        self._read: deque[Token] = deque()
 
     @property
     def current(self) -> Token:
         """The token that comes next."""
-        return self._tokens[self._at]
+        return self.ahead(0)
 
     def ahead(self, count: int) -> Token:
         """The token `count` places behind the next one; END past the last."""
-        return self._tokens[min(self._at + count, len(self._tokens) - 1)]
+        while len(self._read) <= count:
+            if self._read and self._read[-1].kind is TokenKind.END:
+                return self._read[-1]
+            self._read.append(self._next())
+        return self._read[count]
 
     def take(self) -> Token:
         """The next token, passed over."""
         token = self.current
         if token.kind is not TokenKind.END:
-            self._at += 1
+            self._read.popleft()
         return token
+
+    def _next(self) -> Token:
+        token = next(self._source)
+        if token.text != ";" or token.kind is not TokenKind.SYMBOL:
+            return token
+        after = next(self._source)
+        while after.text == ";":
+            after = next(self._source)
+        if after.kind is TokenKind.END:
+            return after
+        raise SyntaxError(
+            "more than one statement was given",
+            hint="execute them one by one; split_statements() cuts a script",
+            position=source_position(self.text, after.start, len(after.text)),
+        )
 
     def at_end(self) -> bool:
         """Whether nothing is left."""
@@ -54,14 +74,15 @@ class TokenStream:
         """Pass over these words if they come next."""
         if not self.at(*words):
             return False
-        self._at += len(words)
+        for _ in words:
+            self.take()
         return True
 
     def accept_symbol(self, symbol: str) -> bool:
         """Pass over this symbol if it comes next."""
         if not self.at_symbol(symbol):
             return False
-        self._at += 1
+        self.take()
         return True
 
     def expect(self, *words: str) -> None:
@@ -150,9 +171,3 @@ class TokenStream:
         return SyntaxError(
             f'syntax error at or near "{found.text[:40]}"', hint=hint, position=position
         )
-
-    def locate(self, error: Error, token: Token) -> Error:
-        """An error of another room, pointed at a token unless it has a place already."""
-        if error.position is None:
-            error.position = source_position(self.text, token.start, len(token.text))
-        return error

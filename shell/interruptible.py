@@ -1,19 +1,22 @@
 """Ctrl-C that stops a statement and never the database in the middle of a write.
 
 A KeyboardInterrupt may appear between any two instructions of the main thread, so the work runs in
-another one. The main thread waits, and turns Ctrl-C into a request to cancel, which the database
+another one and Ctrl-C raises nothing meanwhile: it becomes a request to cancel, which the database
 answers at a place where it is safe.
 """
 
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
-# A request that arrives before the engine has begun is lost; repeating it is harmless.
-_REPEAT_SECONDS = 0.1
+# Also how often the request is repeated: one that comes before the engine has begun is lost.
+_POLL_SECONDS = 0.05
 
 
 def run_interruptibly(work: Callable[[], None], cancel: Callable[[], None]) -> None:
-    """Run work to its end, calling `cancel` when the user presses Ctrl-C.
+    """Run work to its end, calling `cancel` when the user presses Ctrl-C. Main thread only.
 
     Args:
         work: runs in another thread; whatever it raises is raised here.
@@ -34,23 +37,32 @@ def run_interruptibly(work: Callable[[], None], cancel: Callable[[], None]) -> N
         finally:
             done.set()
 
-    threading.Thread(target=run, name="statement").start()
-    interrupted = _wait(done, cancel)
+    with _noticing_ctrl_c() as presses:
+        threading.Thread(target=run, name="statement").start()
+        while not done.wait(_POLL_SECONDS):
+            if presses:
+                cancel()
     error = raised[0] if raised else None
-    if interrupted:
+    if presses:
         raise KeyboardInterrupt from error
     if error is not None:
         raise error
 
 
-def _wait(done: threading.Event, cancel: Callable[[], None]) -> bool:
-    """Wait for the work; True if Ctrl-C was pressed meanwhile."""
-    interrupted = False
-    while not done.is_set():
-        try:
-            if interrupted:
-                cancel()
-            done.wait(_REPEAT_SECONDS if interrupted else None)
-        except KeyboardInterrupt:
-            interrupted = True
-    return interrupted
+@contextmanager
+def _noticing_ctrl_c() -> Iterator[list[int]]:
+    """Collect SIGINT in a list instead of raising; a process that ignores it goes on to."""
+    presses: list[int] = []
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        presses.append(number)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        yield presses
+        return
+    signal.signal(signal.SIGINT, notice)
+    try:
+        yield presses
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -26,11 +26,20 @@ _MOSTLY = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
-    """The part of a batch that goes to one tablet."""
+class AssignedRows:
+    """A batch whose keys are encoded and distinct and whose rows know their tablets.
 
-    tablet_id: str
-    batch: KeyedOperations
+    Attributes:
+        operations: what to do.
+        keys: encoded, one a row.
+        tablets: index into the table's tablets, one a row, int32[n].
+        set_ids: see `KeyedOperations`.
+    """
+
+    operations: RowOperations
+    keys: EncodedKeys
+    tablets: npt.NDArray[np.int32]
+    set_ids: tuple[int, ...]
 
 
 def complete(table: TableInfo, operations: RowOperations) -> RowOperations:
@@ -88,10 +97,10 @@ def set_ids(schema: Schema, columns: Mapping[int, object]) -> tuple[int, ...]:
     return tuple(i for i in columns if i not in schema.key_ids)
 
 
-def route(
+def assign(
     table: TableInfo, encoder: KeyEncoder, operations: RowOperations, set_columns: tuple[int, ...]
-) -> list[Routed]:
-    """Encode keys, settle keys that a batch names twice, and split the batch by tablet.
+) -> AssignedRows:
+    """Encode keys, settle keys that a batch names twice, and find each row's tablet.
 
     A key named twice is an error in an INSERT; the first counts for INSERT_IGNORE and DELETE, the
     last for the others.
@@ -112,16 +121,21 @@ def route(
     repeated = keys.duplicates(order)
     if len(repeated):
         kept = _settle(table, operations, keys, order, repeated)
-        columns, keys = _take(columns, kept), keys.take(kept)
+        columns, keys = take(columns, kept), keys.take(kept)
+        operations = RowOperations(operations.kind, columns, len(kept))
     tablets = table.assigner.assign({i: columns[i] for i in table.schema.key_ids})
-    parts = []
-    for index in np.unique(tablets):
-        mine = np.flatnonzero(tablets == index)
-        whole = len(mine) == len(keys)
-        part = RowOperations(operations.kind, columns if whole else _take(columns, mine), len(mine))
-        batch = KeyedOperations(part, keys if whole else keys.take(mine), set_columns)
-        parts.append(Routed(table.tablets[index].id, batch))
-    return parts
+    return AssignedRows(operations, keys, tablets, set_columns)
+
+
+def split(rows: AssignedRows) -> Iterator[tuple[int, KeyedOperations]]:
+    """The rows of each tablet, by its index."""
+    for index in np.unique(rows.tablets):
+        mine = np.flatnonzero(rows.tablets == index)
+        if len(mine) == len(rows.keys):
+            yield int(index), KeyedOperations(rows.operations, rows.keys, rows.set_ids)
+            return
+        part = RowOperations(rows.operations.kind, take(rows.operations.columns, mine), len(mine))
+        yield int(index), KeyedOperations(part, rows.keys.take(mine), rows.set_ids)
 
 
 def _settle(
@@ -150,7 +164,8 @@ def _settle(
     return np.flatnonzero(~dropped)
 
 
-def _take(columns: Mapping[int, pa.Array], places: npt.NDArray[np.int64]) -> dict[int, pa.Array]:
+def take(columns: Mapping[int, pa.Array], places: npt.NDArray[np.int64]) -> dict[int, pa.Array]:
+    """Some rows of a batch, by their places."""
     chosen = pa.array(places)
     return {i: values.take(chosen) for i, values in columns.items()}
 

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.bulk_writer import write_rowsets
+from pykudu_sql.storage.bulk_writer import BULK_ROWS, coerce_columns, write_rowsets
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.committer import Committer
+from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_cells
 from pykudu_sql.storage.common.scan_spec import ScanSpec
@@ -28,14 +30,23 @@ from pykudu_sql.storage.errors import (
     SerializationError,
     UncoveredRangeError,
 )
-from pykudu_sql.storage.table import Routed, assemble, complete, complete_cells, route, set_ids
+from pykudu_sql.storage.table import (
+    AssignedRows,
+    assemble,
+    assign,
+    complete,
+    complete_cells,
+    set_ids,
+    split,
+)
 from pykudu_sql.storage.tablet.locator import Located, OwnChanges
-from pykudu_sql.storage.tablet.pending_writes import KeyedRow, PendingWrites
+from pykudu_sql.storage.tablet.pending_writes import KeyedOperations, KeyedRow, PendingWrites
 from pykudu_sql.storage.tablet.rowset import RowBlock, RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
-BULK_ROWS = 50_000
 PARALLEL_ROWS = 200_000
+
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,24 +183,46 @@ class Transaction:
         if not full.length:
             return 0
         encoder = self._host.tablets[table.tablets[0].id].key_encoder
-        parts = route(table, encoder, full, set_columns)
-        side_by_side = self._host.pool.map if full.length >= BULK_ROWS else map
-        checked = list(side_by_side(lambda part: self._check(table, part), parts))
+        rows = assign(table, encoder, full, set_columns)
         if full.kind is RowOpKind.INSERT and full.length >= BULK_ROWS:
-            tablets = [self._host.tablets[part.tablet_id] for part in parts]
-            batches = [part.batch for part in parts]
-            staged = list(side_by_side(write_rowsets, tablets, batches))
-            for (pending, _), rowsets in zip(checked, staged, strict=True):
-                self._keep(table, pending).stage(rowsets)
-            return full.length
-        changed = 0
-        for part, (pending, found) in zip(parts, checked, strict=True):
-            changed += self._keep(table, pending).write(part.batch, found)
-        return changed
+            return self._write_bulk(table, rows)
+        checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
+        for index, batch in split(rows):
+            pending = self._pending_for(table, self._host.tablets[table.tablets[index].id])
+            checked.append((pending, batch, pending.check(batch.operations.kind, batch.keys)))
+        return sum(
+            self._keep(table, pending).write(batch, found) for pending, batch, found in checked
+        )
 
-    def _check(self, table: TableInfo, part: Routed) -> tuple[PendingWrites, Located]:
-        pending = self._pending_for(table, self._host.tablets[part.tablet_id])
-        return pending, pending.check(part.batch)
+    def _write_bulk(self, table: TableInfo, rows: AssignedRows) -> int:
+        """Stage the rows of a large INSERT as rowsets, tablets side by side."""
+        indices = np.unique(rows.tablets)
+        pending = [
+            self._pending_for(table, self._host.tablets[table.tablets[index].id])
+            for index in indices
+        ]
+        places = [np.flatnonzero(rows.tablets == index) for index in indices]
+        keys = [rows.keys.take(part) for part in places]
+        kind, columns = rows.operations.kind, rows.operations.columns
+        list(self._host.pool.map(lambda p, k: p.check(kind, k), pending, keys))
+
+        def stage(target: PendingWrites, part_keys: EncodedKeys, part: Places) -> None:
+            target.stage(write_rowsets(target.tablet, columns, part_keys, part))
+
+        for target in pending:
+            self._keep(table, target)
+        list(self._host.pool.map(stage, pending, keys, places))
+        return len(rows.keys)
+
+    def coerce(
+        self, table: TableInfo, columns: Mapping[int, pa.Array | pa.ChunkedArray]
+    ) -> dict[int, pa.Array]:
+        """Columns of any Arrow type, by id, as `write` takes them.
+
+        Raises:
+            DataError: a value does not fit its column.
+        """
+        return coerce_columns(self._host.pool, table.schema, columns)
 
     def _number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
         """The operations with the hidden counter's column filled."""

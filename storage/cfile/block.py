@@ -6,12 +6,13 @@
     3       1   zero
     4       4   rows, u32
     8       4   length of the body before compression, u32
-    12      .   body: validity bitmap (one bit a row, lowest first, 1 = present), then the encoding's
+    12      .   body: validity bitmap (a bit a row, lowest first, 1 = present), then what the
+                encoding makes of the values
 
 Kudu's blocks carry the same facts in their encoding headers (`cfile/*_block.h`). A block has no
 checksum of its own: whoever points at it keeps it (see `block_file`). Values of NULL slots are
-stored as zeros, so a fixed-width block decodes without a scatter. Every block of a CFile but the last
-holds a multiple of eight rows, so bitmaps of neighbours join by bytes.
+stored as zeros, so a fixed-width block decodes without a scatter. Every block of a CFile but the
+last holds a multiple of eight rows, so bitmaps of neighbours join by bytes.
 
 Each block names its encoding, so one CFile may mix them: run-length blocks that do not pay, or a
 dictionary that filled up.
@@ -118,7 +119,7 @@ def unpack(data: Bytes, rows: int | None) -> Block:
     """
     if len(data) < _HEADER.size:
         raise CorruptionError(f"a block of {len(data)} bytes is shorter than its header")
-    tag, flags, codec, zero, claimed_rows, length = _HEADER.unpack_from(data)
+    tag, flags, codec, zero, claimed_rows, length = _HEADER.unpack_from(data.data)
     encoding, kind = _ENCODINGS.get(tag), _COMPRESSIONS.get(codec)
     if encoding is None or kind is None or flags & ~_HAS_VALIDITY or zero:
         raise CorruptionError(f"unknown encoding {tag}, compression {codec} or flags {flags}")

@@ -8,6 +8,7 @@ string, so that it is larger than all strings it stands for.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,15 @@ class BlockCuts:
     def __len__(self) -> int:
         return len(self.null_counts)
 
+    @property
+    def first_block_rows(self) -> int:
+        """Rows of the first block, 0 when there is none."""
+        return int(self.first_ordinals[1]) if len(self) else 0
+
     def blocks(self) -> Iterator[tuple[int, int]]:
         """First ordinal and end of each block."""
         firsts = self.first_ordinals.tolist()
-        return zip(firsts, firsts[1:], strict=False)
+        return pairwise(firsts)
 
     def validity_of(self, start: int, stop: int) -> Mask | None:
         """False where a slot of a block is NULL; None when none is."""

@@ -1,9 +1,13 @@
 """A file of checksummed blocks: reads return what was written in that very place, or raise.
 
-Checksums are CRC-32C and kept beside the pointer, not beside the block. What they cover, besides the
-bytes, is where the bytes belong: format version, database, tablet, kind and number of the file (the
-`FileIdentity`), then section, CFile name, block number and offset. So a valid block of another file,
-column or position does not pass. Kudu checks the bytes alone (`cfile/cfile_reader.cc`).
+Checksums are CRC-32C and kept beside the pointer, not beside the block. What they cover, besides
+the bytes, is where the bytes belong: format version, database, tablet, kind and number of the file
+(the `FileIdentity`), then section, CFile name, block number and offset. So a valid block of another
+file, column or position does not pass. Kudu checks the bytes alone (`cfile/cfile_reader.cc`).
+
+A checksum starts as the CRC-32C of the identity: version u32, lengths of database id, tablet id and
+kind u16 each, number u64, then the three. It goes on over the place: section u8, length of the name
+u16, block number u32, offset u64, the name; and ends with the bytes. Integers are little-endian.
 """
 
 import struct

@@ -1,7 +1,7 @@
 """One cell of a decoded array, without Arrow: what a SELECT by key reads.
 
 `cell_reader` looks at an array's buffers once and returns a function of the slot's number that
-indexes memoryviews; a number costs about 0.1 us, a string 0.4 us, against 1.7 us for an Arrow scalar.
+indexes memoryviews: a number costs about 0.1 us and a string 0.4 us, an Arrow scalar 1.7 us.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def _value_reader(array: pa.Array, column_type: DataType) -> ReadCell:
         return _string_reader(array, column_type)
     if column_type.width == 16:
         return _wide_reader(array)
-    read: ReadCell = memoryview(fixed_view(array, column_type)).__getitem__
+    read: ReadCell = fixed_view(array, column_type).data.__getitem__
     return read
 
 
@@ -64,7 +64,7 @@ def _wide_reader(array: pa.Array) -> ReadCell:
 
 def _string_reader(array: pa.Array, column_type: DataType) -> ReadCell:
     _, offset_buffer, data = array.buffers()
-    offsets = memoryview(np.frombuffer(offset_buffer, np.int32)[array.offset :])
+    offsets = np.frombuffer(offset_buffer, np.int32)[array.offset :].data
     view = memoryview(b"" if data is None else data)
     if not column_type.is_text:
         return lambda slot: bytes(view[offsets[slot] : offsets[slot + 1]])
@@ -75,6 +75,6 @@ def _code_reader(array: pa.Array, column_type: DataType) -> ReadCell:
     indices = array.indices
     kind = np.dtype(indices.type.to_pandas_dtype())
     buffer = indices.buffers()[1]
-    codes = memoryview(np.frombuffer(buffer, kind, len(indices), kind.itemsize * indices.offset))
+    codes = np.frombuffer(buffer, kind, len(indices), kind.itemsize * indices.offset).data
     word = _string_reader(array.dictionary, column_type)
     return lambda slot: word(codes[slot])

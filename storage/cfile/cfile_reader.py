@@ -24,7 +24,7 @@ from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.arrays import plain
-from pykudu_sql.storage.common.types import Cell, DataType, Encoding
+from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 
 
@@ -175,9 +175,7 @@ class CFileReader:
         entry = self._entry
         data = self._file.read(Section.INDEX, entry.name, entry.index)
         try:
-            index = PositionalIndex.from_bytes(
-                memoryview(data), entry.type, entry.blocks, entry.offset
-            )
+            index = PositionalIndex.from_bytes(data.data, entry.type, entry.blocks, entry.offset)
             if int(index.zone_map.first_ordinals[-1]) != entry.rows:
                 raise CorruptionError(f"the footer claims {entry.rows} rows")
         except CorruptionError as error:

@@ -123,9 +123,7 @@ class _ColumnEncoder:
             )
         cuts = BlockCuts.of(_even_cuts(len(array), self.block_size // self.type.width), valid)
         zone_map = block_bounds.fixed_zone_map(values, self.type, cuts)
-        encode_block = self._fixed_block_encoder(
-            values, int(np.diff(cuts.first_ordinals)[:1].sum())
-        )
+        encode_block = self._fixed_block_encoder(values, cuts.first_block_rows)
         return self._assemble(cuts, zone_map, self.encoding, encode_block, values.nbytes)
 
     def _fixed_block_encoder(self, values: npt.NDArray[Any], sample: int) -> EncodeBlock:

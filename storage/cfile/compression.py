@@ -82,7 +82,7 @@ def _snappy(data: Bytes, raw_length: int) -> Bytes:
 
 def _zlib(data: Bytes, raw_length: int) -> Bytes:
     stream = zlib.decompressobj()
-    raw = stream.decompress(data, raw_length + 1)
+    raw = stream.decompress(data.data, raw_length + 1)
     if not stream.eof or stream.unused_data:
         raise ValueError("the stream does not end where the block does")
     _expect(Compression.ZLIB, len(raw), raw_length)

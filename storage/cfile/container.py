@@ -56,7 +56,7 @@ class FileSummary:
 class ContainerWriter:
     """Writes a container. Belongs to one thread.
 
-    `finish` closes the file. Used in a `with` statement, the file is closed when that is not reached.
+    `finish` closes the file. A `with` statement closes it also when that is not reached.
     """
 
     def __init__(self, env: Env, path: str, identity: FileIdentity, point: str) -> None:

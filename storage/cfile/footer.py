@@ -35,6 +35,7 @@ MAGIC = b"PKCFILE1"
 _TRAILER = struct.Struct("<IIII8s")
 _COVERED = struct.Struct("<III")
 _KNOWN_FEATURES = 0
+_MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +175,7 @@ def read_footer(file: BlockFile, seed: int) -> Footer:
         )
     try:
         return _parse(body)
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-        RecursionError,
-        DatabaseError,
-    ) as error:
+    except (*_MALFORMED, RecursionError, DatabaseError) as error:
         raise file.corruption(Section.FOOTER, "", 0, offset, f"cannot be read: {error}") from error
 
 

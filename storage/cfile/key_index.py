@@ -1,8 +1,8 @@
 """The key index of a rowset: every 256th encoded key, so that a search starts close.
 
-Kudu keeps a B-tree of separators (`cfile/index_btree.h`); a rowset's is small enough to be one flat
-list. The index is parsed on first use. Keys are kept whole, not shortened to separators, because the
-first and last one are the rowset's bounds.
+Kudu keeps a B-tree of separators (`cfile/index_btree.h`); a rowset's is small enough to be one
+flat list. It is parsed on first use. Keys are kept whole, not shortened to separators, because the
+first and the last one are the rowset's bounds.
 
     0       4   format, u32, 1
     4       4   rows between two entries, u32

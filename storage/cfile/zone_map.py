@@ -14,6 +14,7 @@ and a block that holds NaN says so.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ def _read_strings(data: memoryview, column_type: DataType, count: int) -> npt.ND
     if len(data) != (ends[-1] if count else 0):
         raise CorruptionError(f"bounds of strings take {len(data)} bytes")
     starts = [2 * count, *ends.tolist()]
-    pieces = [bytes(data[a:b]) for a, b in zip(starts, starts[1:], strict=False)]
+    pieces = [bytes(data[a:b]) for a, b in pairwise(starts)]
     if not column_type.is_text:
         return object_array(pieces)
     try:

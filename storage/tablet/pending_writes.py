@@ -117,18 +117,18 @@ class PendingWrites:
         """Where rows are, as the transaction sees them."""
         return locate(self.rowsets, self._reusable, keys, self.bound, self.own)
 
-    def check(self, batch: KeyedOperations) -> Located:
-        """Find the rows of a batch and see that its operations fit them; changes nothing.
+    def check(self, kind: RowOpKind, keys: EncodedKeys) -> Located:
+        """Find rows by their keys and see that an operation fits them; changes nothing.
 
         Raises:
             AlreadyPresentError, RowNotFoundError: for the first row that does not fit.
         """
-        found = self.locate(batch.keys)
-        kind, alive = batch.operations.kind, found.alive
+        found = self.locate(keys)
+        alive = found.alive
         if kind is RowOpKind.INSERT and alive.any():
-            raise self.present(batch.keys.at(int(np.argmax(alive))))
+            raise self.present(keys.at(int(np.argmax(alive))))
         if kind in (RowOpKind.UPDATE, RowOpKind.DELETE) and not alive.all():
-            raise self._absent(batch.keys.at(int(np.argmin(alive))))
+            raise self._absent(keys.at(int(np.argmin(alive))))
         return found
 
     def write(self, batch: KeyedOperations, found: Located) -> int:
@@ -309,7 +309,8 @@ class PendingWrites:
             if isinstance(entry, KeyedRow):
                 renewed.write_row(entry)
             else:
-                renewed.write(entry, renewed.check(entry))
+                found = renewed.check(entry.operations.kind, entry.keys)
+                renewed.write(entry, found)
         return renewed
 
     def resolve(self) -> tuple[TabletWrites, Sequence[Sequence[bytes]], Mapping[int, RowSet]]:

@@ -89,7 +89,7 @@ def decompress_into(chunk: Bytes, out: Bytes) -> None:
     """
     if len(chunk) < _HEADER.size:
         raise CorruptionError(f"a chunk of {len(chunk)} bytes is shorter than its header")
-    version, _, flags, width, raw, slice_length, length = _HEADER.unpack_from(chunk)
+    version, _, flags, width, raw, slice_length, length = _HEADER.unpack_from(chunk.data)
     if version != _FORMAT_VERSION or flags >> 5 != _LZ4_FORMAT or width == 0:
         raise CorruptionError("a chunk has the header of no known format")
     if raw != len(out) or length != len(chunk) or not 0 < slice_length <= max(raw, 1):

@@ -4,8 +4,8 @@ The words are distinct and ascend by their bytes, so the order of codes is the o
 the smallest code of a block is its smallest value. The dictionary is a PLAIN block of its own. A
 code takes 1, 2 or 4 bytes by the number of words, and blocks are bit-shuffled codes.
 
-Kudu starts with a dictionary and falls back to PLAIN for the blocks after it has filled up. Here the
-whole column is at hand, so the choice is made once, at first on a sample: a column of mostly
+Kudu starts with a dictionary and falls back to PLAIN for the blocks after it has filled up. Here
+the whole column is at hand, so the choice is made once, at first on a sample: a column of mostly
 distinct strings is not hashed in vain.
 """
 

@@ -75,7 +75,7 @@ def open_binary(payload: Bytes, rows: int, limit: int) -> BinaryBlock:
     """
     if len(payload) < _HEADER.size:
         raise CorruptionError("a block of binary values is shorter than its header")
-    data_length, packed = _HEADER.unpack_from(payload)
+    data_length, packed = _HEADER.unpack_from(payload.data)
     start = _HEADER.size + packed
     if data_length > limit or start > len(payload):
         raise CorruptionError(f"a block claims {data_length} bytes of values, limit {limit}")

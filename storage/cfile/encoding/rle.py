@@ -48,7 +48,7 @@ def decode(payload: Bytes, rows: int, kind: np.dtype[Any]) -> npt.NDArray[Any]:
     """
     if len(payload) < _HEADER.size:
         raise CorruptionError("a block of runs is shorter than its header")
-    runs, packed = _HEADER.unpack_from(payload)
+    runs, packed = _HEADER.unpack_from(payload.data)
     start = _HEADER.size + packed
     if not 0 < runs <= rows or start > len(payload):
         raise CorruptionError(f"a block of {rows} values claims {runs} runs")

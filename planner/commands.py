@@ -1,0 +1,225 @@
+"""The small statements: transactions, SET, SHOW, DESCRIBE, FLUSH, DROP TABLE and CREATE INDEX."""
+
+from collections.abc import Callable
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.expression import value_of
+from pykudu_sql.planner.lexer import Token, TokenKind, source_position
+from pykudu_sql.planner.moment import moment_bound
+from pykudu_sql.planner.plan import (
+    Describe,
+    DropTable,
+    Flush,
+    NoOperation,
+    Plan,
+    SetOption,
+    Show,
+    ShowKind,
+    TransactionAction,
+    TransactionControl,
+)
+from pykudu_sql.planner.syntax import Expression
+from pykudu_sql.planner.token_stream import TokenStream
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
+
+_WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
+_RESETS = frozenset({"DEFAULT", "NULL"})
+
+
+def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
+    """The table whose name comes next.
+
+    Raises:
+        UndefinedTableError: there is none; the place is shown and a near name suggested.
+    """
+    place = tokens.current
+    name = tokens.table_name()
+    try:
+        return context.catalog.table(name)
+    except UndefinedTableError as error:
+        error.position = source_position(tokens.text, place.start, len(place.text))
+        raise
+
+
+def begin(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`BEGIN [TRANSACTION]`, `START TRANSACTION`."""
+    if not tokens.accept("BEGIN"):
+        tokens.expect("START", "TRANSACTION")
+    return _transaction(tokens, TransactionAction.BEGIN)
+
+
+def commit(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`COMMIT [TRANSACTION]`, `END`."""
+    tokens.take()
+    return _transaction(tokens, TransactionAction.COMMIT)
+
+
+def rollback(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`ROLLBACK [TRANSACTION]`."""
+    tokens.take()
+    return _transaction(tokens, TransactionAction.ROLLBACK)
+
+
+def _transaction(tokens: TokenStream, action: TransactionAction) -> Plan:
+    if not tokens.accept("TRANSACTION"):
+        tokens.accept("WORK")
+    tokens.expect_end()
+    return TransactionControl(action)
+
+
+def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`SET name = value`; DEFAULT as the value resets it, and so does `RESET name`."""
+    reset = tokens.accept("RESET")
+    if not reset:
+        tokens.expect("SET")
+    name = tokens.name("the name of a setting")
+    if reset:
+        tokens.expect_end()
+        return SetOption(name, None)
+    if not tokens.accept_symbol("=") and not tokens.accept("TO"):
+        raise tokens.error("=")
+    first = tokens.current
+    if first.word in _RESETS:
+        tokens.take()
+        tokens.expect_end()
+        return SetOption(name, None)
+    if name == "as_of":
+        return SetOption(name, _moment(tokens, first, context))
+    value = _option_value(tokens)
+    tokens.expect_end()
+    return SetOption(name, value)
+
+
+def _moment(tokens: TokenStream, first: Token, context: PlanContext) -> int:
+    text = tokens.text.rstrip().rstrip(";").rstrip()
+    expression = Expression(text[first.start :], first.start)
+    position = source_position(text, first.start, len(expression.text))
+    return moment_bound(value_of(expression, text, context), context, position)
+
+
+def _option_value(tokens: TokenStream) -> bool | int | float | str:
+    if tokens.current.kind is TokenKind.STRING:
+        return tokens.string()
+    sign = -1 if tokens.accept_symbol("-") else 1
+    token = tokens.current
+    if token.kind is TokenKind.NUMBER:
+        tokens.take()
+        number = token.text
+        return sign * (int(number) if number.isdigit() else float(number))
+    if token.kind is TokenKind.WORD and sign > 0:
+        tokens.take()
+        return _WORDS.get(token.word, token.text)
+    raise tokens.error("a value")
+
+
+def show(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`SHOW TABLES | SETTINGS [LIKE 'x']`, `SHOW CREATE TABLE t`, `SHOW TABLETS t`, ..."""
+    tokens.expect("SHOW")
+    for kind in (ShowKind.TABLES, ShowKind.SETTINGS):
+        if tokens.accept(kind.value):
+            pattern = tokens.string() if tokens.accept("LIKE") else None
+            tokens.expect_end()
+            return Show(kind, None, pattern)
+    for kind in ShowKind:
+        if tokens.accept(*kind.value.split()):
+            if not tokens.accept("FROM"):
+                tokens.accept("IN")
+            table = named_table(tokens, context)
+            tokens.expect_end()
+            return Show(kind, table)
+    raise tokens.error(", ".join(ShowKind))
+
+
+def describe(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DESCRIBE [TABLE] t`, `DESC t`."""
+    tokens.take()
+    tokens.accept("TABLE")
+    table = named_table(tokens, context)
+    tokens.expect_end()
+    return Describe(table)
+
+
+def flush(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`FLUSH [[TABLE] t]`."""
+    tokens.expect("FLUSH")
+    tokens.accept("TABLE")
+    table = None if tokens.at_end() else named_table(tokens, context)
+    tokens.expect_end()
+    return Flush(table)
+
+
+def drop(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DROP TABLE [IF EXISTS] t`; `DROP INDEX` is taken and does nothing."""
+    tokens.expect("DROP")
+    if tokens.accept("INDEX"):
+        return _no_index("dropped")
+    if not tokens.accept("TABLE"):
+        raise tokens.error("TABLE")
+    if_exists = tokens.accept("IF", "EXISTS")
+    place = tokens.current
+    name = tokens.table_name()
+    tokens.accept("PURGE")
+    tokens.expect_end()
+    if not if_exists:
+        try:
+            context.catalog.table(name)
+        except UndefinedTableError as error:
+            error.position = source_position(tokens.text, place.start, len(place.text))
+            raise
+    return DropTable(name, if_exists)
+
+
+def create_index(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`CREATE INDEX`: taken and not made; `CREATE UNIQUE INDEX` would promise too much.
+
+    Raises:
+        NotSupportedError: UNIQUE.
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+    """
+    tokens.expect("CREATE")
+    place = tokens.current
+    if tokens.accept("UNIQUE"):
+        raise NotSupportedError(
+            "unique indexes are not supported",
+            hint="the primary key is unique",
+            position=source_position(tokens.text, place.start, len(place.text)),
+        )
+    tokens.expect("INDEX")
+    tokens.accept("IF", "NOT", "EXISTS")
+    tokens.name("the index's name")
+    tokens.expect("ON")
+    table = named_table(tokens, context)
+    tokens.expect_symbol("(")
+    while True:
+        table.schema.column(tokens.name("a column name"))
+        if not tokens.accept("ASC"):
+            tokens.accept("DESC")
+        if not tokens.accept_symbol(","):
+            break
+    tokens.expect_symbol(")")
+    tokens.expect_end()
+    return _no_index("made")
+
+
+def _no_index(verb: str) -> NoOperation:
+    return NoOperation(
+        f"No index has been {verb}: zone maps of every column and the key's index serve instead."
+    )
+
+
+Command = Callable[[TokenStream, PlanContext], Plan]
+COMMANDS: dict[str, Command] = {
+    "BEGIN": begin,
+    "START": begin,
+    "COMMIT": commit,
+    "END": commit,
+    "ROLLBACK": rollback,
+    "SET": set_option,
+    "RESET": set_option,
+    "SHOW": show,
+    "DESCRIBE": describe,
+    "DESC": describe,
+    "FLUSH": flush,
+    "DROP": drop,
+}

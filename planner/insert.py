@@ -1,0 +1,304 @@
+"""INSERT and UPSERT: heads by our own grammar, rows from the fastest reader that takes them.
+
+Plain VALUES come straight from the text (`planner.values`). Rows with expressions are parsed;
+constant expressions are computed while planning, and only rows with subqueries, random calls or
+parameters inside expressions become a query for the engine.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.binder import bind
+from pykudu_sql.planner.constant import Constant, Hole, constant
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import parse
+from pykudu_sql.planner.lexer import Token, source_position
+from pykudu_sql.planner.moment import fold_current
+from pykudu_sql.planner.names import undefined_column
+from pykudu_sql.planner.plan import InsertQuery, InsertValues
+from pykudu_sql.planner.query import finish, plan_rows
+from pykudu_sql.planner.target import cell_literal, target_table
+from pykudu_sql.planner.token_stream import TokenStream
+from pykudu_sql.planner.value import Parameter
+from pykudu_sql.planner.values import Marker, Named, Raw, ValueRows, column_values, read_values
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.errors import (
+    InvalidSchemaError,
+    NotNullError,
+    NotSupportedError,
+    ProgrammingError,
+    SyntaxError,
+)
+
+_DO_NOTHING = re.compile(
+    r"\bON\s+CONFLICT\s*(?:\([^()]*\))?\s*DO\s+NOTHING\s*;?\s*\Z", re.IGNORECASE
+)
+_DO_UPDATE = re.compile(r"\bON\s+CONFLICT\b.*\bDO\s+UPDATE\b", re.IGNORECASE | re.DOTALL)
+_QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What the words before the rows say.
+
+    Attributes:
+        columns: the columns the rows fill, in order.
+        listed: whether the statement names them.
+        replaces: columns left out take their default also in a row that is replaced.
+    """
+
+    table: TableInfo
+    kind: RowOpKind
+    columns: tuple[ColumnSchema, ...]
+    listed: bool
+    replaces: bool
+
+
+def plan_insert(tokens: TokenStream, context: PlanContext) -> InsertValues | InsertQuery:
+    """Plan an INSERT, UPSERT or REPLACE from its first word on.
+
+    Raises:
+        SyntaxError: it does not follow the grammar.
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+        NotNullError: a required column is left out.
+        DataError: a value does not fit its column.
+        NotSupportedError: a clause that is not offered.
+    """
+    head = _head(tokens, context)
+    text = tokens.text
+    if tokens.accept("DEFAULT", "VALUES"):
+        tokens.expect_end()
+        return _default_row(head, text)
+    conflict = _DO_NOTHING.search(text, tokens.current.start)
+    if conflict is not None:
+        head = _ignoring(head)
+        text = text[: conflict.start()]
+    start = tokens.current
+    if start.word == "VALUES":
+        rows = read_values(text, start.end)
+        if rows is not None:
+            return _insert_values(head, rows, text, cacheable=True)
+    elif start.word not in _QUERY_WORDS and start.text != "(":
+        raise tokens.error("VALUES, SELECT or DEFAULT VALUES")
+    try:
+        return _insert_parsed(head, text, start, context)
+    except SyntaxError as error:
+        if _DO_UPDATE.search(text, start.start) is not None:
+            error.hint = "ON CONFLICT DO UPDATE is written UPSERT INTO"
+        raise
+
+
+def _head(tokens: TokenStream, context: PlanContext) -> _Head:
+    kind, replaces = _kind(tokens)
+    tokens.expect("INTO")
+    tokens.accept("TABLE")
+    place = tokens.current
+    table = target_table(tokens.table_name(), place, tokens.text, context)
+    columns: tuple[ColumnSchema, ...] = table.schema.visible_columns
+    listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
+    if listed:
+        columns = _listed_columns(tokens, table)
+    hidden = table.schema.auto_incrementing
+    if kind is RowOpKind.UPSERT and hidden:
+        if not replaces:
+            raise NotSupportedError(
+                f"UPSERT into table '{table.name}': its primary key is not unique",
+                hint="INSERT adds rows; UPDATE .. WHERE changes them",
+            )
+        kind, replaces = RowOpKind.INSERT, False
+    head = _Head(table, kind, columns, listed, replaces)
+    _check_required(head, tokens.text, place)
+    return head
+
+
+def _kind(tokens: TokenStream) -> tuple[RowOpKind, bool]:
+    """The operation, and whether it is REPLACE."""
+    if tokens.accept("UPSERT"):
+        return RowOpKind.UPSERT, False
+    if tokens.accept("REPLACE"):
+        return RowOpKind.UPSERT, True
+    tokens.expect("INSERT")
+    if tokens.accept("OR", "REPLACE"):
+        return RowOpKind.UPSERT, True
+    if tokens.accept("OR", "IGNORE") or tokens.accept("IGNORE"):
+        return RowOpKind.INSERT_IGNORE, False
+    if tokens.at("OVERWRITE"):
+        raise NotSupportedError(
+            "INSERT OVERWRITE is not supported", hint="TRUNCATE the table first, or use UPSERT"
+        )
+    return RowOpKind.INSERT, False
+
+
+def _ignoring(head: _Head) -> _Head:
+    if head.kind is not RowOpKind.INSERT:
+        raise SyntaxError("ON CONFLICT DO NOTHING belongs to a plain INSERT")
+    return _Head(head.table, RowOpKind.INSERT_IGNORE, head.columns, head.listed, False)
+
+
+def _listed_columns(tokens: TokenStream, table: TableInfo) -> tuple[ColumnSchema, ...]:
+    tokens.expect_symbol("(")
+    columns: list[ColumnSchema] = []
+    while True:
+        place = tokens.current
+        name = tokens.name("a column name")
+        column = table.schema.by_name.get(name)
+        position = source_position(tokens.text, place.start, len(place.text))
+        if column is None:
+            known = [c.name for c in table.schema.visible_columns]
+            raise undefined_column(name, known, position)
+        if column in columns:
+            raise ProgrammingError(
+                f"column '{name}' is given twice", position=position, sqlstate="42701"
+            )
+        if table.schema.is_hidden(column):
+            raise InvalidSchemaError(
+                f"column '{name}' is numbered by the table and cannot be set", position=position
+            )
+        columns.append(column)
+        if not tokens.accept_symbol(","):
+            break
+    tokens.expect_symbol(")")
+    return tuple(columns)
+
+
+def _check_required(head: _Head, text: str, place: Token) -> None:
+    """Columns that must be given: an UPSERT may leave out all but the key."""
+    schema = head.table.schema
+    given = {column.id for column in head.columns}
+    for column in schema.visible_columns:
+        required = not column.nullable and column.write_default is None
+        if head.kind is RowOpKind.UPSERT and not head.replaces:
+            required = column.id in schema.key_ids
+        if required and column.id not in given:
+            what = "key column" if column.id in schema.key_ids else "required column"
+            raise NotNullError(
+                f"no value provided for {what} '{column.name}' of table '{head.table.name}'",
+                hint="add it to the list of columns, or give it a DEFAULT",
+                position=source_position(text, place.start, len(place.text)),
+            )
+
+
+def _default_row(head: _Head, text: str) -> InsertValues:
+    columns: tuple[list[Raw], ...] = tuple([Marker.DEFAULT] for _ in head.columns)
+    for column in head.columns:
+        if not column.nullable and column.write_default is None:
+            raise NotNullError(
+                f"no value provided for required column '{column.name}' of table "
+                f"'{head.table.name}'"
+            )
+    return _insert_values(head, ValueRows(columns, [0]), text, cacheable=True)
+
+
+def _insert_values(head: _Head, rows: ValueRows, text: str, *, cacheable: bool) -> InsertValues:
+    _check_width(head, len(rows.columns), text, rows.offsets[0])
+    count = len(rows.offsets)
+    columns = [
+        column_values(raw, column, text, rows.offsets)
+        for raw, column in zip(rows.columns, head.columns, strict=True)
+    ]
+    ids = [column.id for column in head.columns]
+    for column in _left_out(head):
+        ids.append(column.id)
+        columns.append((column.write_default,) * count)
+    keys = dict.fromkeys(v.key for values in columns for v in values if isinstance(v, Parameter))
+    ordered = sorted(keys) if all(isinstance(key, int) for key in keys) else list(keys)
+    return InsertValues(
+        head.table, head.kind, tuple(ids), tuple(columns), count, tuple(ordered), cacheable
+    )
+
+
+def _left_out(head: _Head) -> Sequence[ColumnSchema]:
+    """The columns a replaced row gets back to their defaults."""
+    if not head.replaces:
+        return ()
+    given = {column.id for column in head.columns}
+    return [c for c in head.table.schema.visible_columns if c.id not in given]
+
+
+def _check_width(head: _Head, width: int, text: str, start: int) -> None:
+    expected = len(head.columns)
+    if width == expected:
+        return
+    where = "the list of columns" if head.listed else f"table '{head.table.name}'"
+    raise ProgrammingError(
+        f"a row has {width} values where {where} has {expected} columns",
+        hint=f"columns are {', '.join(column.name for column in head.columns)}",
+        position=source_position(text, start),
+        sqlstate="42601",
+    )
+
+
+def _insert_parsed(
+    head: _Head, text: str, start: Token, context: PlanContext
+) -> InsertValues | InsertQuery:
+    """Rows that need the parser: expressions in VALUES, or a query."""
+    if start.word == "VALUES":
+        tree = parse(text, start.start)
+        if isinstance(tree, exp.Values):
+            return _insert_expressions(head, tree, text, start, context)
+    query = plan_rows(text, context, start.start)
+    _check_width(head, len(query.names), text, start.start)
+    ids = tuple(column.id for column in head.columns)
+    left_out = _left_out(head)
+    if left_out:
+        raise NotSupportedError(
+            "REPLACE of some columns from a query is not supported",
+            hint=f"select values for {', '.join(column.name for column in left_out)} too",
+        )
+    return InsertQuery(head.table, head.kind, ids, query)
+
+
+def _insert_expressions(
+    head: _Head, tree: exp.Values, text: str, start: Token, context: PlanContext
+) -> InsertValues | InsertQuery:
+    bound = bind(tree, text, context)
+    rows = [_cells(row) for row in tree.expressions]
+    for row in rows:
+        _check_width(head, len(row), text, start.start)
+    columns: list[list[Raw]] = [[] for _ in head.columns]
+    for row in rows:
+        for values, node in zip(columns, row, strict=True):
+            raw = _raw(node, context)
+            if raw is _COMPUTED:
+                return _insert_computed(head, tree, text, context)
+            values.append(raw)
+    offsets = [start.start] * len(rows)
+    return _insert_values(
+        head, ValueRows(tuple(columns), offsets), text, cacheable=not bound.volatile
+    )
+
+
+def _cells(row: exp.Expr) -> list[exp.Expr]:
+    return row.expressions if isinstance(row, exp.Tuple) else [row.this]
+
+
+_COMPUTED = Named("")
+
+
+def _raw(node: exp.Expr, context: PlanContext) -> Raw:
+    """A cell's value while planning; `_COMPUTED` if only the engine can tell."""
+    if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
+        return Marker.DEFAULT
+    found = constant(fold_current(node, context), context)
+    if isinstance(found, Hole):
+        return Named(found.key)
+    if isinstance(found, Constant):
+        return found.value  # type: ignore[return-value]
+    return _COMPUTED
+
+
+def _insert_computed(
+    head: _Head, tree: exp.Values, text: str, context: PlanContext
+) -> InsertQuery:
+    """The rows as a query; DEFAULT becomes the column's default."""
+    for row in tree.expressions:
+        for node, column in zip(_cells(row), head.columns, strict=True):
+            if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
+                node.replace(cell_literal(column.write_default, column))
+    query = finish(tree, bind(tree, text, context), context)
+    return InsertQuery(head.table, head.kind, tuple(c.id for c in head.columns), query)

@@ -1,0 +1,125 @@
+"""One statement to its plan: the first words say which room reads the rest."""
+
+from dataclasses import replace
+
+from pykudu_sql.planner.commands import COMMANDS, create_index
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.ddl import plan_alter_table, plan_create_table
+from pykudu_sql.planner.ddl_parser import parse_alter_table, parse_create_table
+from pykudu_sql.planner.insert import plan_insert
+from pykudu_sql.planner.lexer import source_position
+from pykudu_sql.planner.names import near
+from pykudu_sql.planner.plan import Explain, Plan
+from pykudu_sql.planner.query import plan_query
+from pykudu_sql.planner.token_stream import TokenStream
+from pykudu_sql.planner.update import plan_delete, plan_truncate, plan_update
+from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
+
+MAX_STATEMENT_CHARACTERS = 256 * 1024 * 1024
+_QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
+_INSERT_WORDS = frozenset({"INSERT", "UPSERT", "REPLACE"})
+_HEADS = (
+    *_QUERY_WORDS, *_INSERT_WORDS, *COMMANDS,
+    "UPDATE", "DELETE", "TRUNCATE", "CREATE", "ALTER", "EXPLAIN",
+)  # fmt: skip
+
+
+def plan(sql: str, context: PlanContext) -> Plan:
+    """Plan one statement.
+
+    Args:
+        sql: its text; a semicolon at the end is allowed.
+        context: the tables, the time and the settings to plan with.
+
+    Raises:
+        SyntaxError: it is not SQL of our dialect; every error of a statement carries its place.
+        ProgrammingError, DataError, IntegrityError, NotSupportedError: it is, and cannot be done.
+    """
+    if len(sql) > MAX_STATEMENT_CHARACTERS:
+        raise SyntaxError(
+            f"statement of {len(sql)} characters is too long",
+            hint="bulk data goes through append()",
+            sqlstate="54001",
+        )
+    moment = context.now()
+    planned = _plan(sql, 0, replace(context, now=lambda: moment))
+    keys = {type(key) for key in planned.parameters}
+    if len(keys) > 1:
+        raise ProgrammingError(
+            "a statement takes `?` or `:name` parameters, not both", sqlstate="07001"
+        )
+    return planned
+
+
+def _plan(text: str, start: int, context: PlanContext) -> Plan:
+    tokens = TokenStream(text, start)
+    first = tokens.current
+    word = first.word
+    if word in _QUERY_WORDS or first.text == "(":
+        return _query(text, first.start, tokens, context)
+    if word in _INSERT_WORDS:
+        return plan_insert(tokens, context)
+    if word in COMMANDS:
+        return COMMANDS[word](tokens, context)
+    match word:
+        case "UPDATE":
+            return plan_update(text, context, first.start)
+        case "DELETE":
+            return plan_delete(text, context, first.start)
+        case "TRUNCATE":
+            return plan_truncate(tokens, context)
+        case "CREATE":
+            return _create(tokens, context)
+        case "ALTER":
+            tokens.expect("ALTER", "TABLE")
+            return plan_alter_table(parse_alter_table(tokens), text, context)
+        case "EXPLAIN":
+            tokens.take()
+            analyze = tokens.accept("ANALYZE")
+            return Explain(_plan(text, tokens.current.start, context), analyze)
+    if tokens.at_end():
+        raise SyntaxError("the statement is empty")
+    raise SyntaxError(
+        f'syntax error at or near "{first.text[:40]}"',
+        hint=near(word, _HEADS) or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
+        position=source_position(text, first.start, len(first.text)),
+    )
+
+
+def _query(text: str, start: int, tokens: TokenStream, context: PlanContext) -> Plan:
+    """A query, or the UPDATE, DELETE or INSERT that a WITH clause stands before."""
+    if not tokens.at("WITH"):
+        return plan_query(text, context, start)
+    match _word_behind_with(tokens):
+        case "UPDATE":
+            return plan_update(text, context, start)
+        case "DELETE":
+            return plan_delete(text, context, start)
+        case "INSERT" | "UPSERT" as word:
+            raise SyntaxError(
+                f"WITH comes behind the table: {word} INTO t WITH ... SELECT ...",
+                position=source_position(text, start, 4),
+            )
+        case _:
+            return plan_query(text, context, start)
+
+
+def _word_behind_with(tokens: TokenStream) -> str:
+    """The first word outside parentheses that says what a WITH clause belongs to."""
+    depth = 0
+    while not tokens.at_end():
+        token = tokens.take()
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.word in ("SELECT", "UPDATE", "DELETE", "INSERT", "UPSERT"):
+            return token.word
+    return ""
+
+
+def _create(tokens: TokenStream, context: PlanContext) -> Plan:
+    if tokens.ahead(1).word in ("INDEX", "UNIQUE"):
+        return create_index(tokens, context)
+    tokens.expect("CREATE")
+    tokens.accept("EXTERNAL")
+    if not tokens.accept("TABLE"):
+        raise tokens.error("TABLE")
+    return plan_create_table(parse_create_table(tokens), tokens.text, context)

@@ -1,0 +1,64 @@
+"""SHOW CREATE TABLE: a table as the statement that makes it again.
+
+The key is always a separate item, every attribute that differs from the type's default is spelled
+out, and the text plans to the same schema and partitions.
+"""
+
+from pykudu_sql.planner.lexer import quote_string
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.partition_text import partition_by_sql
+from pykudu_sql.storage.common.range_bound import literal
+from pykudu_sql.storage.common.schema import DEFAULT_BLOCK_SIZE, ColumnSchema, Schema
+from pykudu_sql.storage.common.types import Compression, Encoding
+
+
+def create_table_sql(table: TableInfo) -> str:
+    """The CREATE TABLE statement of a table, without a semicolon."""
+    schema = table.schema
+    items = [f"  {_column(column, schema)}" for column in schema.visible_columns]
+    key = ", ".join(quoted(c.name) for c in schema.key_columns if not schema.is_hidden(c))
+    if key:
+        unique = "NON UNIQUE " if schema.auto_incrementing else ""
+        items.append(f"  {unique}PRIMARY KEY ({key})")
+    parts = [f"CREATE TABLE {_table_name(table.name)} (\n" + ",\n".join(items) + "\n)"]
+    partitions = partition_by_sql(schema, table.partition_schema)
+    if partitions:
+        parts.append(partitions)
+    if table.comment:
+        parts.append(f"COMMENT {quote_string(table.comment)}")
+    parts.append("STORED AS KUDU")
+    return "\n".join(parts)
+
+
+def quoted(name: str) -> str:
+    """A name as SQL, in backticks where it is not a plain lower-case word."""
+    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit()
+    return name if plain and name.lower() == name else "`" + name.replace("`", "``") + "`"
+
+
+def _table_name(name: str) -> str:
+    return ".".join(quoted(part) for part in name.split("."))
+
+
+def _column(column: ColumnSchema, schema: Schema) -> str:
+    parts = [quoted(column.name), str(column.type)]
+    if not column.nullable and column.id not in schema.key_ids:
+        parts.append("NOT NULL")
+    if column.encoding is not Encoding.AUTO_ENCODING:
+        parts.append(f"ENCODING {column.encoding}")
+    if column.compression is not Compression.DEFAULT_COMPRESSION:
+        parts.append(f"COMPRESSION {column.compression}")
+    if column.write_default is not None:
+        parts.append(f"DEFAULT {_default(column)}")
+    if column.block_size != DEFAULT_BLOCK_SIZE:
+        parts.append(f"BLOCK_SIZE {column.block_size}")
+    if column.comment:
+        parts.append(f"COMMENT {quote_string(column.comment)}")
+    return " ".join(parts)
+
+
+def _default(column: ColumnSchema) -> str:
+    cell = column.write_default
+    if isinstance(cell, float):
+        return quote_string(repr(cell))  # text keeps every bit, and names infinities
+    return str(cell).upper() if isinstance(cell, bool) else literal(cell, column.type)

@@ -1,0 +1,57 @@
+"""The table a statement writes, and constants written back into trees."""
+
+from sqlglot import exp
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.lexer import Token, source_position
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.range_bound import literal
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import Cell, Kind
+from pykudu_sql.storage.errors import ReadOnlyError, UndefinedTableError
+
+
+def target_table(name: str, place: Token, text: str, context: PlanContext) -> TableInfo:
+    """The table to write.
+
+    Raises:
+        UndefinedTableError: there is none.
+        ReadOnlyError: the session reads at a past moment.
+    """
+    check_writable(context)
+    try:
+        return context.catalog.table(name)
+    except UndefinedTableError as error:
+        error.position = source_position(text, place.start, len(place.text))
+        raise
+
+
+def check_writable(context: PlanContext) -> None:
+    """Refuse to write while the session's tables are those of a past moment.
+
+    Raises:
+        ReadOnlyError: `as_of` is set.
+    """
+    if context.settings.as_of is not None:
+        raise ReadOnlyError(
+            "the session reads at a past moment and cannot write",
+            hint="SET as_of = DEFAULT returns to the present",
+        )
+
+
+def cell_literal(cell: Cell, column: ColumnSchema) -> exp.Expr:
+    """A cell as a literal of the column's type in the engine's SQL."""
+    if cell is None:
+        value: exp.Expr = exp.Null()
+    elif isinstance(cell, bool):
+        return exp.Boolean(this=cell)
+    elif isinstance(cell, bytes):
+        return exp.HexString(this=cell.hex())
+    elif isinstance(cell, str):
+        value = exp.Literal.string(cell)
+    elif column.type.kind in (Kind.DATE, Kind.UNIXTIME_MICROS, Kind.DECIMAL):
+        value = exp.Literal.string(literal(cell, column.type).strip("'"))
+    else:
+        value = exp.Literal.string(repr(cell))
+    kind = "text" if column.type.kind is Kind.VARCHAR else str(column.type)
+    return exp.cast(value, kind, dialect="duckdb")

@@ -1,0 +1,291 @@
+"""UPDATE, DELETE and TRUNCATE: key operations where the key is given, else a query for the rows.
+
+An UPDATE of any WHERE becomes a SELECT of the key columns and the new values over the same FROM;
+what it yields are the rows to change, each key once. Statements on one key with constants skip
+the engine.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.binder import BoundQuery, bind
+from pykudu_sql.planner.constant import Constant, Hole, constant
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import node_position, parse
+from pykudu_sql.planner.key_access import key_values, parameters_of
+from pykudu_sql.planner.moment import current_nodes, fold_current
+from pykudu_sql.planner.names import undefined_column, with_position
+from pykudu_sql.planner.plan import DeleteQuery, KeyDelete, KeyUpdate, UpdateQuery
+from pykudu_sql.planner.query import finish
+from pykudu_sql.planner.sources import TableReference
+from pykudu_sql.planner.target import cell_literal, check_writable, target_table
+from pykudu_sql.planner.token_stream import TokenStream
+from pykudu_sql.planner.value import Parameter, ParameterKey, Value
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.errors import (
+    DataError,
+    NotNullError,
+    NotSupportedError,
+    ProgrammingError,
+    SyntaxError,
+    UndefinedTableError,
+)
+
+_UPDATE_CLAUSES = frozenset({"this", "expressions", "from_", "where", "with_"})
+_DELETE_CLAUSES = frozenset({"this", "tables", "using", "where", "with_", "cluster"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Assignment:
+    """`column = value`; a value known while planning is kept beside its node."""
+
+    column: ColumnSchema
+    node: exp.Expr
+    known: bool
+    value: Value = None
+
+    def as_node(self) -> exp.Expr:
+        """The value for the SELECT list: a known cell typed as its column."""
+        if not self.known or isinstance(self.value, Parameter):
+            return self.node
+        return cell_literal(self.value, self.column)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows a statement is about.
+
+    Attributes:
+        select: FROM and WHERE of the statement, without a SELECT list yet.
+        target: the mention of the table to write in it.
+        table: that table.
+        joined: whether other tables stand beside it.
+    """
+
+    select: exp.Select
+    target: exp.Table
+    table: TableInfo
+    joined: bool
+
+    def reference(self, bound: BoundQuery) -> TableReference:
+        """The bound mention of the target."""
+        return next(r for r in bound.references if r.node is self.target)
+
+    def key_columns(self) -> list[exp.Expr]:
+        """The target's key columns, qualified."""
+        alias = self.target.alias_or_name
+        return [exp.column(c.name, table=alias) for c in self.table.schema.key_columns]
+
+
+def plan_update(text: str, context: PlanContext, start: int = 0) -> UpdateQuery | KeyUpdate:
+    """Plan an UPDATE.
+
+    Raises:
+        SyntaxError, NotSupportedError: a clause is wrong or not offered.
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+        ProgrammingError: a key column, or one column twice, is assigned.
+        DataError: a constant does not fit its column.
+    """
+    tree = parse(text, start)
+    if not isinstance(tree, exp.Update) or not isinstance(tree.this, exp.Table):
+        raise SyntaxError("UPDATE table SET column = value [FROM ...] [WHERE ...] is expected")
+    _refuse_clauses(tree, _UPDATE_CLAUSES, text)
+    volatile = any(True for _ in current_nodes(tree))
+    clause = tree.args.get("from_")
+    rows = _rows(tree, tree.this, [clause.this] if clause else [], text, context)
+    assignments = _assignments(tree.expressions, rows.table, text, context)
+    rows.select.set("expressions", rows.key_columns() + [a.as_node() for a in assignments])
+    if rows.joined:
+        rows.select.set("distinct", exp.Distinct(on=exp.Tuple(expressions=rows.key_columns())))
+    bound = bind(rows.select, text, context)
+    bound.volatile |= volatile
+    if all(assignment.known for assignment in assignments):
+        key = _single_key(rows, bound, context)
+        if key is not None:
+            pairs = tuple((a.column.id, a.value) for a in assignments)
+            keys = _in_order((*(a.value for a in assignments), *key))
+            return KeyUpdate(rows.table, key, pairs, keys, not bound.volatile)
+    query = finish(rows.select, bound, context)
+    return UpdateQuery(rows.table, tuple(a.column.id for a in assignments), query)
+
+
+def plan_delete(text: str, context: PlanContext, start: int = 0) -> DeleteQuery | KeyDelete:
+    """Plan a DELETE.
+
+    Raises:
+        SyntaxError, NotSupportedError: a clause is wrong or not offered.
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+    """
+    tree = parse(text, start)
+    if not isinstance(tree, exp.Delete):
+        raise SyntaxError("DELETE FROM table [USING ...] [WHERE ...] is expected")
+    _refuse_clauses(tree, _DELETE_CLAUSES, text)
+    named = tree.args.get("tables") or []
+    if len(named) > 1:
+        raise NotSupportedError("DELETE from several tables at once is not supported")
+    others = list(tree.args.get("using") or []) if isinstance(tree.args.get("using"), list) else []
+    if named and isinstance(tree.this, exp.Table):
+        others.append(tree.this)
+    target = named[0] if named else tree.this
+    rows = _rows(tree, target, others, text, context)
+    rows.select.set("expressions", rows.key_columns())
+    if rows.joined:
+        rows.select.set("distinct", exp.Distinct())
+    bound = bind(rows.select, text, context)
+    key = _single_key(rows, bound, context)
+    if key is not None:
+        return KeyDelete(rows.table, key, _in_order(key), not bound.volatile)
+    return DeleteQuery(rows.table, finish(rows.select, bound, context))
+
+
+def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery:
+    """Plan a TRUNCATE from its first word on: a deletion of all rows.
+
+    Raises:
+        SyntaxError: it does not follow the grammar.
+        UndefinedTableError: the table is unknown.
+    """
+    tokens.expect("TRUNCATE")
+    tokens.accept("TABLE")
+    place = tokens.current
+    table = target_table(tokens.table_name(), place, tokens.text, context)
+    tokens.expect_end()
+    target = exp.to_table(table.name)
+    rows = _Rows(exp.Select(from_=exp.From(this=target)), target, table, False)
+    rows.select.set("expressions", rows.key_columns())
+    bound = bind(rows.select, tokens.text, context)
+    return DeleteQuery(table, finish(rows.select, bound, context))
+
+
+def _refuse_clauses(tree: exp.Expr, offered: frozenset[str], text: str) -> None:
+    for name, value in tree.args.items():
+        if value and name not in offered:
+            node = value if isinstance(value, exp.Expr) else tree
+            raise NotSupportedError(
+                f"{name.rstrip('_').upper()} in {tree.key.upper()} is not supported",
+                position=node_position(node, text),
+            )
+
+
+def _rows(
+    tree: exp.Expr, named: exp.Table, others: list[exp.Expr], text: str, context: PlanContext
+) -> _Rows:
+    """FROM and WHERE of a statement as a SELECT.
+
+    The table named first may be an alias of one in the FROM clause, as Impala writes it:
+    `UPDATE a SET ... FROM t a JOIN u b ON ...`.
+    """
+    check_writable(context)
+    target = named
+    mentioned = [node for other in others for node in other.find_all(exp.Table)]
+    same = [node for node in mentioned if node.alias_or_name.lower() == named.name.lower()]
+    if same and not named.alias:
+        target = same[0]
+    sources = others if target is not named else [named, *others]
+    first, joins = sources[0], [exp.Join(this=source) for source in sources[1:]]
+    hoisted = list(first.args.get("joins") or [])
+    first.set("joins", None)
+    select = exp.Select(from_=exp.From(this=first), joins=[*hoisted, *joins])
+    for key in ("where", "with_"):
+        select.set(key, tree.args.get(key))
+    if target.args.get("version") is not None:
+        raise NotSupportedError(
+            "the past cannot be written", position=node_position(target, text)
+        )
+    name = f"{target.db}.{target.name}" if target.db else target.name
+    try:
+        table = context.catalog.table(name.lower())
+    except UndefinedTableError as error:
+        raise with_position(error, target, text) from None
+    return _Rows(select, target, table, joined=len(sources) > 1 or bool(hoisted))
+
+
+def _assignments(
+    nodes: Sequence[exp.Expr], table: TableInfo, text: str, context: PlanContext
+) -> list[_Assignment]:
+    assignments: list[_Assignment] = []
+    for node in nodes:
+        if not isinstance(node, exp.EQ) or not isinstance(node.this, exp.Column):
+            raise NotSupportedError(
+                "SET takes column = value, separated by commas",
+                position=node_position(node, text),
+            )
+        column = _assigned_column(node.this, table, text)
+        if any(column is other.column for other in assignments):
+            raise ProgrammingError(
+                f"column '{column.name}' is assigned twice",
+                position=node_position(node.this, text),
+                sqlstate="42701",
+            )
+        assignments.append(_assignment(column, node.expression, text, context))
+    return assignments
+
+
+def _assigned_column(node: exp.Column, table: TableInfo, text: str) -> ColumnSchema:
+    name = node.name.lower()
+    column = table.schema.by_name.get(name)
+    if column is None:
+        known = [c.name for c in table.schema.visible_columns]
+        raise undefined_column(name, known, node_position(node.this, text))
+    if column.id in table.schema.key_ids:
+        raise ProgrammingError(
+            f"key column '{name}' of table '{table.name}' cannot be updated",
+            hint="DELETE the row and INSERT it with the new key",
+            position=node_position(node.this, text),
+            sqlstate="42P16",
+        )
+    return column
+
+
+def _assignment(
+    column: ColumnSchema, node: exp.Expr, text: str, context: PlanContext
+) -> _Assignment:
+    if _is_default(node):
+        return _Assignment(column, node, True, column.write_default)
+    if node.find(exp.Column) is not None:
+        return _Assignment(column, node, False)
+    found = constant(fold_current(node.copy(), context), context)
+    if isinstance(found, Hole):
+        return _Assignment(column, node, True, Parameter(found.key, column.type, column.name))
+    if not isinstance(found, Constant):
+        return _Assignment(column, node, False)
+    try:
+        cell = column.type.to_cell(found.value)
+    except DataError as error:
+        raise type(error)(
+            f"column '{column.name}': {error.message}", position=node_position(node, text)
+        ) from error
+    if cell is None and not column.nullable:
+        raise NotNullError(
+            f"NULL values not allowed for non-nullable column '{column.name}'",
+            position=node_position(node, text),
+        )
+    return _Assignment(column, node, True, cell)
+
+
+def _is_default(node: exp.Expr) -> bool:
+    return (
+        isinstance(node, exp.Column)
+        and not node.table
+        and node.name.upper() == "DEFAULT"
+        and not node.this.args.get("quoted")
+    )
+
+
+def _single_key(
+    rows: _Rows, bound: BoundQuery, context: PlanContext
+) -> tuple[Value, ...] | None:
+    if len(bound.references) != 1 or rows.select.args.get("with_") is not None:
+        return None
+    where = rows.select.args.get("where")
+    return key_values(where, bound, rows.reference(bound), context)
+
+
+def _in_order(values: Sequence[Value]) -> tuple[ParameterKey, ...]:
+    """The parameters of some values: positions ascending, names as they come."""
+    keys = parameters_of(tuple(values))
+    positions = [key for key in keys if isinstance(key, int)]
+    return (*sorted(positions), *(key for key in keys if isinstance(key, str)))

@@ -1,0 +1,133 @@
+"""An open database: its store and its engine, shared by all connections of the process.
+
+The directory's lock belongs to a process, so a process opens a database once: connections to one
+path share it, and the last to close gives it back. Each `":memory:"` is a database of its own.
+"""
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Final
+
+from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
+from pykudu_sql.settings import DatabaseSettings
+from pykudu_sql.storage.errors import OperationalError, ProgrammingError
+from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.store import Store, StoreOptions
+
+MEMORY: Final = ":memory:"
+_SPILL_FOLDER: Final = "engine"
+
+
+class Database:
+    """A store and an engine, held by a number of sessions.
+
+    Attributes:
+        path: as given.
+        settings: it was opened with.
+        store: the tables.
+    """
+
+    def __init__(self, path: str, settings: DatabaseSettings) -> None:
+        """Open, or make where there is none.
+
+        Raises:
+            LockedError: another process has it open.
+            OperationalError: it is to be only read and is not there.
+            FormatVersionError, CorruptionError, DiskError: it cannot be opened.
+        """
+        self.path = path
+        self.settings = settings
+        env: Env = MemoryEnv() if path == MEMORY else LocalEnv()
+        if settings.read_only and not env.exists(layout.current_path(path)):
+            raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
+        self.store = Store(env, path, _store_options(settings))
+        spill = None if path == MEMORY else f"{layout.temporary_directory(path)}/{_SPILL_FOLDER}"
+        self._duckdb = DuckDB(EngineOptions(settings.threads, settings.memory_limit, spill))
+        self._sessions = 0
+
+    def new_engine(self) -> DuckDBEngine:
+        """The engine of one more session."""
+        return DuckDBEngine(self._duckdb)
+
+    def release(self) -> None:
+        """A session has ended; the last one closes the database."""
+        with _OPEN.lock:
+            self._sessions -= 1
+            if self._sessions == 0:
+                _OPEN.forget(self)
+                self._duckdb.close()
+                self.store.close()
+
+    def acquire(self) -> "Database":
+        """One session more. The caller holds the lock of the open databases."""
+        self._sessions += 1
+        return self
+
+
+class _OpenDatabases:
+    """The databases this process holds the locks of."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._by_path: dict[str, Database] = {}
+
+    def open(self, path: str, settings: DatabaseSettings) -> Database:
+        """See `open_database`."""
+        if path == MEMORY:
+            return Database(path, settings).acquire()
+        real = os.path.realpath(path)
+        with self.lock:
+            known = self._by_path.get(real)
+            if known is None:
+                known = self._by_path[real] = Database(path, settings)
+            _check_same(known, settings)
+            return known.acquire()
+
+    def forget(self, database: Database) -> None:
+        """A database is about to close. The caller holds the lock."""
+        self._by_path = {p: d for p, d in self._by_path.items() if d is not database}
+
+
+_OPEN: Final = _OpenDatabases()
+
+
+def open_database(path: str, settings: DatabaseSettings) -> Database:
+    """An open database with one session more to come; `release` gives it back.
+
+    Raises:
+        ProgrammingError: this process has it open with other settings.
+        LockedError: another process has it open.
+        OperationalError, CorruptionError: it cannot be opened.
+    """
+    return _OPEN.open(path, settings)
+
+
+def _check_same(database: Database, settings: DatabaseSettings) -> None:
+    present, wanted = _values(database.settings), _values(settings)
+    for name, value in wanted.items():
+        if present[name] != value:
+            raise ProgrammingError(
+                f"'{database.path}' is open in this process with {name} = {present[name]!r}, "
+                f"not {value!r}",
+                hint="close the other connections first, or give the same settings",
+                sqlstate="55P02",
+            )
+
+
+def _values(settings: DatabaseSettings) -> Mapping[str, object]:
+    return {field.name: getattr(settings, field.name) for field in fields(settings)}
+
+
+def _store_options(settings: DatabaseSettings) -> StoreOptions:
+    return StoreOptions(
+        read_only=settings.read_only,
+        block_cache_bytes=settings.block_cache_bytes,
+        threads=settings.threads,
+        flush_bytes=settings.flush_bytes,
+        durability=settings.durability,
+    )

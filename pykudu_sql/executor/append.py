@@ -1,0 +1,122 @@
+"""Bulk append: columns of any shape that Python's data tools have, as one INSERT.
+
+Taken are Arrow tables, batches and readers, pandas frames, dicts of columns, and whatever else
+offers Arrow's C stream (polars frames, our own cursors). Columns are matched by name; a column left
+out takes its default. In a pandas frame, NaN and NaT are missing values and become NULL.
+"""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from pykudu_sql.executor.column_values import array_of
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.result import Outcome
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.arrays import coerce
+from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.errors import (
+    DataError,
+    InterfaceError,
+    ProgrammingError,
+    UndefinedColumnError,
+)
+
+Columns = Mapping[str, Any]
+
+
+def append(state: SessionState, name: str, data: object) -> Outcome:
+    """Insert rows, all or nothing.
+
+    Args:
+        state: of the session.
+        name: of the table.
+        data: the rows; see above.
+
+    Raises:
+        UndefinedTableError, UndefinedColumnError: no such table or column.
+        IntegrityError: a key is present already, or a NULL where none may be.
+        DataError: a value does not fit its column.
+    """
+    catalog = state.store.catalog
+    table = catalog.tables.get(name) or catalog.table(name.lower())
+    operations = _operations(table, _columns(data))
+    rows = state.transactions.write(table, lambda t: t.write(table, operations))
+    return Outcome(None, rows, f"Inserted {rows} row(s)")
+
+
+def _columns(data: object) -> Columns:
+    """Data as columns by name: Arrow arrays, or sequences of Python values."""
+    if isinstance(data, Mapping):
+        return data
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return _by_name(data)
+    if type(data).__module__.partition(".")[0] == "pandas":
+        return _by_name(pa.Table.from_pandas(data, preserve_index=False))
+    if hasattr(data, "__arrow_c_stream__"):
+        return _by_name(pa.table(data))
+    raise InterfaceError(
+        f"cannot append a {type(data).__name__}",
+        hint="give an Arrow table, a pandas frame or a dict of columns",
+        sqlstate="07006",
+    )
+
+
+def _by_name(data: pa.Table | pa.RecordBatch) -> Columns:
+    names = data.schema.names
+    for name in names:
+        if names.count(name) > 1:
+            raise ProgrammingError(f"column '{name}' is given twice", sqlstate="42701")
+    return dict(zip(names, data.columns, strict=True))
+
+
+def _operations(table: TableInfo, given: Columns) -> RowOperations:
+    columns: dict[int, pa.Array] = {}
+    for name, values in given.items():
+        column = _column(table, str(name))
+        if column.id in columns:
+            raise ProgrammingError(f"column '{column.name}' is given twice", sqlstate="42701")
+        columns[column.id] = _array(values, column)
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        shown = ", ".join(f"{n}: {len(v)}" for n, v in given.items())
+        raise DataError(f"columns differ in length ({shown})", sqlstate="22026")
+    return RowOperations(RowOpKind.INSERT, columns, lengths.pop() if lengths else 0)
+
+
+def _column(table: TableInfo, name: str) -> ColumnSchema:
+    schema = table.schema
+    column = schema.by_name.get(name) or schema.by_name.get(name.lower())
+    if column is None or schema.is_hidden(column):
+        names = [c.name for c in schema.visible_columns]
+        near = difflib.get_close_matches(name.lower(), names, n=1)
+        raise UndefinedColumnError(
+            f"column '{name}' does not exist in table '{table.name}'",
+            hint=f"did you mean '{near[0]}'?" if near else f"columns are {', '.join(names)}",
+        )
+    return column
+
+
+def _array(values: Any, column: ColumnSchema) -> pa.Array:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return coerce(values, column.type, column.name)
+    if hasattr(values, "__array__"):
+        return coerce(_from_numpy(values, column), column.type, column.name)
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise InterfaceError(
+            f"column '{column.name}' needs a sequence of values, not {type(values).__name__}",
+            sqlstate="07006",
+        )
+    return array_of(list(values), column)
+
+
+def _from_numpy(values: Any, column: ColumnSchema) -> pa.Array:
+    is_pandas = type(values).__module__.partition(".")[0] == "pandas"
+    try:
+        return pa.array(values, from_pandas=is_pandas)
+    except pa.ArrowException:
+        # An array of mixed Python objects: value by value, with an error that names the row.
+        return array_of(list(values), column)

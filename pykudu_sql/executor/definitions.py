@@ -1,0 +1,76 @@
+"""CREATE, DROP and ALTER TABLE, and FLUSH.
+
+They take effect at once and are durable when they return; a ROLLBACK does not undo them.
+"""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from pykudu_sql.executor.queries import compute
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writes import columns_of
+from pykudu_sql.planner.plan import AlterTable, CreateTable, DropTable, Flush, Query
+from pykudu_sql.planner.value import ParameterValues
+from pykudu_sql.result import Outcome
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
+
+
+def create_table(state: SessionState, plan: CreateTable, parameters: ParameterValues) -> Outcome:
+    """CREATE TABLE; rows of an AS query are written as the session's transaction allows.
+
+    If they cannot be written, the table is not created either.
+    """
+    if plan.if_not_exists and plan.name in state.store.catalog.tables:
+        return _done("Table already exists.")
+    rows = None if plan.query is None else _query_rows(state, plan.query, parameters)
+    table = state.store.create_table(plan.name, plan.schema, plan.partition_schema, plan.comment)
+    message = " ".join(("Table has been created.", *plan.notes))
+    if rows is None:
+        return _done(message)
+    try:
+        inserted = _fill(state, table, rows)
+    except BaseException:
+        state.store.drop_table(plan.name)
+        raise
+    return Outcome(None, inserted, f"{message} Inserted {inserted} row(s)")
+
+
+def _query_rows(state: SessionState, query: Query, parameters: ParameterValues) -> pa.Table:
+    return compute(state, query, parameters, state.transactions.reading()).table
+
+
+def _fill(state: SessionState, table: TableInfo, rows: pa.Table) -> int:
+    ids = [column.id for column in table.schema.visible_columns]
+    columns: Mapping[int, pa.Array] = columns_of(table, ids, rows)
+    operations = RowOperations(RowOpKind.INSERT, columns, rows.num_rows)
+    return state.transactions.write(table, lambda t: t.write(table, operations))
+
+
+def drop_table(state: SessionState, plan: DropTable) -> Outcome:
+    """DROP TABLE."""
+    catalog = state.store.catalog
+    if plan.if_exists and plan.name not in catalog.tables:
+        return _done("Table does not exist.")
+    state.transactions.check_alterable(catalog.table(plan.name))
+    state.store.drop_table(plan.name)
+    return _done("Table has been dropped.")
+
+
+def alter_table(state: SessionState, plan: AlterTable) -> Outcome:
+    """ALTER TABLE, all steps or none."""
+    if plan.steps:
+        state.transactions.check_alterable(plan.table)
+        state.store.alter_table(plan.table.name, plan.steps)
+    return _done("Table has been altered.")
+
+
+def flush(state: SessionState, plan: Flush) -> Outcome:
+    """FLUSH of one table or of all."""
+    written = state.store.flush(None if plan.table is None else plan.table.name)
+    return _done(f"Wrote {written} file(s)")
+
+
+def _done(message: str) -> Outcome:
+    return Outcome(None, -1, message)

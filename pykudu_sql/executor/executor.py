@@ -1,0 +1,101 @@
+"""From a plan to what runs it: one `match` over all kinds of plans.
+
+`prepare` is called once for a statement and its result once for each set of parameters, so what
+does not depend on parameters is worked out in between.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from pykudu_sql.executor import definitions, explanations, listings
+from pykudu_sql.executor.queries import Lookup, select
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writes import prepare_write
+from pykudu_sql.planner.plan import (
+    AlterTable,
+    CreateTable,
+    DeleteQuery,
+    Describe,
+    DropTable,
+    Explain,
+    Flush,
+    InsertQuery,
+    InsertValues,
+    KeyDelete,
+    KeyLookup,
+    KeyUpdate,
+    NoOperation,
+    Plan,
+    Query,
+    SetOption,
+    Show,
+    TransactionAction,
+    TransactionControl,
+    UpdateQuery,
+)
+from pykudu_sql.planner.value import ParameterValues
+from pykudu_sql.result import Outcome
+from pykudu_sql.settings import with_setting
+
+Prepared = Callable[[ParameterValues], Outcome]
+
+
+def prepare(state: SessionState, plan: Plan) -> Prepared:
+    """What runs a plan in a session for given parameters."""
+    match plan:
+        case KeyLookup():
+            return Lookup(state, plan)
+        case Query():
+            return partial(select, state, plan)
+        case (
+            InsertValues()
+            | InsertQuery()
+            | UpdateQuery()
+            | DeleteQuery()
+            | KeyUpdate()
+            | KeyDelete()
+        ):
+            return prepare_write(state, plan)
+        case CreateTable():
+            return partial(definitions.create_table, state, plan)
+        case Explain():
+            return partial(explanations.explain, state, plan)
+        case _:
+            return lambda parameters: _run(state, plan)
+
+
+def _run(state: SessionState, plan: Plan) -> Outcome:
+    """Run a plan that takes no parameters."""
+    match plan:
+        case DropTable():
+            return definitions.drop_table(state, plan)
+        case AlterTable():
+            return definitions.alter_table(state, plan)
+        case Flush():
+            return definitions.flush(state, plan)
+        case Show():
+            return listings.show(state, plan)
+        case Describe():
+            return listings.describe(plan)
+        case TransactionControl(action):
+            return _control(state, action)
+        case SetOption(name, value):
+            state.settings = with_setting(state.settings, name, value)
+            return Outcome(message=f"Setting {name.lower()} has been changed.")
+        case NoOperation(message):
+            return Outcome(message=message)
+        case _:
+            raise AssertionError(f"a plan without an executor: {type(plan).__name__}")
+
+
+def _control(state: SessionState, action: TransactionAction) -> Outcome:
+    transactions = state.transactions
+    if action is TransactionAction.BEGIN:
+        transactions.begin()
+        return Outcome(message="A transaction has begun.")
+    was_open = transactions.is_open
+    if action is TransactionAction.COMMIT:
+        transactions.commit()
+        return Outcome(message="Committed." if was_open else "There was no transaction.")
+    transactions.rollback()
+    return Outcome(message="Rolled back." if was_open else "There was no transaction.")

@@ -1,0 +1,196 @@
+"""SHOW and DESCRIBE: facts of catalog and store as rows.
+
+DESCRIBE has the columns of Impala's DESCRIBE of a Kudu table.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.create_table_sql import create_table_sql
+from pykudu_sql.planner.plan import Describe, Show, ShowKind
+from pykudu_sql.result import Header, Outcome, Row, RowResult, header
+from pykudu_sql.settings import SETTINGS, Scope
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.partition import schema_columns
+from pykudu_sql.storage.common.partition_text import bounds_text, partition_text
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import DataType, Kind
+
+_TEXT = DataType(Kind.STRING)
+_NUMBER = DataType(Kind.INT64)
+_FLAG = DataType(Kind.BOOL)
+
+_DESCRIBE = header(
+    ("name", _TEXT),
+    ("type", _TEXT),
+    ("comment", _TEXT),
+    ("primary_key", _FLAG),
+    ("key_unique", _FLAG),
+    ("nullable", _FLAG),
+    ("default_value", _TEXT),
+    ("encoding", _TEXT),
+    ("compression", _TEXT),
+    ("block_size", _NUMBER),
+)
+_TABLETS = header(
+    ("tablet", _NUMBER),
+    ("partition", _TEXT),
+    ("rowsets", _NUMBER),
+    ("rows", _NUMBER),
+    ("bytes", _NUMBER),
+    ("tablet_id", _TEXT),
+)
+_ROWSETS = header(
+    ("tablet", _NUMBER),
+    ("rowset", _NUMBER),
+    ("kind", _TEXT),
+    ("rows", _NUMBER),
+    ("bytes", _NUMBER),
+    ("undo_records", _NUMBER),
+    ("redo_records", _NUMBER),
+    ("memory_deltas", _NUMBER),
+    ("tablet_id", _TEXT),
+)
+_SETTINGS = header(
+    ("name", _TEXT),
+    ("value", _TEXT),
+    ("default", _TEXT),
+    ("type", _TEXT),
+    ("scope", _TEXT),
+    ("description", _TEXT),
+)
+
+
+def show(state: SessionState, plan: Show) -> Outcome:
+    """SHOW of something."""
+    if plan.table is not None:
+        return _rows(*_OF_TABLE[plan.kind](state, plan.table))
+    matches = _like(plan.pattern)
+    if plan.kind is ShowKind.SETTINGS:
+        rows = [row for row in _setting_rows(state) if matches(row[0])]
+        return _rows(_SETTINGS, rows)
+    names = sorted(filter(matches, state.store.catalog.tables))
+    return _rows(header(("name", _TEXT)), [(name,) for name in names])
+
+
+def describe(plan: Describe) -> Outcome:
+    """DESCRIBE of a table."""
+    schema = plan.table.schema
+    rows = [
+        (
+            column.name,
+            str(column.type),
+            column.comment,
+            column.id in schema.key_ids,
+            not schema.auto_incrementing if column.id in schema.key_ids else None,
+            column.nullable,
+            _default_text(column),
+            str(column.encoding),
+            str(column.compression),
+            column.block_size,
+        )
+        for column in schema.visible_columns
+    ]
+    return _rows(_DESCRIBE, rows)
+
+
+def _default_text(column: ColumnSchema) -> str | None:
+    value = column.type.from_cell(column.write_default)
+    return None if value is None else str(value)
+
+
+def _create_table(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+    return header(("result", _TEXT)), [(create_table_sql(table),)]
+
+
+def _tablets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+    found = state.store.rowset_infos(table)
+    rows: list[Row] = []
+    for place, tablet in enumerate(table.tablets):
+        mine = [rowset for rowset in found if rowset.tablet == place]
+        rows.append(
+            (
+                place,
+                partition_text(table.schema, table.partition_schema, tablet.partition),
+                len(mine),
+                sum(rowset.rows for rowset in mine),
+                sum(rowset.bytes for rowset in mine),
+                tablet.id,
+            )
+        )
+    return _TABLETS, rows
+
+
+def _ranges(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+    schema, partition_schema = table.schema, table.partition_schema
+    columns = schema_columns(schema, partition_schema.range_column_ids)
+    names = ", ".join(column.name for column in columns)
+    spans = dict.fromkeys(tablet.partition.range for tablet in table.tablets)
+    rows = [(bounds_text(schema, partition_schema, span),) for span in spans]
+    return header((f"RANGE ({names})", _TEXT)), rows if columns else []
+
+
+def _rowsets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+    rows: list[Row] = [
+        (
+            rowset.tablet,
+            rowset.rowset_id,
+            rowset.kind,
+            rowset.rows,
+            rowset.bytes,
+            rowset.undo_records,
+            rowset.redo_records,
+            rowset.memory_deltas,
+            rowset.tablet_id,
+        )
+        for rowset in state.store.rowset_infos(table)
+    ]
+    return _ROWSETS, rows
+
+
+_OF_TABLE: Mapping[
+    ShowKind, Callable[[SessionState, TableInfo], tuple[Header, list[Row]]]
+] = MappingProxyType(
+    {
+        ShowKind.CREATE_TABLE: _create_table,
+        ShowKind.PARTITIONS: _tablets,
+        ShowKind.TABLETS: _tablets,
+        ShowKind.RANGE_PARTITIONS: _ranges,
+        ShowKind.ROWSETS: _rowsets,
+    }
+)
+
+
+def _setting_rows(state: SessionState) -> list[tuple[str | None, ...]]:
+    owners = {Scope.DATABASE: state.database_settings, Scope.SESSION: state.settings}
+    return [
+        (
+            setting.name,
+            _setting_text(getattr(owners[setting.scope], setting.name)),
+            _setting_text(setting.default),
+            setting.type,
+            str(setting.scope),
+            setting.summary,
+        )
+        for setting in SETTINGS.values()
+    ]
+
+
+def _setting_text(value: object) -> str | None:
+    return None if value is None else str(value).lower()
+
+
+def _like(pattern: str | None) -> Callable[[str | None], bool]:
+    """Whether a name matches a pattern of LIKE, whatever its case."""
+    if pattern is None:
+        return lambda name: True
+    parts = {"%": ".*", "_": "."}
+    regex = "".join(parts.get(c, re.escape(c)) for c in pattern)
+    compiled = re.compile(regex, re.IGNORECASE | re.DOTALL)
+    return lambda name: compiled.fullmatch(name or "") is not None
+
+
+def _rows(columns: Header, rows: list[Row]) -> Outcome:
+    return Outcome(RowResult(columns, rows), len(rows))

@@ -1,0 +1,40 @@
+"""What statements of one session share while they run."""
+
+import threading
+from dataclasses import dataclass, field
+
+from pykudu_sql.engine.query_engine import QueryEngine
+from pykudu_sql.executor.transaction_scope import TransactionScope
+from pykudu_sql.settings import DatabaseSettings, SessionSettings
+from pykudu_sql.storage.errors import QueryCancelledError
+from pykudu_sql.storage.store import Store
+
+
+@dataclass(slots=True)
+class SessionState:
+    """The moving parts of a session.
+
+    Attributes:
+        store: the tables.
+        engine: of this session.
+        transactions: of this session.
+        database_settings: fixed while the database is open.
+        settings: in force; exchanged whole by SET.
+        cancelled: set when the running statement should stop.
+    """
+
+    store: Store
+    engine: QueryEngine
+    transactions: TransactionScope
+    database_settings: DatabaseSettings
+    settings: SessionSettings
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def checkpoint(self) -> None:
+        """A place where a statement can stop without harm.
+
+        Raises:
+            QueryCancelledError: it was asked to.
+        """
+        if self.cancelled.is_set():
+            raise QueryCancelledError("the statement was interrupted")

@@ -1,0 +1,234 @@
+"""INSERT, UPSERT, UPDATE and DELETE: values or a query's rows as row operations.
+
+Every statement is all or nothing, and so is every `executemany`: its rows become one batch.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+
+from pykudu_sql.executor.column_values import array_of
+from pykudu_sql.executor.queries import compute
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan import (
+    DeleteQuery,
+    InsertQuery,
+    InsertValues,
+    KeyDelete,
+    KeyUpdate,
+    Parameter,
+    UpdateQuery,
+    Value,
+    Write,
+)
+from pykudu_sql.planner.value import (
+    ParameterValues,
+    bind_key,
+    bind_value,
+    parameter_value,
+)
+from pykudu_sql.result import Outcome
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.arrays import cells_to_array, coerce
+from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.transaction import Transaction
+
+_VERBS = {
+    RowOpKind.INSERT: "Inserted",
+    RowOpKind.INSERT_IGNORE: "Inserted",
+    RowOpKind.UPSERT: "Upserted",
+    RowOpKind.UPDATE: "Updated",
+    RowOpKind.UPDATE_IGNORE: "Updated",
+    RowOpKind.DELETE: "Deleted",
+    RowOpKind.DELETE_IGNORE: "Deleted",
+}
+
+Action = Callable[[Transaction], int]
+Prepared = Callable[[ParameterValues], Outcome]
+
+
+def prepare_write(state: SessionState, plan: Write) -> Prepared:
+    """What runs a plan for given parameters."""
+    match plan:
+        case InsertValues(rows=1):
+            return _by_row(state, plan.table, plan.kind, _insert_cells(plan))
+        case KeyUpdate():
+            return _by_row(state, plan.table, RowOpKind.UPDATE_IGNORE, _update_cells(plan))
+        case KeyDelete():
+            return _by_row(state, plan.table, RowOpKind.DELETE_IGNORE, _key_cells(plan))
+        case _:
+            return lambda parameters: _write(state, plan, [parameters])
+
+
+def write_many(
+    state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]
+) -> Outcome:
+    """Run a plan once for each set of parameters, all or nothing.
+
+    Statements over values and keys become one batch. Those with a query run one after the other;
+    within an open transaction, the ones before a failing one stay.
+    """
+    return _write(state, plan, parameter_rows)
+
+
+def _write(
+    state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]
+) -> Outcome:
+    kind, action = _action(state, plan, parameter_rows)
+    return _outcome(kind, state.transactions.write(plan.table, action))
+
+
+def _action(
+    state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]
+) -> tuple[RowOpKind, Action]:
+    match plan:
+        case InsertValues():
+            return plan.kind, _batch(plan.table, _inserted(plan, parameter_rows))
+        case KeyUpdate():
+            return RowOpKind.UPDATE, _batch(plan.table, _updated(plan, parameter_rows))
+        case KeyDelete():
+            return RowOpKind.DELETE, _batch(plan.table, _deleted(plan, parameter_rows))
+        case InsertQuery():
+            return plan.kind, _from_query(state, plan, plan.column_ids, plan.kind, parameter_rows)
+        case UpdateQuery():
+            targets = (*plan.table.schema.key_ids, *plan.column_ids)
+            kind = RowOpKind.UPDATE
+            return kind, _from_query(state, plan, targets, kind, parameter_rows)
+        case DeleteQuery():
+            kind = RowOpKind.DELETE
+            return kind, _from_query(state, plan, plan.table.schema.key_ids, kind, parameter_rows)
+
+
+def _outcome(kind: RowOpKind, changed: int) -> Outcome:
+    return Outcome(None, changed, f"{_VERBS[kind]} {changed} row(s)")
+
+
+def _by_row(
+    state: SessionState,
+    table: TableInfo,
+    kind: RowOpKind,
+    cells_of: Callable[[ParameterValues], Mapping[int, Cell] | None],
+) -> Prepared:
+    """A statement about one row; `cells_of` gives None when no row can be meant."""
+    transactions = state.transactions
+
+    def run(parameters: ParameterValues) -> Outcome:
+        cells = cells_of(parameters)
+        if cells is None:
+            return _outcome(kind, 0)
+        return _outcome(kind, transactions.write(table, lambda t: t.write_row(table, kind, cells)))
+
+    return run
+
+
+def _insert_cells(plan: InsertValues) -> Callable[[ParameterValues], Mapping[int, Cell]]:
+    values = tuple(column[0] for column in plan.columns)
+    pairs = tuple(zip(plan.column_ids, values, strict=True))
+    return lambda parameters: {i: bind_value(value, parameters) for i, value in pairs}
+
+
+def _update_cells(plan: KeyUpdate) -> Callable[[ParameterValues], Mapping[int, Cell] | None]:
+    key_ids = plan.table.schema.key_ids
+
+    def cells_of(parameters: ParameterValues) -> Mapping[int, Cell] | None:
+        changed = {i: bind_value(value, parameters) for i, value in plan.assignments}
+        key = bind_key(plan.key, parameters)
+        return None if key is None else {**dict(zip(key_ids, key, strict=True)), **changed}
+
+    return cells_of
+
+
+def _key_cells(plan: KeyDelete) -> Callable[[ParameterValues], Mapping[int, Cell] | None]:
+    key_ids = plan.table.schema.key_ids
+
+    def cells_of(parameters: ParameterValues) -> Mapping[int, Cell] | None:
+        key = bind_key(plan.key, parameters)
+        return None if key is None else dict(zip(key_ids, key, strict=True))
+
+    return cells_of
+
+
+def _batch(table: TableInfo, operations: RowOperations) -> Action:
+    return lambda transaction: transaction.write(table, operations)
+
+
+def _inserted(plan: InsertValues, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
+    by_id = plan.table.schema.by_id
+    columns = {
+        i: _column(by_id[i], values, parameter_rows)
+        for i, values in zip(plan.column_ids, plan.columns, strict=True)
+    }
+    return RowOperations(plan.kind, columns, plan.rows * len(parameter_rows))
+
+
+def _column(
+    column: ColumnSchema, values: Sequence[Value], parameter_rows: Sequence[ParameterValues]
+) -> pa.Array:
+    """A column of VALUES, repeated for each set of parameters."""
+    if len(values) == 1 and type(values[0]) is Parameter:
+        key = values[0].key
+        return array_of([parameter_value(row, key) for row in parameter_rows], column)
+    cells = [bind_value(value, row) for row in parameter_rows for value in values]
+    return cells_to_array(cells, column.type)
+
+
+def _updated(plan: KeyUpdate, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
+    kept, columns = _keys(plan, parameter_rows)
+    by_id = plan.table.schema.by_id
+    for column_id, value in plan.assignments:
+        columns[column_id] = _column(by_id[column_id], (value,), kept)
+    return RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(kept))
+
+
+def _deleted(plan: KeyDelete, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
+    kept, columns = _keys(plan, parameter_rows)
+    return RowOperations(RowOpKind.DELETE_IGNORE, columns, len(kept))
+
+
+def _keys(
+    plan: KeyUpdate | KeyDelete, parameter_rows: Sequence[ParameterValues]
+) -> tuple[list[ParameterValues], dict[int, pa.Array]]:
+    """The sets of parameters whose key a row can have, and these keys by column."""
+    bound = [(row, bind_key(plan.key, row)) for row in parameter_rows]
+    kept = [(row, key) for row, key in bound if key is not None]
+    columns = {
+        column.id: cells_to_array([key[place] for _, key in kept], column.type)
+        for place, column in enumerate(plan.table.schema.key_columns)
+    }
+    return [row for row, _ in kept], columns
+
+
+def _from_query(
+    state: SessionState,
+    plan: InsertQuery | UpdateQuery | DeleteQuery,
+    column_ids: Sequence[int],
+    kind: RowOpKind,
+    parameter_rows: Sequence[ParameterValues],
+) -> Action:
+    """The rows of a query as operations; `column_ids` receive its columns in order."""
+    table = plan.table
+
+    def run(transaction: Transaction) -> int:
+        changed = 0
+        for parameters in parameter_rows:
+            rows = compute(state, plan.query, parameters, transaction).table
+            columns = columns_of(table, column_ids, rows)
+            changed += transaction.write(table, RowOperations(kind, columns, rows.num_rows))
+        return changed
+
+    return run
+
+
+def columns_of(table: TableInfo, column_ids: Sequence[int], rows: pa.Table) -> dict[int, pa.Array]:
+    """Columns of an Arrow table as those of a table of ours, in order.
+
+    Raises:
+        DataError: a value does not fit its column.
+    """
+    targets = [table.schema.by_id[i] for i in column_ids]
+    return {
+        column.id: coerce(values, column.type, column.name)
+        for column, values in zip(targets, rows.columns, strict=True)
+    }

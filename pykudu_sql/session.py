@@ -1,0 +1,246 @@
+"""A session: one connection's way through the house, from SQL text to an outcome.
+
+It owns the transaction, the settings in force, the engine's cursor and a cache of prepared
+statements. The cache is keyed by the text; an entry holds as long as catalog and settings are the
+very ones it was planned under. A lock spans each statement, so threads may share a session.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pykudu_sql.database import Database
+from pykudu_sql.executor.append import append
+from pykudu_sql.executor.executor import Prepared, prepare
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.transaction_scope import TransactionScope
+from pykudu_sql.executor.writes import write_many
+from pykudu_sql.planner.context import PlanContext, PlanSettings
+from pykudu_sql.planner.plan import (
+    DeleteQuery,
+    InsertQuery,
+    InsertValues,
+    KeyDelete,
+    KeyUpdate,
+    Plan,
+    UpdateQuery,
+)
+from pykudu_sql.planner.planner import plan
+from pykudu_sql.planner.value import ParameterValues
+from pykudu_sql.result import Outcome, python_values
+from pykudu_sql.settings import SessionSettings
+from pykudu_sql.storage.catalog import Catalog
+from pykudu_sql.storage.errors import InterfaceError, ProgrammingError
+
+MAX_STATEMENTS = 512
+MAX_CACHED_TEXT = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedStatement:
+    """A planned statement.
+
+    Attributes:
+        plan: what it means.
+        run: runs it.
+        arity: positional parameters it takes; -1 when it takes named ones.
+        catalog, settings: it was planned under.
+    """
+
+    plan: Plan
+    run: Prepared
+    arity: int
+    catalog: Catalog
+    settings: SessionSettings
+
+
+class Session:
+    """Runs statements. Safe for threads; each statement has the session to itself."""
+
+    def __init__(self, database: Database, settings: SessionSettings, autocommit: bool) -> None:
+        """Begin a session on an open database, which it gives back when it closes."""
+        self.database = database
+        self._store = database.store
+        self._engine = database.new_engine()
+        durable = database.settings.durability == "full"
+        self._transactions = TransactionScope(
+            database.store.begin, durable=durable, autocommit=autocommit
+        )
+        self._state = SessionState(
+            database.store, self._engine, self._transactions, database.settings, settings
+        )
+        self._statements: OrderedDict[str, PreparedStatement] = OrderedDict()
+        self._lock = threading.RLock()
+        self._closed = False
+
+    def execute(self, sql: str, parameters: ParameterValues = ()) -> Outcome:
+        """Run one statement.
+
+        Args:
+            sql: its text.
+            parameters: a sequence for `?`, a mapping for `:name`.
+
+        Raises:
+            Error: it failed, and changed nothing.
+        """
+        with self._lock:
+            self._state.cancelled.clear()
+            prepared = self._prepared(sql)
+            _check_parameters(prepared, parameters)
+            return prepared.run(parameters)
+
+    def execute_many(self, sql: str, parameter_rows: Iterable[ParameterValues]) -> Outcome:
+        """Run a writing statement once for each set of parameters, all or nothing.
+
+        Raises:
+            ProgrammingError: the statement does not write rows.
+            Error: it failed for one of them.
+        """
+        with self._lock:
+            self._state.cancelled.clear()
+            prepared = self._prepared(sql)
+            meant = prepared.plan
+            if not isinstance(
+                meant,
+                InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete,
+            ):
+                raise ProgrammingError(
+                    "executemany takes INSERT, UPSERT, UPDATE or DELETE", hint="use execute"
+                )
+            rows = list(parameter_rows)
+            for parameters in rows:
+                _check_parameters(prepared, parameters)
+            return write_many(self._state, meant, rows)
+
+    def append(self, table: str, data: object) -> Outcome:
+        """Insert the rows of an Arrow table, a pandas frame or a dict of columns, all or nothing.
+
+        Raises:
+            Error: see `executor.append`.
+        """
+        with self._lock:
+            self._check_open()
+            self._state.cancelled.clear()
+            return append(self._state, table, data)
+
+    def _prepared(self, sql: str) -> PreparedStatement:
+        known = self._statements.get(sql)
+        if (
+            known is not None
+            and known.catalog is self._store.catalog
+            and known.settings is self._state.settings
+        ):
+            self._statements.move_to_end(sql)
+            return known
+        self._check_open()
+        return self._plan(sql)
+
+    def _plan(self, sql: str) -> PreparedStatement:
+        context = self._context()
+        found = plan(sql, context)
+        keys = found.parameters
+        arity = -1 if any(isinstance(key, str) for key in keys) else len(set(keys))
+        prepared = PreparedStatement(
+            found, prepare(self._state, found), arity, context.catalog, self._state.settings
+        )
+        if found.cacheable and len(sql) <= MAX_CACHED_TEXT:
+            self._statements[sql] = prepared
+            self._statements.move_to_end(sql)
+            if len(self._statements) > MAX_STATEMENTS:
+                self._statements.popitem(last=False)
+        return prepared
+
+    def _context(self) -> PlanContext:
+        settings = self._state.settings
+        now = self._store.now()
+        return PlanContext(
+            self._store.catalog,
+            self._store.catalog_at,
+            lambda: now,
+            self._evaluate,
+            PlanSettings(
+                settings.default_hash_partitions, settings.implicit_primary_key, settings.as_of
+            ),
+        )
+
+    def _evaluate(self, sql: str) -> Any:
+        found = self._engine.execute(sql, {}, ())
+        return python_values(found.table.column(0), found.types[0])[0]
+
+    @property
+    def autocommit(self) -> bool:
+        """Whether each statement is a transaction of its own."""
+        return self._transactions.autocommit
+
+    def set_autocommit(self, value: bool) -> None:
+        """Change it; switching it on commits an open transaction."""
+        with self._lock:
+            self._check_open()
+            self._transactions.set_autocommit(value)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction waits for commit or rollback."""
+        return self._transactions.is_open
+
+    def commit(self) -> None:
+        """Commit the open transaction, if there is one.
+
+        Raises:
+            SerializationError: another session changed the same rows first; it is rolled back.
+        """
+        with self._lock:
+            self._check_open()
+            self._transactions.commit()
+
+    def rollback(self) -> None:
+        """Forget the open transaction, if there is one."""
+        with self._lock:
+            self._check_open()
+            self._transactions.rollback()
+
+    def interrupt(self) -> None:
+        """Ask the running statement to stop. Called from another thread."""
+        self._state.cancelled.set()
+        self._engine.interrupt()
+
+    def close(self) -> None:
+        """Roll back, and give the database back. Closing twice is allowed."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._statements.clear()
+            try:
+                self._transactions.rollback()
+                self._engine.close()
+            finally:
+                self.database.release()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InterfaceError("the connection is closed")
+
+
+def _check_parameters(prepared: PreparedStatement, parameters: ParameterValues) -> None:
+    if prepared.arity < 0:
+        if not isinstance(parameters, Mapping):
+            raise InterfaceError(
+                "the statement has named parameters",
+                hint="pass a mapping such as {'name': value}",
+                sqlstate="07001",
+            )
+    elif isinstance(parameters, str | bytes | Mapping):
+        if parameters or prepared.arity:
+            raise InterfaceError(
+                f"parameters for `?` come as a sequence, not as {type(parameters).__name__}",
+                hint="one value is passed as (value,)",
+                sqlstate="07001",
+            )
+    elif len(parameters) != prepared.arity:
+        raise InterfaceError(
+            f"the statement takes {prepared.arity} parameter(s), {len(parameters)} were given",
+            sqlstate="07001",
+        )

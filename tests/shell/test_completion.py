@@ -1,0 +1,133 @@
+"""What is suggested where: a table of texts, the cursor at the mark `|`."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pykudu_sql.shell.completion import Completion, Suggest, complete
+
+S = Suggest
+EXPRESSION = (S.COLUMNS, S.FUNCTIONS, S.KEYWORDS)
+
+
+def at_mark(text: str) -> Completion:
+    cursor = text.index("|")
+    return complete(text.replace("|", "", 1), cursor)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds", "prefix"),
+    [
+        ("|", (S.STATEMENTS,), ""),
+        ("sel|", (S.STATEMENTS,), "sel"),
+        ("select 1; ins|", (S.STATEMENTS,), "ins"),
+        ("-- comment\nsel|", (S.STATEMENTS,), "sel"),
+        ("select |", EXPRESSION, ""),
+        ("select a, b|", EXPRESSION, "b"),
+        ("select a |", (S.KEYWORDS,), ""),
+        ("select count(|", EXPRESSION, ""),
+        ("select a + |", EXPRESSION, ""),
+        ("select case when |", EXPRESSION, ""),
+        ("select * |", EXPRESSION, ""),
+        ("select * from |", (S.TABLES,), ""),
+        ("select * from fl|", (S.TABLES,), "fl"),
+        ('select * from "Fl|', (S.TABLES,), '"Fl'),
+        ("select * from a, |", (S.TABLES,), ""),
+        ("select * from a join |", (S.TABLES,), ""),
+        ("select * from a |", (S.KEYWORDS,), ""),
+        ("select * from a where |", EXPRESSION, ""),
+        ("select * from a where x = |", EXPRESSION, ""),
+        ("select * from a where x in (|", EXPRESSION, ""),
+        ("select * from a join b on |", EXPRESSION, ""),
+        ("select * from a order by x, |", EXPRESSION, ""),
+        ("select * from a where x in (select y from |", (S.TABLES,), ""),
+        ("select f(a, |) from t", EXPRESSION, ""),
+        ("select extract(year from |", EXPRESSION[2:], ""),
+        ("insert into |", (S.TABLES,), ""),
+        ("insert into t (|", (S.COLUMNS,), ""),
+        ("insert into t (a, b|", (S.COLUMNS,), "b"),
+        ("insert into t (a) values (|", EXPRESSION, ""),
+        ("upsert into |", (S.TABLES,), ""),
+        ("update |", (S.TABLES,), ""),
+        ("update t set |", EXPRESSION, ""),
+        ("delete from |", (S.TABLES,), ""),
+        ("alter table |", (S.TABLES,), ""),
+        ("alter table t drop column |", (S.COLUMNS,), ""),
+        ("alter table t add column x |", (S.TYPES,), ""),
+        ("drop table if exists |", (S.TABLES,), ""),
+        ("describe |", (S.TABLES,), ""),
+        ("show create table |", (S.TABLES,), ""),
+        ("show |", (S.KEYWORDS,), ""),
+        ("create table t (id |", (S.TYPES,), ""),
+        ("create table t (id bigint, v s|", (S.TYPES,), "s"),
+        ("create table t (id bigint, primary key (|", (S.COLUMNS,), ""),
+        ("select cast(a as |", (S.TYPES,), ""),
+        ("select a::|", (S.TYPES,), ""),
+        ("explain |", (S.KEYWORDS,), ""),
+        # Literals and comments are the user's own.
+        ("select 'ab|", (), ""),
+        ("select 'a|b'", (), ""),
+        ("select 12|", (), ""),
+        ("select a -- com|", (), ""),
+        ("select /* com|", (), ""),
+        ("select /* c */ |", EXPRESSION, ""),
+        # Commands.
+        (".|", (S.COMMANDS,), "."),
+        (".ta|", (S.COMMANDS,), ".ta"),
+        ("\\d|", (S.COMMANDS,), "\\d"),
+        (".mode |", (S.FORMATS,), ""),
+        (".mode cs|", (S.FORMATS,), "cs"),
+        (".timer o|", (S.SWITCHES,), "o"),
+        (".read ./a|", (S.FILES,), "./a"),
+        (".schema t|", (S.TABLES,), "t"),
+        (".quit |", (), ""),
+    ],
+)
+def test_kinds_at_the_cursor(text: str, kinds: tuple[Suggest, ...], prefix: str) -> None:
+    found = at_mark(text)
+    assert (found.kinds, found.prefix) == (kinds, prefix)
+
+
+@pytest.mark.parametrize(
+    ("text", "tables"),
+    [
+        ("select | from a", ("a",)),
+        ("select x from a where |", ("a",)),
+        ("select | from a, b as c join d on 1 = 1", ("a", "b", "d")),
+        ("select c.| from a, b as c", ("b",)),
+        ("select c.x| from a join b c on a.id = c.id", ("b",)),
+        ("select * from a where a.|", ("a",)),
+        ('select "Big".| from "Big"', ("Big",)),
+        ("select unknown.| from a", ("unknown",)),
+        ("update t set |", ("t",)),
+        ("insert into t (|", ("t",)),
+        ("alter table t drop column |", ("t",)),
+        ("select | from a; select 1 from b", ("a",)),
+        ("select 1 from a; select | from b", ("b",)),
+    ],
+)
+def test_columns_are_those_of_the_tables_of_the_statement(
+    text: str, tables: tuple[str, ...]
+) -> None:
+    found = at_mark(text)
+    assert Suggest.COLUMNS in found.kinds
+    assert found.tables == tables
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("with x as (select 1) select * from |", ("x",)),
+        ("with x as (select 1), y as (select 2) select * from |", ("x", "y")),
+        ("select | from flights f join planes as p", ("f", "p")),
+        ("select | from flights", ()),
+    ],
+)
+def test_names_given_in_the_statement_are_suggested(text: str, names: tuple[str, ...]) -> None:
+    assert at_mark(text).names == names
+
+
+@given(st.text(st.sampled_from("select from.,()'\"`;*-/\\ \nabAS1"), max_size=60), st.data())
+def test_no_text_upsets_it(text: str, data: st.DataObject) -> None:
+    cursor = data.draw(st.integers(0, len(text)))
+    assert text[:cursor].endswith(complete(text, cursor).prefix)
