@@ -116,9 +116,7 @@ class _Binder:
                     self.expression(row, Frame(outer), ctes)
                 width = len(node.expressions[0].expressions)
                 return [OutputColumn(f"col{i}") for i in range(width)]
-        raise SyntaxError(
-            "this is not a query", position=node_position(node, self._text)
-        )
+        raise SyntaxError("this is not a query", position=node_position(node, self._text))
 
     def expression(self, node: exp.Expr, frame: Frame, ctes: CteScope, *clause: str) -> None:
         """Bind the columns, functions and subqueries of an expression.
@@ -275,8 +273,9 @@ class _Binder:
         self, star: exp.Star, columns: list[OutputColumn], frame: Frame, ctes: CteScope
     ) -> list[OutputColumn]:
         """EXCLUDE, REPLACE and RENAME; a star with one of them brings in all it covers."""
-        changes = [node for key in ("except_", "replace", "rename") for node in
-                   _listed(star.args.get(key))]
+        changes = [
+            node for key in ("except_", "replace", "rename") for node in _listed(star.args.get(key))
+        ]
         if not changes:
             return columns
         _use(columns)

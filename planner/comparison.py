@@ -12,7 +12,7 @@ filters again; it may never return too little.
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -35,6 +35,11 @@ from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
 from pykudu_sql.storage.errors import DataError
 
+_INTEGER_RANGES: Mapping[Kind, tuple[int, int]] = {
+    kind: limits
+    for kind in (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
+    if (limits := DataType(kind).integer_range) is not None
+}
 _DAY_MICROS = 86_400_000_000
 _EXACT_DOUBLE = 1 << 53
 _INTEGER = re.compile(r"\s*[+-]?\d+\s*")
@@ -139,6 +144,12 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
     Unlike `DataType.to_cell` nothing is cut or rounded: `'abcd'` equals no VARCHAR(3) and 1.005 no
     DECIMAL(9,2). Text meets a number as `to_cell` reads it, for callers that hold keys as text.
     """
+    if type(value) is int:
+        limits = _INTEGER_RANGES.get(column_type.kind)
+        if limits is not None:
+            return value if limits[0] <= value <= limits[1] else None
+    elif type(value) is str and column_type.kind is Kind.STRING:
+        return value
     found = compare(ColumnSchema(0, "", column_type, nullable=False), Op.EQ, value)
     if isinstance(found, Comparison) and found.op is Op.EQ:
         too_long = isinstance(found.value, str) and 0 < column_type.length < len(found.value)
@@ -149,25 +160,6 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
         return column_type.to_cell(value)
     except DataError:
         return None
-
-
-def cell_reader(column_type: DataType) -> Callable[[object], Cell]:
-    """`exact_cell` of one type, with a short way for the values that are cells already."""
-    if column_type.is_integer:
-        low, high = column_type.integer_range or (0, 0)
-
-        def read_integer(value: object) -> Cell:
-            if type(value) is int:
-                return value if low <= value <= high else None
-            return exact_cell(column_type, value)
-
-        return read_integer
-    plain = {Kind.STRING: str, Kind.BINARY: bytes}.get(column_type.kind)
-
-    def read(value: object) -> Cell:
-        return value if type(value) is plain else exact_cell(column_type, value)
-
-    return read
 
 
 def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:

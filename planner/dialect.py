@@ -13,7 +13,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
 
-from pykudu_sql.planner.lexer import source_position
+from pykudu_sql.planner.lexer import source_position, tokenize
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourcePosition,
@@ -28,12 +28,8 @@ MAX_DEPTH = 600
 MAX_JOINS = 250
 POSITIONAL = "?"
 
-_OPENING = frozenset(
-    {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
-)
-_CLOSING = frozenset(
-    {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
-)
+_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
+_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _PREFIXES = frozenset(
     {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.PARAMETER}
 )
@@ -104,8 +100,6 @@ def parse(text: str, start: int = 0) -> exp.Expr:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except ParseError as error:
         raise _syntax_error(error, text) from None
-    except RecursionError:
-        raise _too_deep() from None
     tree = trees[0] if trees else None
     if tree is None:
         raise SyntaxError("the statement is empty")
@@ -126,8 +120,6 @@ def to_sql(tree: exp.Expr) -> str:
         return generator.generate(tree, copy=False)
     except UnsupportedError as error:
         raise NotSupportedError(f"not supported: {error}") from None
-    except RecursionError:
-        raise _too_deep() from None
 
 
 def display(tree: exp.Expr) -> str:
@@ -149,9 +141,10 @@ def _tokens(text: str, start: int) -> list[Token]:
     body = text[start:]
     try:
         raw = _DIALECT.tokenize(body)
-    except TokenError as error:
-        message = str(error).splitlines()[0]
-        raise SyntaxError(f"unreadable text: {message}") from None
+    except TokenError:
+        for _ in tokenize(text, start):
+            pass  # our own lexer knows the place
+        raise SyntaxError("the statement has text that is no SQL") from None
     if start:
         raw = [_moved(token, start) for token in raw]
     while raw and raw[-1].token_type is TokenType.SEMICOLON:
@@ -287,10 +280,4 @@ def _syntax_error(error: ParseError, text: str) -> SyntaxError:
         f'syntax error at or near "{word}"',
         hint=None if unspecific else description,
         position=source_position(text, max(0, start), len(word)),
-    )
-
-
-def _too_deep() -> StatementTooComplexError:
-    return StatementTooComplexError(
-        "statement is nested too deeply", hint="write parts of it as WITH queries"
     )

@@ -39,9 +39,7 @@ def value_of(expression: Expression, text: str, context: PlanContext) -> Any:
     return found.value
 
 
-def cell_of(
-    expression: Expression, column: ColumnSchema, text: str, context: PlanContext
-) -> Cell:
+def cell_of(expression: Expression, column: ColumnSchema, text: str, context: PlanContext) -> Cell:
     """The cell of a column that a constant expression stands for.
 
     Raises:

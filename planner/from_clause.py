@@ -185,19 +185,13 @@ class FromClauses:
         self.references.append(reference)
         return reference
 
-    def _derived(
-        self, node: exp.Expr, query: exp.Expr, frame: Frame, ctes: CteScope
-    ) -> Source:
+    def _derived(self, node: exp.Expr, query: exp.Expr, frame: Frame, ctes: CteScope) -> Source:
         """A subquery or VALUES; it may refer to the sources before it, as LATERAL ones do."""
         columns = self._query(query, frame, ctes)
         alias = node.alias.lower() or f"subquery {len(frame.sources) + 1}"
-        return self._add(
-            frame, DerivedTable(alias, renamed(columns, node.args.get("alias"))), node
-        )
+        return self._add(frame, DerivedTable(alias, renamed(columns, node.args.get("alias"))), node)
 
-    def _function(
-        self, node: exp.Expr, call: exp.Func, frame: Frame, ctes: CteScope
-    ) -> Source:
+    def _function(self, node: exp.Expr, call: exp.Func, frame: Frame, ctes: CteScope) -> Source:
         name = next(iter(sorted(function_names(call) & TABLE_FUNCTIONS)), None)
         if name is None:
             shown = min(function_names(call), key=len)

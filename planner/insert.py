@@ -74,7 +74,9 @@ def plan_insert(tokens: TokenStream, context: PlanContext) -> InsertValues | Ins
     if tokens.accept("DEFAULT", "VALUES"):
         tokens.expect_end()
         return _default_row(head, text)
-    conflict = _DO_NOTHING.search(text, tokens.current.start)
+    conflict = None
+    if text.rstrip("; \t\r\n")[-7:].upper() == "NOTHING":
+        conflict = _DO_NOTHING.search(text, tokens.current.start)
     if conflict is not None:
         head = _ignoring(head)
         text = text[: conflict.start()]
@@ -189,7 +191,8 @@ def _default_row(head: _Head, text: str) -> InsertValues:
         if not column.nullable and column.write_default is None:
             raise NotNullError(
                 f"no value provided for required column '{column.name}' of table "
-                f"'{head.table.name}'"
+                f"'{head.table.name}'",
+                hint="name the columns and give their values",
             )
     return _insert_values(head, ValueRows(columns, [0]), text, cacheable=True)
 
@@ -292,9 +295,7 @@ def _raw(node: exp.Expr, context: PlanContext) -> Raw:
     return _COMPUTED
 
 
-def _insert_computed(
-    head: _Head, tree: exp.Values, text: str, context: PlanContext
-) -> InsertQuery:
+def _insert_computed(head: _Head, tree: exp.Values, text: str, context: PlanContext) -> InsertQuery:
     """The rows as a query; DEFAULT becomes the column's default."""
     for row in tree.expressions:
         for node, column in zip(_cells(row), head.columns, strict=True):

@@ -80,14 +80,15 @@ def _keeps_a_row(limit: exp.Expr | None) -> bool:
     if limit is None:
         return True
     count = limit.expression if isinstance(limit, exp.Limit) else None
-    return isinstance(count, exp.Literal) and not count.is_string and count.this.isdigit() and (
-        int(count.this) > 0 and not limit.args.get("expressions")
+    return (
+        isinstance(count, exp.Literal)
+        and not count.is_string
+        and count.this.isdigit()
+        and (int(count.this) > 0 and not limit.args.get("expressions"))
     )
 
 
-def _outputs(
-    select: exp.Select, bound: BoundQuery, reference: TableReference
-) -> list[int] | None:
+def _outputs(select: exp.Select, bound: BoundQuery, reference: TableReference) -> list[int] | None:
     """The column ids of a SELECT list of plain columns and stars."""
     ids: list[int] = []
     for item in select.expressions:

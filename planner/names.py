@@ -64,6 +64,4 @@ def undefined_alias(column: exp.Column, frame: Frame, text: str) -> UndefinedTab
 
 def with_position(error: UndefinedTableError, node: exp.Expr, text: str) -> UndefinedTableError:
     """An error of the catalog with the place of the name in the statement."""
-    return UndefinedTableError(
-        error.message, hint=error.hint, position=node_position(node, text)
-    )
+    return UndefinedTableError(error.message, hint=error.hint, position=node_position(node, text))

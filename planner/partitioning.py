@@ -58,9 +58,7 @@ def _named(names: Sequence[str], schema: Schema) -> tuple[ColumnSchema, ...]:
     return tuple(column for column in schema.key_columns if not schema.is_hidden(column))
 
 
-def _hashes(
-    clauses: Sequence[HashClause], schema: Schema, text: str
-) -> tuple[HashDimension, ...]:
+def _hashes(clauses: Sequence[HashClause], schema: Schema, text: str) -> tuple[HashDimension, ...]:
     dimensions = []
     for clause in clauses:
         try:

@@ -13,7 +13,7 @@ from pykudu_sql.planner.plan import Explain, Plan
 from pykudu_sql.planner.query import plan_query
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.planner.update import plan_delete, plan_truncate, plan_update
-from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
+from pykudu_sql.storage.errors import ProgrammingError, StatementTooComplexError, SyntaxError
 
 MAX_STATEMENT_CHARACTERS = 256 * 1024 * 1024
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
@@ -36,13 +36,17 @@ def plan(sql: str, context: PlanContext) -> Plan:
         ProgrammingError, DataError, IntegrityError, NotSupportedError: it is, and cannot be done.
     """
     if len(sql) > MAX_STATEMENT_CHARACTERS:
-        raise SyntaxError(
+        raise StatementTooComplexError(
             f"statement of {len(sql)} characters is too long",
             hint="bulk data goes through append()",
-            sqlstate="54001",
         )
     moment = context.now()
-    planned = _plan(sql, 0, replace(context, now=lambda: moment))
+    try:
+        planned = _plan(sql, 0, replace(context, now=lambda: moment))
+    except RecursionError:
+        raise StatementTooComplexError(
+            "statement is nested too deeply", hint="write parts of it as WITH queries"
+        ) from None
     keys = {type(key) for key in planned.parameters}
     if len(keys) > 1:
         raise ProgrammingError(

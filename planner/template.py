@@ -118,4 +118,3 @@ def _separate(
         else:
             complete.append(part)
     return complete, tuple(waiting)
-

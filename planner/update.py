@@ -192,9 +192,7 @@ def _rows(
     for key in ("where", "with_"):
         select.set(key, tree.args.get(key))
     if target.args.get("version") is not None:
-        raise NotSupportedError(
-            "the past cannot be written", position=node_position(target, text)
-        )
+        raise NotSupportedError("the past cannot be written", position=node_position(target, text))
     name = f"{target.db}.{target.name}" if target.db else target.name
     try:
         table = context.catalog.table(name.lower())
@@ -275,9 +273,7 @@ def _is_default(node: exp.Expr) -> bool:
     )
 
 
-def _single_key(
-    rows: _Rows, bound: BoundQuery, context: PlanContext
-) -> tuple[Value, ...] | None:
+def _single_key(rows: _Rows, bound: BoundQuery, context: PlanContext) -> tuple[Value, ...] | None:
     if len(bound.references) != 1 or rows.select.args.get("with_") is not None:
         return None
     where = rows.select.args.get("where")

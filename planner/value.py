@@ -1,10 +1,10 @@
 """Values of a plan: cells, and parameters that become cells when the statement runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pykudu_sql.planner.comparison import cell_reader
+from pykudu_sql.planner.comparison import exact_cell
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.errors import DataError, InterfaceError
 
@@ -63,32 +63,19 @@ def bind_value(value: Value, parameters: ParameterValues) -> Cell:
         raise type(error)(f"column '{value.column}': {error.message}", hint=error.hint) from error
 
 
-def key_binder(
-    key: Sequence[Value],
-) -> Callable[[ParameterValues], tuple[Cell, ...] | None]:
-    """A function from parameters to the key to look up, or to None when no row can have it.
+def bind_key(key: Sequence[Value], parameters: ParameterValues) -> tuple[Cell, ...] | None:
+    """A key to look up, or None when no row can have it.
 
     NULL equals nothing, and neither does a value the key column cannot hold exactly
-    (`id = 2.5` on an INT column, `name = 'abcd'` on a VARCHAR(3)). Made once for a plan, called
-    for each execution; it raises InterfaceError when a parameter has no value.
+    (`id = 2.5` on an INT column, `name = 'abcd'` on a VARCHAR(3)).
+
+    Raises:
+        InterfaceError: a parameter has no value.
     """
-    if all(type(value) is Parameter for value in key):
-        holes = [(v.key, cell_reader(v.type)) for v in key if isinstance(v, Parameter)]
-
-        def bind_holes(parameters: ParameterValues) -> tuple[Cell, ...] | None:
-            cells = tuple([read(parameter_value(parameters, name)) for name, read in holes])
-            return None if None in cells else cells
-
-        return bind_holes
-    readers = [(v, cell_reader(v.type) if isinstance(v, Parameter) else None) for v in key]
-
-    def bind_mixed(parameters: ParameterValues) -> tuple[Cell, ...] | None:
-        cells = []
-        for value, read in readers:
-            if read is not None and isinstance(value, Parameter):
-                cells.append(read(parameter_value(parameters, value.key)))
-            else:
-                cells.append(value)  # type: ignore[arg-type]
-        return None if None in cells else tuple(cells)
-
-    return bind_mixed
+    cells: list[Cell] = []
+    for value in key:
+        if isinstance(value, Parameter):
+            cells.append(exact_cell(value.type, parameter_value(parameters, value.key)))
+        else:
+            cells.append(value)
+    return None if None in cells else tuple(cells)

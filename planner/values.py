@@ -15,9 +15,10 @@ from enum import Enum
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import Kind
 from pykudu_sql.storage.errors import DataError, ProgrammingError
 
-_GAP = r"(?:\s+|--[^\n]*|/\*.*?\*/)*"
+_GAP = r"\s*"
 _VALUE = re.compile(
     rf"""{_GAP}(?:
       ([+-]?\d+(?![\w.]))
@@ -143,6 +144,8 @@ def column_values(
     Raises:
         DataError: a value does not fit; the message names column, value and row.
     """
+    if _are_cells(raw, column):
+        return tuple(raw)  # type: ignore[arg-type]
     to_cell = column.type.to_cell
     values: list[Value] = []
     for value in raw:
@@ -156,6 +159,15 @@ def column_values(
             except DataError as error:
                 raise _unfit(error, column, len(values), len(raw), text, offsets) from error
     return tuple(values)
+
+
+def _are_cells(raw: Sequence[Raw], column: ColumnSchema) -> bool:
+    """Whether all values are cells of the column as they stand: the usual case, checked at once."""
+    kinds = set(map(type, raw))
+    if kinds == {int} and column.type.is_integer:
+        low, high = column.type.integer_range or (0, 0)
+        return low <= min(raw) and max(raw) <= high  # type: ignore[type-var,operator]
+    return kinds == {str} and column.type.kind is Kind.STRING and "".join(raw).isascii()  # type: ignore[arg-type]
 
 
 def _unfit(

@@ -20,6 +20,7 @@ from pykudu_sql.executor.writes import write_many
 from pykudu_sql.planner.context import PlanContext, PlanSettings
 from pykudu_sql.planner.plan import (
     DeleteQuery,
+    Explain,
     InsertQuery,
     InsertValues,
     KeyDelete,
@@ -88,7 +89,8 @@ class Session:
         with self._lock:
             self._state.cancelled.clear()
             prepared = self._prepared(sql)
-            _check_parameters(prepared, parameters)
+            if type(parameters) is not tuple or len(parameters) != prepared.arity:
+                _check_parameters(prepared, parameters)
             return prepared.run(parameters)
 
     def execute_many(self, sql: str, parameter_rows: Iterable[ParameterValues]) -> Outcome:
@@ -225,6 +227,15 @@ class Session:
 
 
 def _check_parameters(prepared: PreparedStatement, parameters: ParameterValues) -> None:
+    """See that parameters come in the shape and number the statement wants.
+
+    EXPLAIN may go without them.
+
+    Raises:
+        InterfaceError: they do not.
+    """
+    if isinstance(prepared.plan, Explain) and not prepared.plan.analyze and not parameters:
+        return
     if prepared.arity < 0:
         if not isinstance(parameters, Mapping):
             raise InterfaceError(

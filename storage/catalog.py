@@ -78,7 +78,7 @@ class TableInfo:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Catalog:
     """All tables at one moment.
 
@@ -91,6 +91,11 @@ class Catalog:
     tables: Mapping[str, TableInfo]
     version: int
     timestamp: int
+
+    @cached_property
+    def by_id(self) -> Mapping[str, TableInfo]:
+        """The tables by id."""
+        return {table.id: table for table in self.tables.values()}
 
     def table(self, name: str) -> TableInfo:
         """The table of a name.

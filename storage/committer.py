@@ -10,18 +10,20 @@ rows in the log as well, their record is conditional: it holds only if the manif
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.storage.common.hybrid_time import HybridClock
 from pykudu_sql.storage.errors import IntegrityError, ReadOnlyError, SerializationError
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
-from pykudu_sql.storage.tablet.commit_record import CommitRecord, encode_commit
+from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, encode_commit
 from pykudu_sql.storage.tablet.flush import TabletHost
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.mvcc import MvccManager
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
+from pykudu_sql.storage.tablet.rowset import RowSet
+from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
 
 
@@ -109,6 +111,27 @@ class Committer:
         timestamp = self.clock.now()
         staged = any(writes.staged for writes in settled)
         return AppliedCommit(timestamp, self._apply(settled, timestamp, staged))
+
+    def apply_one(
+        self,
+        tablet: Tablet,
+        writes: TabletWrites,
+        keys: Sequence[Sequence[bytes]],
+        targets: Mapping[int, RowSet],
+    ) -> AppliedCommit:
+        """Log and apply writes to one tablet that were decided under the commit lock.
+
+        Args:
+            tablet, writes, keys, targets: see `Tablet.apply`.
+
+        Raises:
+            ReadOnlyError, DiskError: they could not be logged.
+        """
+        timestamp = self.clock.now()
+        sequence = self._log.append(encode_commit(CommitRecord(timestamp, False, (writes,))))
+        self.mvcc.assign(timestamp)
+        tablet.apply(writes, keys, timestamp, sequence, targets)
+        return AppliedCommit(timestamp, sequence)
 
     def finish(self, commit: AppliedCommit, durable: bool) -> None:
         """Make an applied commit visible.

@@ -8,7 +8,7 @@ own, so it is atomic, durable, and seen AS OF later times only.
 
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,9 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.committer import Committer
 from pykudu_sql.storage.common.hybrid_time import HybridClock, from_micros, to_micros
 from pykudu_sql.storage.common.partition import PartitionSchema
+from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import Schema, check_identifier
+from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import InterfaceError, SnapshotInFutureError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env, FileLock
@@ -33,6 +35,7 @@ from pykudu_sql.storage.introspection import (
 from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.maintenance import MaintenanceHost, MaintenanceManager
+from pykudu_sql.storage.row_writer import RowWriter
 from pykudu_sql.storage.store_state import StoreState
 from pykudu_sql.storage.tablet.bootstrap import replay
 from pykudu_sql.storage.tablet.flush import flush_tablet
@@ -40,7 +43,8 @@ from pykudu_sql.storage.tablet.mvcc import MvccManager
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.tablet_metadata import TabletMetadata
-from pykudu_sql.storage.transaction import Transaction, TransactionHost
+from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.transaction_host import TransactionHost
 
 MANIFEST_BYTES = 4 << 20
 
@@ -138,6 +142,7 @@ class Store:
             self._table_now,
             self._auto_increment.reserve,
         )
+        self._row_writer = RowWriter(self._host)
         self._maintenance = MaintenanceManager(
             MaintenanceHost(
                 self._tablets,
@@ -200,10 +205,7 @@ class Store:
                 self._condensed = self._manifest.size
 
     def _table_now(self, table_id: str) -> TableInfo | None:
-        for table in self.catalog.tables.values():
-            if table.id == table_id:
-                return table
-        return None
+        return self.catalog.by_id.get(table_id)
 
     @property
     def catalog(self) -> Catalog:
@@ -233,6 +235,10 @@ class Store:
         if self._closed:
             raise InterfaceError(f"database '{self.path}' is closed")
         return Transaction(self._host, self._committer.mvcc.bound)
+
+    def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
+        """Do one operation on one row as a commit of its own; see `RowWriter.write`."""
+        return self._row_writer.write(table, kind, cells, self.options.durability == "full")
 
     def settle(self, bound: int) -> None:
         """Make a bound in the past readable: no commit below it is on its way any more.

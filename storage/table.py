@@ -19,7 +19,7 @@ from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, ch
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.errors import AlreadyPresentError, NotNullError
-from pykudu_sql.storage.tablet.pending_writes import KeyedOperations
+from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.rowset import RowBlock
 
 _MOSTLY = 8

@@ -6,9 +6,8 @@ stay in the transaction's own stores until then, but for large inserts, whose ro
 at once and named by the manifest only at commit.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -17,55 +16,35 @@ import pyarrow as pa
 
 from pykudu_sql.storage.bulk_writer import BULK_ROWS, coerce_columns, write_rowsets
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.committer import Committer
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.partition_pruner import prune
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_cells
+from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import (
     InterfaceError,
-    NotSupportedError,
-    SerializationError,
     UncoveredRangeError,
 )
+from pykudu_sql.storage.row_writer import check_countable, keyed_row
 from pykudu_sql.storage.table import (
     AssignedRows,
     assemble,
     assign,
     complete,
-    complete_cells,
     set_ids,
     split,
 )
+from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.locator import Located, OwnChanges
-from pykudu_sql.storage.tablet.pending_writes import KeyedOperations, KeyedRow, PendingWrites
+from pykudu_sql.storage.tablet.pending_writes import PendingWrites
 from pykudu_sql.storage.tablet.rowset import RowBlock, RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.transaction_host import TransactionHost, check_unchanged
 
 PARALLEL_ROWS = 200_000
 
 Places = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class TransactionHost:
-    """What a transaction needs of its store.
-
-    Attributes:
-        tablets: by UUID.
-        committer: commits.
-        pool: threads for scans and large inserts.
-        table_now: a table's newest state by id, None once it is dropped.
-        auto_ids: reserves n values of a table's hidden counter and returns the first.
-    """
-
-    tablets: Mapping[str, Tablet]
-    committer: Committer
-    pool: Executor
-    table_now: Callable[[str], TableInfo | None]
-    auto_ids: Callable[[TableInfo, int], int]
 
 
 class Transaction:
@@ -229,12 +208,11 @@ class Transaction:
         schema = table.schema
         if not schema.auto_incrementing or not operations.kind.may_insert:
             return operations
-        counter = schema.key_ids[-1]
-        if operations.kind not in (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE):
-            raise _no_upsert(table)
+        check_countable(table, operations.kind)
         first = self._host.auto_ids(table, operations.length)
         numbers = pa.array(np.arange(first, first + operations.length, dtype=np.int64))
-        return replace(operations, columns={**operations.columns, counter: numbers})
+        columns = {**operations.columns, schema.key_ids[-1]: numbers}
+        return replace(operations, columns=columns)
 
     def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
         """Do one operation on one row; as `write` for a batch of one.
@@ -245,20 +223,9 @@ class Transaction:
             cells: by column id, the key's among them.
         """
         self._open()
-        schema = table.schema
-        check_cells(schema, cells, table.name)
-        set_columns = set_ids(schema, cells)
-        if kind.may_insert:
-            if schema.auto_incrementing:
-                if kind not in (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE):
-                    raise _no_upsert(table)
-                cells = {**cells, schema.key_ids[-1]: self._host.auto_ids(table, 1)}
-            cells = complete_cells(table, cells)
-        key = tuple([cells[i] for i in schema.key_ids])
-        index = table.assigner.assign_one(cells)
-        tablet = self._host.tablets[table.tablets[index].id]
+        tablet, row = keyed_row(self._host, table, kind, cells)
         pending = self._pending_for(table, tablet)
-        changed = pending.write_row(KeyedRow(kind, tablet.probe(key), cells, set_columns))
+        changed = pending.write_row(row)
         self._keep(table, pending)
         return changed
 
@@ -307,14 +274,8 @@ class Transaction:
         return commit.timestamp
 
     def _check_tables(self) -> None:
-        """A table altered or dropped since would not take these rows as they are."""
         for table in self._written.values():
-            now = self._host.table_now(table.id)
-            if now is None or now.schema != table.schema or now.tablets != table.tablets:
-                raise SerializationError(
-                    f"table '{table.name}' was changed by another session meanwhile",
-                    hint="run the transaction again",
-                )
+            check_unchanged(self._host, table)
 
     def rollback(self) -> None:
         """Forget everything written."""
@@ -333,10 +294,3 @@ def _until(blocks: Iterator[RowBlock], limit: int) -> Iterator[RowBlock]:
             return
         rows += block.length
         yield block
-
-
-def _no_upsert(table: TableInfo) -> NotSupportedError:
-    return NotSupportedError(
-        f"table '{table.name}' has a NON UNIQUE PRIMARY KEY and takes no UPSERT",
-        hint="use INSERT, or UPDATE the rows by a WHERE",
-    )

@@ -58,8 +58,10 @@ def prepare(state: SessionState, plan: Plan) -> Prepared:
             return prepare_write(state, plan)
         case CreateTable():
             return partial(definitions.create_table, state, plan)
+        case Explain(explained, analyze=True):
+            return partial(explanations.analyze_plan, state, plan, prepare(state, explained))
         case Explain():
-            return partial(explanations.explain, state, plan)
+            return partial(explanations.explain_plan, state, plan)
         case _:
             return lambda parameters: _run(state, plan)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.create_table_sql import create_table_sql
+from pykudu_sql.planner.show_create import create_table_sql
 from pykudu_sql.planner.plan import Describe, Show, ShowKind
 from pykudu_sql.result import Header, Outcome, Row, RowResult, header
 from pykudu_sql.settings import SETTINGS, Scope

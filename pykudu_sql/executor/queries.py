@@ -41,8 +41,16 @@ def compute(
         state.checkpoint()
         relations[scan.name] = read(state, scan, parameters, transaction)
     state.checkpoint()
-    values = [parameter_value(parameters, key) for key in query.parameters]
-    return state.engine.execute(query.sql, relations, values)
+    return state.engine.execute(query.sql, relations, parameter_values(query, parameters))
+
+
+def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
+    """The values of a query's `$1`, `$2`, ...
+
+    Raises:
+        InterfaceError: one was not given.
+    """
+    return [parameter_value(parameters, key) for key in query.parameters]
 
 
 def read(

@@ -2,17 +2,17 @@
 
 Kudu's (`util/bloom_filter.h`) with its target of one false answer in 10,000. The filter is split
 into blocks of 128 bits (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters,
-2007): a key picks one block by the upper half of its hash, and sets four bits in each of the block's
-two 64-bit words. That takes half as many bits again as a plain filter, and one memory access instead
-of thirteen. Keys sorted by hash are sorted by block, so building is a sort and one OR over the keys
-of each block.
+2007): a key picks one block by the upper half of its hash, and sets four bits in each of the
+block's two 64-bit words. That takes half as many bits again as a plain filter, and one memory
+access instead of thirteen. Keys sorted by hash are sorted by block, so building is a sort and one
+OR over the keys of each block.
 
     0       4   format, u32, 1
     4       4   number of blocks, u32
     8       .   blocks, two u64 each
 
-A key of hash h belongs to block (h >> 32) * blocks >> 32. With s = h * 0x9E3779B97F4A7C15 mod 2**64,
-its bits in the two words are patterns s >> 52 and s >> 40 & 4095 (see `_pattern`).
+A key of hash h belongs to block (h >> 32) * blocks >> 32. Its bits in the two words are patterns
+s >> 52 and s >> 40 & 4095 (see `_pattern`), where s = h * 0x9E3779B97F4A7C15 mod 2**64.
 """
 
 import math
@@ -157,25 +157,32 @@ def bits_per_key(false_positives: float) -> float:
 
 
 def expected_false_positives(bits: float) -> float:
-    """The share of wrong answers at so many bits a key.
+    """The share of wrong answers at so many bits a key, at least 4.
 
     Keys fall on blocks by a Poisson distribution; a block of j keys has j patterns in either word.
     """
     mean = _BLOCK_BITS / bits
     probability = math.exp(-mean)
     total = 0.0
-    for keys in range(1, int(mean + 12 * math.sqrt(mean)) + 12):
+    for keys, chance in enumerate(_CHANCES, 1):
         probability *= mean / keys
-        total += probability * _chance_of_pattern(keys) ** 2
+        total += probability * chance * chance
     return total
 
 
 def _chance_of_pattern(keys: int) -> float:
-    """Chance that so many patterns cover a given one, by inclusion and exclusion of its bits."""
+    """Chance that the patterns of so many keys cover a given one: one of them is the same, or they
+    do it together, by inclusion and exclusion of its bits."""
     patterns = math.comb(_WORD_BITS, _BITS_PER_WORD)
-    return sum(
+    together = sum(
         (-1) ** missing
         * math.comb(_BITS_PER_WORD, missing)
         * (math.comb(_WORD_BITS - missing, _BITS_PER_WORD) / patterns) ** keys
         for missing in range(_BITS_PER_WORD + 1)
     )
+    none_equal = (1 - 1 / (1 << _PATTERN_BITS)) ** keys
+    return 1 - none_equal * (1 - together)
+
+
+# Blocks of more keys than this are rarer than anything asked for.
+_CHANCES = tuple(_chance_of_pattern(keys) for keys in range(1, 128))

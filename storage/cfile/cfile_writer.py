@@ -160,15 +160,15 @@ class _ColumnEncoder:
         def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
             return Encoding.DICT_ENCODING, bitshuffle.compress(codes[start:stop])
 
-        lengths, data = _lengths_and_bytes(column.words)
+        offsets, data = _offsets_and_bytes(column.words)
         words = block.pack(
             Encoding.PLAIN_ENCODING,
             self.compression,
             len(column.words),
             None,
-            self._encode_binary(lengths, data),
+            self._encode_binary(offsets, data),
         )
-        raw_size = codes.nbytes + lengths.nbytes + data.nbytes
+        raw_size = codes.nbytes + dictionary.words_size(column.words)
         return self._assemble(
             cuts, zone_map, Encoding.DICT_ENCODING, encode_block, raw_size, dictionary_block=words
         )
@@ -177,30 +177,29 @@ class _ColumnEncoder:
         """Strings and binaries as they are."""
         # Filling drops the bytes that NULL slots may still point at.
         empty = "" if self.type.is_text else b""
-        lengths, data = _lengths_and_bytes(
+        offsets, data = _offsets_and_bytes(
             pc.fill_null(array, empty) if array.null_count else array
         )
-        ends = np.cumsum(lengths, dtype=np.int64)
-        cuts = BlockCuts.of(self._byte_cuts(ends), validity(array))
+        cuts = BlockCuts.of(self._byte_cuts(offsets), validity(array))
         zone_map = block_bounds.string_zone_map(array, self.type, cuts)
 
         def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
-            begin = int(ends[start - 1]) if start else 0
-            part = data[begin : int(ends[stop - 1])]
-            return Encoding.PLAIN_ENCODING, self._encode_binary(lengths[start:stop], part)
+            return Encoding.PLAIN_ENCODING, self._encode_binary(offsets[start : stop + 1], data)
 
-        raw_size = data.nbytes + lengths.nbytes
+        raw_size = int(offsets[-1] - offsets[0]) + _LENGTH_BYTES * len(array)
         return self._assemble(cuts, zone_map, Encoding.PLAIN_ENCODING, encode_block, raw_size)
 
-    def _encode_binary(self, lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8]) -> bytes:
+    def _encode_binary(self, offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8]) -> bytes:
+        """The values between neighbouring offsets into `data`."""
+        part = data[int(offsets[0]) : int(offsets[-1])]
         uncompressed = self.compression is Compression.NO_COMPRESSION
-        return plain.encode_binary(lengths, data, compressed=uncompressed)
+        return plain.encode_binary(np.diff(offsets).view(np.uint32), part, compressed=uncompressed)
 
-    def _byte_cuts(self, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _byte_cuts(self, offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """Blocks of at most the block size, or of the eight rows that must be."""
-        rows = len(ends)
+        rows = len(offsets) - 1
         marks = np.append(np.arange(0, rows, ROW_MULTIPLE), rows)
-        before = np.concatenate(([0], ends))[marks] + _LENGTH_BYTES * marks
+        before = offsets[marks].astype(np.int64) + _LENGTH_BYTES * marks
         firsts = [0]
         mark = 0
         while mark < len(marks) - 1:
@@ -248,16 +247,12 @@ def _even_cuts(rows: int, rows_per_block: int) -> npt.NDArray[np.int64]:
     return np.append(np.arange(0, rows, step, dtype=np.int64), np.int64(rows))
 
 
-def _lengths_and_bytes(
+def _offsets_and_bytes(
     array: pa.Array,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-    """Lengths and bytes of strings or binaries without NULL."""
-    if len(array) == 0:
-        return np.empty(0, np.uint32), np.empty(0, np.uint8)
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """Strings or binaries without NULL as n + 1 offsets into their bytes."""
     _, offset_buffer, data = array.buffers()
+    if len(array) == 0 or data is None:
+        return np.zeros(len(array) + 1, np.int32), np.empty(0, np.uint8)
     offsets = np.frombuffer(offset_buffer, np.int32, len(array) + 1, 4 * array.offset)
-    lengths = np.diff(offsets).astype(np.uint32)
-    start, stop = int(offsets[0]), int(offsets[-1])
-    if start == stop:
-        return lengths, np.empty(0, np.uint8)
-    return lengths, np.frombuffer(data, np.uint8, stop - start, start)
+    return offsets, np.frombuffer(data, np.uint8)

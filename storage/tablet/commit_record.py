@@ -21,6 +21,7 @@ import struct
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -114,7 +115,7 @@ def encode_commit(record: CommitRecord) -> bytes:
     flags = _CONDITIONAL if record.conditional else 0
     parts = [_COMMIT.pack(flags, record.timestamp, len(record.tablets))]
     for writes in record.tablets:
-        identity = uuid.UUID(writes.tablet_id).bytes
+        identity = _uuid_bytes(writes.tablet_id)
         parts.append(
             _TABLET.pack(identity, writes.memrowset_id, len(writes.inserts), len(writes.mutations))
         )
@@ -128,6 +129,11 @@ def encode_commit(record: CommitRecord) -> bytes:
         for mutation in writes.mutations:
             parts.extend(_pack_mutation(mutation))
     return b"".join(parts)
+
+
+@lru_cache(maxsize=4096)
+def _uuid_bytes(text: str) -> bytes:
+    return uuid.UUID(text).bytes
 
 
 def _pack_mutation(mutation: RowMutation | BatchMutation) -> tuple[bytes, ...]:

@@ -11,17 +11,16 @@ writes are done over against the new rowsets.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
-from pykudu_sql.storage.errors import AlreadyPresentError, Error, RowNotFoundError
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
     BatchMutation,
@@ -32,6 +31,15 @@ from pykudu_sql.storage.tablet.commit_record import (
 from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.keyed_operations import (
+    ChangedRow,
+    KeyedOperations,
+    KeyedRow,
+    NewRow,
+    absent,
+    decide,
+    present,
+)
 from pykudu_sql.storage.tablet.locator import (
     Located,
     TabletComponents,
@@ -48,38 +56,6 @@ LATEST = 1 << 63
 _PRIVATE_ID = -1
 
 Columns = Mapping[int, pa.Array]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyedOperations:
-    """A batch of operations on one tablet, its keys encoded and distinct.
-
-    Attributes:
-        operations: what to do; INSERT and UPSERT carry every column (see `set_ids`).
-        keys: encoded.
-        set_ids: the columns outside the key that an UPSERT or UPDATE of a present row sets.
-    """
-
-    operations: RowOperations
-    keys: EncodedKeys
-    set_ids: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyedRow:
-    """One operation on one row.
-
-    Attributes:
-        kind: what to do.
-        probe: its key.
-        cells: for INSERT and UPSERT every column; for UPDATE those set.
-        set_ids: as in `KeyedOperations`.
-    """
-
-    kind: RowOpKind
-    probe: KeyProbe
-    cells: Mapping[int, Cell]
-    set_ids: tuple[int, ...]
 
 
 class PendingWrites:
@@ -126,9 +102,9 @@ class PendingWrites:
         found = self.locate(keys)
         alive = found.alive
         if kind is RowOpKind.INSERT and alive.any():
-            raise self.present(keys.at(int(np.argmax(alive))))
+            raise present(self.tablet, self._table, keys.at(int(np.argmax(alive))))
         if kind in (RowOpKind.UPDATE, RowOpKind.DELETE) and not alive.all():
-            raise self._absent(keys.at(int(np.argmin(alive))))
+            raise absent(self.tablet, self._table, keys.at(int(np.argmin(alive))))
         return found
 
     def write(self, batch: KeyedOperations, found: Located) -> int:
@@ -218,37 +194,18 @@ class PendingWrites:
         """
         candidates = self._with_key(row.probe.encoded)
         found = find_row(candidates, self._reusable, row.probe, self.bound, self.own)
-        alive = found is not None and found[2]
-        kind = row.kind
-        if alive and kind is RowOpKind.INSERT:
-            raise self.present(row.probe.encoded)
-        if not alive and kind in (RowOpKind.UPDATE, RowOpKind.DELETE):
-            raise self._absent(row.probe.encoded)
+        effect = decide(self.tablet, self._table, row, found)
         self._log.append(row)
-        if found is not None and alive:
-            return self._change_row(found[0], found[1], row)
-        if not kind.may_insert:
-            return 0
-        if found is not None:
-            key_ids = self.tablet.schema.key_ids
-            values = {i: cell for i, cell in row.cells.items() if i not in key_ids}
-            self._change_one(found[0], found[1], DeltaKind.REINSERT, values)
-        else:
-            cells = tuple(row.cells.values())
-            self._inserts.insert_one(row.probe.encoded, cells, tuple(row.cells), 0)
-            self._inserted.append((RowInsert(row.cells), (row.probe.encoded,)))
-        return 1
-
-    def _change_row(self, rowset: RowSet, ordinal: int, row: KeyedRow) -> int:
-        kind = row.kind
-        if kind is RowOpKind.INSERT_IGNORE:
-            return 0
-        if kind in (RowOpKind.DELETE, RowOpKind.DELETE_IGNORE):
-            self._change_one(rowset, ordinal, DeltaKind.DELETE, {})
-        elif row.set_ids:
-            cells = {i: row.cells[i] for i in row.set_ids}
-            self._change_one(rowset, ordinal, DeltaKind.UPDATE, cells)
-        return 1
+        match effect:
+            case NewRow(cells):
+                values, ids = tuple(cells.values()), tuple(cells)
+                self._inserts.insert_one(row.probe.encoded, values, ids, 0)
+                self._inserted.append((RowInsert(cells), (row.probe.encoded,)))
+                return 1
+            case ChangedRow(rowset, ordinal, kind, cells):
+                self._change_one(rowset, ordinal, kind, cells)
+                return 1
+        return int(effect)
 
     def _change_one(
         self, rowset: RowSet, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell]
@@ -343,22 +300,6 @@ class PendingWrites:
     def components(self) -> TabletComponents:
         """The tablet's rowsets that these writes were made against."""
         return self._components
-
-    def _describe(self, key: bytes) -> str:
-        columns = self.tablet.schema.key_columns
-        cells = self.tablet.key_encoder.decode_one(key)
-        values = [str(c.type.from_cell(v)) for c, v in zip(columns, cells, strict=True)]
-        return f"({', '.join(c.name for c in columns)}) = ({', '.join(values)})"
-
-    def present(self, key: bytes) -> Error:
-        """The error that says a key is there already."""
-        return AlreadyPresentError(
-            f"key already present in table '{self._table}': {self._describe(key)}",
-            hint="use UPSERT to overwrite, or INSERT OR IGNORE to skip",
-        )
-
-    def _absent(self, key: bytes) -> Error:
-        return RowNotFoundError(f"key not found in table '{self._table}': {self._describe(key)}")
 
 
 def _changed(rowsets: Sequence[RowSet], probe: KeyProbe, bound: int) -> bool:

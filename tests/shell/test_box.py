@@ -55,9 +55,7 @@ def test_wide_characters_line_up_and_dangerous_ones_are_spelled_out() -> None:
 
 
 def test_an_empty_result_still_shows_its_columns() -> None:
-    assert box("a", "INT", []) == (
-        "┌─────┐\n│   a │\n│ INT │\n├─────┤\n└─────┘\n0 rows"
-    )
+    assert box("a", "INT", []) == ("┌─────┐\n│   a │\n│ INT │\n├─────┤\n└─────┘\n0 rows")
 
 
 def test_rows_left_out_are_dots_and_the_footer_counts_them() -> None:

@@ -48,7 +48,8 @@ def test_escaping_twice_changes_nothing_more(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "columns"), [("abc", 3), ("東京", 4), ("e\u0301", 1), ("ｆｕｌｌ", 8), ("🦆", 2), ("", 0)]
+    ("text", "columns"),
+    [("abc", 3), ("東京", 4), ("e\u0301", 1), ("\uff41\uff42", 4), ("🦆", 2), ("", 0)],
 )
 def test_width_counts_the_columns_of_a_terminal(text: str, columns: int) -> None:
     assert width(text) == columns

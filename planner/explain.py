@@ -1,0 +1,231 @@
+"""EXPLAIN: a plan as a tree of lines, with what its scans leave unread.
+
+A pure function of a plan and of facts that the caller gathers: what the scans' parameters are,
+how many rowsets each tablet scan meets, and for ANALYZE what came out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pykudu_sql.planner.plan import (
+    AlterTable,
+    CreateTable,
+    DeleteQuery,
+    Describe,
+    DropTable,
+    Explain,
+    Flush,
+    InsertQuery,
+    InsertValues,
+    KeyDelete,
+    KeyLookup,
+    KeyUpdate,
+    NoOperation,
+    Plan,
+    Query,
+    Scan,
+    SetOption,
+    Show,
+    TransactionControl,
+    UpdateQuery,
+)
+from pykudu_sql.planner.predicate_text import parameter_text, predicate_text, value_text
+from pykudu_sql.planner.template import (
+    AllOf,
+    AnyOf,
+    ParameterComparison,
+    ParameterInList,
+    bind_predicate,
+)
+from pykudu_sql.planner.value import Parameter, ParameterValues, Value
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.partition_pruner import prune
+
+_INDENT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFacts:
+    """What is known of one scan beyond its plan; None where nothing is.
+
+    Attributes:
+        rowsets: how many rowsets its tablets have.
+        rowsets_read: how many of them can hold matching rows.
+        rows: rows it returned.
+        seconds: time it took.
+    """
+
+    rowsets: int | None = None
+    rowsets_read: int | None = None
+    rows: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainFacts:
+    """What the caller knows when it explains.
+
+    Attributes:
+        parameters: values for the plan's parameters; without them nothing is pruned by those.
+        scans: facts by scan name.
+        rows, seconds: of the whole statement, for ANALYZE.
+    """
+
+    parameters: ParameterValues | None = None
+    scans: Mapping[str, ScanFacts] = field(default_factory=dict)
+    rows: int | None = None
+    seconds: float | None = None
+
+
+NOTHING_KNOWN = ExplainFacts()
+
+
+def explain(plan: Plan, facts: ExplainFacts = NOTHING_KNOWN) -> list[str]:
+    """The lines that describe a plan."""
+    lines = _lines(plan, facts)
+    if facts.seconds is not None:
+        rows = "" if facts.rows is None else f"{facts.rows} rows in "
+        lines.append(f"total: {rows}{facts.seconds * 1000:.1f} ms")
+    return lines
+
+
+def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
+    match plan:
+        case Explain():
+            return _lines(plan.plan, facts)
+        case Query():
+            return _query(plan, facts)
+        case KeyLookup():
+            columns = ", ".join(name for name, _ in plan.outputs)
+            moment = [] if plan.bound is None else [f"as of: hybrid time {plan.bound - 1}"]
+            return _tree(
+                f"KEY LOOKUP {plan.table.name}",
+                [f"key: {_key(plan.table, plan.key)}", *moment, f"columns: {columns}"],
+            )
+        case InsertValues():
+            names = _names(plan.table, plan.column_ids)
+            return _tree(
+                f"{_kind(plan.kind)} INTO {plan.table.name}",
+                [f"columns: {names}", f"VALUES: {plan.rows} rows"],
+            )
+        case InsertQuery():
+            head = f"{_kind(plan.kind)} INTO {plan.table.name}"
+            names = _names(plan.table, plan.column_ids)
+            return _tree(head, [f"columns: {names}", *_query(plan.query, facts)])
+        case UpdateQuery():
+            names = _names(plan.table, plan.column_ids)
+            return _tree(
+                f"UPDATE {plan.table.name}", [f"columns: {names}", *_query(plan.query, facts)]
+            )
+        case DeleteQuery():
+            return _tree(f"DELETE FROM {plan.table.name}", _query(plan.query, facts))
+        case KeyUpdate():
+            changes = ", ".join(
+                f"{plan.table.schema.by_id[i].name} = {_value(plan.table, i, value)}"
+                for i, value in plan.assignments
+            )
+            return _tree(
+                f"KEY UPDATE {plan.table.name}",
+                [f"key: {_key(plan.table, plan.key)}", f"set: {changes}"],
+            )
+        case KeyDelete():
+            return _tree(
+                f"KEY DELETE FROM {plan.table.name}", [f"key: {_key(plan.table, plan.key)}"]
+            )
+        case CreateTable() if plan.query is not None:
+            return _tree(f"CREATE TABLE {plan.name}", _query(plan.query, facts))
+    return [_headline(plan)]
+
+
+def _headline(plan: Plan) -> str:
+    """The one line of a statement that reads no rows."""
+    match plan:
+        case CreateTable():
+            tablets = len(plan.partition_schema.partitions())
+            return f"CREATE TABLE {plan.name}: {tablets} {_plural('tablet', tablets)}"
+        case DropTable():
+            return f"DROP TABLE {plan.name}"
+        case AlterTable():
+            steps = ", ".join(type(step).__name__ for step in plan.steps)
+            return f"ALTER TABLE {plan.table.name}: {steps or 'nothing to do'}"
+        case TransactionControl():
+            return str(plan.action)
+        case SetOption():
+            return f"SET {plan.name}"
+        case Show():
+            return f"SHOW {plan.kind}"
+        case Describe():
+            return f"DESCRIBE {plan.table.name}"
+        case Flush():
+            return f"FLUSH {plan.table.name if plan.table else 'all tables'}"
+        case NoOperation():
+            return plan.message
+    return type(plan).__name__
+
+
+def _query(query: Query, facts: ExplainFacts) -> list[str]:
+    lines = ["ENGINE", f"{_INDENT}sql: {query.sql}"]
+    for scan in query.scans:
+        lines += [_INDENT + line for line in _scan(scan, facts)]
+    return lines
+
+
+def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
+    table = scan.table
+    known = facts.scans.get(scan.name, ScanFacts())
+    details = [_pruning(scan, facts)]
+    if known.rowsets is not None:
+        read = known.rowsets if known.rowsets_read is None else known.rowsets_read
+        details.append(f"rowsets: {read} of {known.rowsets}")
+    if scan.bound is not None:
+        details.append(f"as of: hybrid time {scan.bound - 1}")
+    if scan.predicate is not None:
+        details.append(f"pushed: {predicate_text(scan.predicate, table.schema)}")
+    if scan.limit is not None:
+        details.append(f"limit: {scan.limit}")
+    details.append(f"columns: {_names(table, scan.column_ids)}")
+    if known.rows is not None:
+        took = "" if known.seconds is None else f" in {known.seconds * 1000:.1f} ms"
+        details.append(f"returned: {known.rows} rows{took}")
+    return _tree(f"SCAN {table.name} ({scan.name})", details)
+
+
+def _pruning(scan: Scan, facts: ExplainFacts) -> str:
+    table = scan.table
+    total = len(table.tablets)
+    template = scan.predicate
+    waiting = isinstance(template, ParameterComparison | ParameterInList | AllOf | AnyOf)
+    if waiting and facts.parameters is None:
+        return f"tablets: up to {total} of {total}, known when the parameters are"
+    predicate = bind_predicate(template, facts.parameters or ())
+    kept = len(prune(table.schema, table.partition_schema, predicate))
+    return f"tablets: {kept} of {total}"
+
+
+def _tree(head: str, below: Sequence[str]) -> list[str]:
+    return [head, *(_INDENT + line for line in below)]
+
+
+def _names(table: TableInfo, column_ids: Sequence[int]) -> str:
+    return ", ".join(table.schema.by_id[i].name for i in column_ids)
+
+
+def _key(table: TableInfo, key: Sequence[Value]) -> str:
+    return " AND ".join(
+        f"{table.schema.by_id[i].name} = {_value(table, i, value)}"
+        for i, value in zip(table.schema.key_ids, key, strict=True)
+    )
+
+
+def _value(table: TableInfo, column_id: int, value: Value) -> str:
+    if isinstance(value, Parameter):
+        return parameter_text(value.key)
+    return value_text(value, table.schema.by_id[column_id])
+
+
+def _kind(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else word + "s"

@@ -1,0 +1,212 @@
+"""Connections (PEP 249), with the shortcuts that Python's sqlite3 and DuckDB made common.
+
+Importing this file loads none of the libraries underneath; `connect` does.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
+
+from pykudu_sql.dbapi import exceptions
+from pykudu_sql.dbapi.cursor import Cursor, Parameters
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pykudu_sql.session import Session
+
+
+def connect(
+    path: str | os.PathLike[str] = ":memory:",
+    *,
+    read_only: bool = False,
+    autocommit: bool = False,
+    **settings: object,
+) -> "Connection":
+    """Open a database.
+
+    Several connections of one process may be open on one path; each has its own transactions.
+
+    Args:
+        path: its directory, made where there is none; `":memory:"` for one that lives as long as
+            the connection.
+        read_only: refuse every write.
+        autocommit: commit each statement at once, instead of waiting for `commit`.
+        **settings: as `SHOW SETTINGS` lists them, such as `durability="normal"`,
+            `memory_limit="2GB"`, `default_hash_partitions=8`.
+
+    Raises:
+        LockedError: another process has it open; the message says which.
+        ProgrammingError: no such setting.
+        OperationalError, CorruptionError: it cannot be opened.
+    """
+    from pykudu_sql.database import open_database
+    from pykudu_sql.session import Session
+    from pykudu_sql.settings import settings_of
+
+    database_settings, session_settings = settings_of({**settings, "read_only": read_only})
+    database = open_database(os.fspath(path), database_settings)
+    try:
+        return Connection(Session(database, session_settings, autocommit))
+    except BaseException:
+        database.release()
+        raise
+
+
+class Connection:
+    """A connection to a database, made by `connect`.
+
+    Threads may share it; each statement has it to itself. As a context manager it commits, or rolls
+    back when the block raised, and closes.
+    """
+
+    Warning = exceptions.Warning
+    Error = exceptions.Error
+    InterfaceError = exceptions.InterfaceError
+    DatabaseError = exceptions.DatabaseError
+    DataError = exceptions.DataError
+    OperationalError = exceptions.OperationalError
+    IntegrityError = exceptions.IntegrityError
+    InternalError = exceptions.InternalError
+    ProgrammingError = exceptions.ProgrammingError
+    NotSupportedError = exceptions.NotSupportedError
+
+    _open: "Session | None" = None
+
+    def __init__(self, session: "Session") -> None:
+        """Wrap a session, which the connection closes."""
+        self._open = session
+        self._path = session.database.path
+
+    @property
+    def _session(self) -> "Session":
+        if self._open is None:
+            raise exceptions.InterfaceError("the connection is closed")
+        return self._open
+
+    @property
+    def path(self) -> str:
+        """The database's directory, or `:memory:`."""
+        return self._path
+
+    @property
+    def autocommit(self) -> bool:
+        """Whether each statement commits at once; setting it to True commits what is open."""
+        return self._session.autocommit
+
+    @autocommit.setter
+    def autocommit(self, value: bool) -> None:
+        self._session.set_autocommit(bool(value))
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction waits for commit or rollback."""
+        return self._session.in_transaction
+
+    def cursor(self) -> Cursor:
+        """A new cursor."""
+        return Cursor(self, self._session)
+
+    def execute(self, sql: str, parameters: Parameters = None) -> Cursor:
+        """Run a statement on a new cursor and return it."""
+        return Cursor(self, self._session).execute(sql, parameters)
+
+    def executemany(self, sql: str, parameter_rows: Iterable[Parameters]) -> Cursor:
+        """Run a writing statement for many sets of parameters on a new cursor and return it."""
+        return Cursor(self, self._session).executemany(sql, parameter_rows)
+
+    def append(self, table: str, data: object) -> int:
+        """Insert many rows at once: one INSERT with key check, all or nothing.
+
+        Much faster than `executemany`. Without autocommit it belongs to the open transaction.
+
+        Args:
+            table: name of the table.
+            data: an Arrow table, batch or reader, a pandas frame, a dict of columns, or anything
+                with `__arrow_c_stream__`. Columns go by name; one left out takes its default.
+
+        Returns:
+            The number of rows.
+
+        Raises:
+            UndefinedTableError, UndefinedColumnError: no such table or column.
+            IntegrityError: a key is present already, or a NULL where none may be.
+            DataError: a value does not fit its column.
+        """
+        return self._session.append(table, data).rowcount
+
+    def commit(self) -> None:
+        """Make the open transaction's changes durable and visible to others.
+
+        Raises:
+            SerializationError: another transaction changed the same rows first. This one is rolled
+                back; run it again.
+        """
+        self._session.commit()
+
+    def rollback(self) -> None:
+        """Forget the open transaction's changes, if there are any."""
+        self._session.rollback()
+
+    def flush(self) -> None:
+        """Write what tablets hold in memory to files, as `FLUSH` does."""
+        self._session.database.store.flush()
+
+    def interrupt(self) -> None:
+        """Ask the running statement to stop. Meant to be called from another thread."""
+        self._session.interrupt()
+
+    def list_tables(self) -> list[str]:
+        """Names of the tables, sorted."""
+        return sorted(self._session.database.store.catalog.tables)
+
+    def list_columns(self, table: str) -> list[str]:
+        """Names of a table's columns, in order.
+
+        Raises:
+            UndefinedTableError: no such table.
+        """
+        schema = self._session.database.store.catalog.table(table).schema
+        return [column.name for column in schema.visible_columns]
+
+    def snapshot_timestamp(self) -> int:
+        """This moment as a hybrid timestamp: AS OF it shows all that is committed by now."""
+        return self._session.database.store.now()
+
+    def close(self) -> None:
+        """Roll back what is open and give the database back.
+
+        Raises:
+            InterfaceError: it is closed already.
+        """
+        session = self._session
+        self._open = None
+        session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: "TracebackType | None",
+    ) -> None:
+        session, self._open = self._open, None
+        if session is None:
+            return
+        try:
+            if kind is None:
+                session.commit()
+        finally:
+            session.close()
+
+    def __del__(self) -> None:
+        session, self._open = self._open, None
+        if session is not None:
+            session.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._open is None else "open"
+        return f"<pykudu_sql.Connection {self._path!r} ({state})>"
+

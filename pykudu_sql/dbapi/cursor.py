@@ -1,0 +1,211 @@
+"""Cursors (PEP 249): statements in, rows out, as Python values or as Arrow."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from pykudu_sql.dbapi.exceptions import (
+    InterfaceError,
+    NotSupportedError,
+    ProgrammingError,
+)
+from pykudu_sql.dbapi.types import SqlType
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import pandas as pd
+    import pyarrow as pa
+
+    from pykudu_sql.dbapi.connection import Connection
+    from pykudu_sql.result import Outcome, Result
+    from pykudu_sql.session import Session
+
+Parameters = Sequence[Any] | Mapping[str, Any] | None
+Column = tuple[str, SqlType, None, None, int | None, int | None, None]
+Row = tuple[Any, ...]
+
+
+class Cursor:
+    """Runs statements one after the other and holds the rows of the last one.
+
+    Attributes:
+        arraysize: how many rows `fetchmany` gives unless told.
+        connection: that it belongs to.
+        lastrowid: always None; rows have keys instead.
+    """
+
+    def __init__(self, connection: "Connection", session: "Session") -> None:
+        """Made by `Connection.cursor`."""
+        self.arraysize = 1
+        self.connection = connection
+        self.lastrowid: None = None
+        self._session: Session | None = session
+        self._outcome: Outcome | None = None
+        self._rows: Result | None = None
+
+    def execute(self, sql: str, parameters: Parameters = None) -> Self:
+        """Run one statement.
+
+        Args:
+            sql: with `?` or `:name` where parameters go.
+            parameters: a sequence for `?`, a mapping for `:name`.
+
+        Raises:
+            Error: it failed, and changed nothing.
+        """
+        session = self._opened()
+        self._outcome = self._rows = None
+        self._outcome = outcome = session.execute(sql, () if parameters is None else parameters)
+        self._rows = outcome.result
+        return self
+
+    def executemany(self, sql: str, parameter_rows: Iterable[Parameters]) -> Self:
+        """Run a writing statement once for each set of parameters, as one batch, all or nothing.
+
+        Raises:
+            ProgrammingError: the statement returns rows or changes no rows.
+            Error: it failed for one of them.
+        """
+        session = self._opened()
+        self._outcome = self._rows = None
+        rows = (() if parameters is None else parameters for parameters in parameter_rows)
+        self._outcome = session.execute_many(sql, rows)
+        return self
+
+    @property
+    def description(self) -> list[Column] | None:
+        """Name, type code, None, None, precision, scale, None of each column; None without rows."""
+        if self._rows is None:
+            return None
+        return [_column(n, t) for n, t in zip(self._rows.names, self._rows.types, strict=True)]
+
+    @property
+    def rowcount(self) -> int:
+        """Rows that the last statement changed or found; -1 where that has no meaning."""
+        return -1 if self._outcome is None else self._outcome.rowcount
+
+    @property
+    def rownumber(self) -> int | None:
+        """Rows fetched so far; None without rows."""
+        return None if self._rows is None else self._rows.position
+
+    @property
+    def message(self) -> str | None:
+        """What the last statement did, in words; None for a query."""
+        return None if self._outcome is None else self._outcome.message
+
+    def fetchone(self) -> Row | None:
+        """The next row, or None at the end."""
+        rows = self._result().fetch(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int | None = None) -> list[Row]:
+        """The next rows, `arraysize` of them unless told; fewer at the end."""
+        count = self.arraysize if size is None else size
+        if count < 0:
+            raise ProgrammingError(f"cannot fetch {count} rows", sqlstate="22023")
+        return self._result().fetch(count)
+
+    def fetchall(self) -> list[Row]:
+        """All rows not fetched yet."""
+        rows = self._result()
+        return rows.fetch(rows.length)
+
+    def fetch_arrow_table(self) -> "pa.Table":
+        """All rows not fetched yet, as an Arrow table."""
+        return self._result().read_table()
+
+    def fetch_record_batch(self, rows_per_batch: int = 100_000) -> "pa.RecordBatchReader":
+        """All rows not fetched yet, as a reader of Arrow batches."""
+        table = self._result().read_table()
+        return table.to_reader(max_chunksize=rows_per_batch)
+
+    def fetch_df(self) -> "pd.DataFrame":
+        """All rows not fetched yet, as a pandas frame.
+
+        Raises:
+            NotSupportedError: pandas is not installed.
+        """
+        try:
+            import pandas  # noqa: F401
+        except ImportError as error:
+            raise NotSupportedError(
+                "pandas is not installed", hint="pip install pandas, or use fetch_arrow_table"
+            ) from error
+        return self._result().read_table().to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """All rows not fetched yet through Arrow's C interface: `pa.table(cursor)` and others."""
+        return self._result().read_table().__arrow_c_stream__(requested_schema)
+
+    def scroll(self, value: int, mode: str = "relative") -> None:
+        """Move to another row.
+
+        Args:
+            value: how far, or where to.
+            mode: "relative" or "absolute".
+
+        Raises:
+            IndexError: there is no such row; the cursor stays where it is.
+        """
+        rows = self._result()
+        if mode not in ("relative", "absolute"):
+            raise ProgrammingError(f"scroll knows no mode {mode!r}", sqlstate="22023")
+        target = value + (rows.position if mode == "relative" else 0)
+        if not 0 <= target <= rows.length:
+            raise IndexError(f"row {target} is outside the result of {rows.length} rows")
+        rows.seek(target)
+
+    def setinputsizes(self, sizes: Sequence[object]) -> None:
+        """Does nothing, as PEP 249 allows: parameters tell their own types."""
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Does nothing, as PEP 249 allows: values come whole."""
+
+    def nextset(self) -> None:
+        """None: a statement has one result."""
+        self._result()
+
+    def close(self) -> None:
+        """Forget the rows. Closing twice is allowed."""
+        self._session = self._outcome = self._rows = None
+
+    def _opened(self) -> "Session":
+        session = self._session
+        if session is None:
+            raise InterfaceError("the cursor is closed")
+        return session
+
+    def _result(self) -> "Result":
+        rows = self._rows
+        if rows is None:
+            self._opened()
+            raise ProgrammingError(
+                "there are no rows to fetch", hint="execute a query first", sqlstate="24000"
+            )
+        return rows
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Row:
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: "TracebackType | None",
+    ) -> None:
+        self.close()
+
+
+def _column(name: str, sql_type: SqlType) -> Column:
+    precision, scale = sql_type.decimal or (None, None)
+    return name, sql_type, None, None, precision, scale, None

@@ -1,0 +1,101 @@
+"""EXPLAIN: the plan as text, with what the store knows about its scans; ANALYZE also runs it."""
+
+import time
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from pykudu_sql.executor.queries import parameter_values, read
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.explain import ExplainFacts, ScanFacts, explain
+from pykudu_sql.planner.plan import Explain, Plan, Query, Scan, scans_of
+from pykudu_sql.planner.template import bind_predicate
+from pykudu_sql.planner.value import ParameterValues
+from pykudu_sql.result import Outcome, RowResult, header
+from pykudu_sql.storage.common.key_bounds import bounds
+from pykudu_sql.storage.common.partition_pruner import prune
+from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.introspection import RowSetInfo
+
+_HEADER = header(("plan", DataType(Kind.STRING)))
+
+Runner = Callable[[ParameterValues], Outcome]
+
+
+def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues) -> Outcome:
+    """EXPLAIN without running anything."""
+    if plan.parameters and not parameters:
+        return _outcome(plan.plan, ExplainFacts())
+    return _outcome(
+        plan.plan, ExplainFacts(parameters, _scan_facts(state, plan.plan, parameters))
+    )
+
+
+def analyze_plan(
+    state: SessionState, plan: Explain, run: Runner, parameters: ParameterValues
+) -> Outcome:
+    """EXPLAIN ANALYZE: runs the plan, writes included, and tells rows and times.
+
+    Args:
+        state: of the session.
+        plan: to explain.
+        run: runs the plan that is explained.
+        parameters: of the statement.
+    """
+    known = _scan_facts(state, plan.plan, parameters)
+    started = time.perf_counter()
+    if isinstance(plan.plan, Query):
+        rows, scans = _measure(state, plan.plan, parameters, known)
+    else:
+        rows, scans = run(parameters).rowcount, known
+    seconds = time.perf_counter() - started
+    facts = ExplainFacts(parameters, scans, rows if rows >= 0 else None, seconds)
+    return _outcome(plan.plan, facts)
+
+
+def _outcome(plan: Plan, facts: ExplainFacts) -> Outcome:
+    rows = [(line,) for line in explain(plan, facts)]
+    return Outcome(RowResult(_HEADER, rows), len(rows))
+
+
+def _measure(
+    state: SessionState, query: Query, parameters: ParameterValues, known: dict[str, ScanFacts]
+) -> tuple[int, dict[str, ScanFacts]]:
+    """Run a query scan by scan; its row count, and what each scan returned."""
+    transaction = state.transactions.reading()
+    facts: dict[str, ScanFacts] = {}
+    relations: dict[str, pa.Table] = {}
+    for scan in query.scans:
+        state.checkpoint()
+        started = time.perf_counter()
+        table = relations[scan.name] = read(state, scan, parameters, transaction)
+        seconds = time.perf_counter() - started
+        before = known[scan.name]
+        facts[scan.name] = ScanFacts(
+            before.rowsets, before.rowsets_read, table.num_rows, seconds
+        )
+    found = state.engine.execute(query.sql, relations, parameter_values(query, parameters))
+    return found.table.num_rows, facts
+
+
+def _scan_facts(
+    state: SessionState, plan: Plan, parameters: ParameterValues
+) -> dict[str, ScanFacts]:
+    return {scan.name: _facts_of(state, scan, parameters) for scan in scans_of(plan)}
+
+
+def _facts_of(state: SessionState, scan: Scan, parameters: ParameterValues) -> ScanFacts:
+    table = scan.table
+    predicate = bind_predicate(scan.predicate, parameters)
+    tablets = frozenset(prune(table.schema, table.partition_schema, predicate))
+    low, high = bounds(predicate, table.schema.key_columns)
+    rowsets = state.store.rowset_infos(table)
+    read_ones = [r for r in rowsets if r.tablet in tablets and _overlaps(r, low, high)]
+    return ScanFacts(len(rowsets), len(read_ones))
+
+
+def _overlaps(rowset: RowSetInfo, low: bytes | None, high: bytes | None) -> bool:
+    """Whether a rowset's keys meet a range; one in memory has no known range."""
+    if rowset.kind == "MemRowSet":
+        return True
+    return (low is None or rowset.max_key >= low) and (high is None or rowset.min_key < high)

@@ -1,0 +1,299 @@
+"""The command line as a program: results, places of errors, exit codes, no tracebacks."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TABLE = "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING); INSERT INTO t VALUES (1, 'a'), (2, NULL)"
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    private = {"XDG_CONFIG_HOME": str(tmp_path / "c"), "XDG_STATE_HOME": str(tmp_path / "s")}
+    return {**os.environ, **private, "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT))}
+
+
+@pytest.fixture
+def shell(tmp_path: Path, environ: dict[str, str]) -> "Shell":
+    return Shell(tmp_path, environ)
+
+
+class Shell:
+    """Runs `pykudu-sql` in a folder of its own."""
+
+    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
+        self.folder = folder
+        self.environ = environ
+        self.command = [sys.executable, "-m", "pykudu_sql"]
+
+    def __call__(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*self.command, *arguments],
+            cwd=self.folder,
+            env=self.environ,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert "Traceback" not in done.stderr
+        return done
+
+
+def test_a_statement_prints_its_result(shell: Shell) -> None:
+    done = shell("-c", "SELECT 1 AS one, 'x' AS x")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[1].split() == ["│", "one", "│", "x", "│"]
+    assert lines[4].split() == ["│", "1", "│", "x", "│"]
+    assert lines[-1] == "1 row"
+
+
+def test_what_was_written_is_there_for_the_next_process(shell: Shell) -> None:
+    assert shell("my.db", "-c", TABLE).returncode == 0
+    done = shell("my.db", "--format", "csv", "-c", "SELECT * FROM t ORDER BY id")
+    assert done.stdout == "id,v\n1,a\n2,\n"
+
+
+def test_options_may_stand_in_any_order(shell: Shell) -> None:
+    first = shell("--json", "-c", "SELECT 1 AS n")
+    last = shell("-c", "SELECT 1 AS n", ":memory:", "--json")
+    assert first.stdout == last.stdout == '[{"n": 1}]\n'
+
+
+def test_commands_and_files_run_in_the_order_given(shell: Shell) -> None:
+    (shell.folder / "middle.sql").write_text("SELECT 2 AS n;\n.mode json\n")
+    done = shell("--csv", "-c", "SELECT 1 AS n", "-f", "middle.sql", "-c", "SELECT 3 AS n")
+    assert done.stdout == 'n\n1\nn\n2\n[{"n": 3}]\n'
+
+
+def test_standard_input_is_a_script(shell: Shell) -> None:
+    done = shell("--csv", stdin="-- a comment; with a semicolon\nSELECT 1 AS a;\nSELECT 2 AS b")
+    assert (done.returncode, done.stdout) == (0, "a\n1\nb\n2\n")
+
+
+def test_a_script_stops_at_the_first_error_and_names_the_line(shell: Shell) -> None:
+    (shell.folder / "s.sql").write_text("SELECT 1 AS n;\n\nSELECT\n  nope;\nSELECT 2 AS n;\n")
+    done = shell("--csv", "-f", "s.sql")
+    assert (done.returncode, done.stdout) == (1, "n\n1\n")
+    assert done.stderr.startswith("s.sql:4: ERROR 42703: ")
+    assert "^" in done.stderr
+
+
+def test_a_script_may_keep_going_and_still_fails(shell: Shell) -> None:
+    done = shell("--csv", "--keep-going", "-c", "NONSENSE; SELECT 1 AS n", "-c", "SELECT 2 AS n")
+    assert (done.returncode, done.stdout) == (1, "n\n1\nn\n2\n")
+    assert done.stderr.startswith("ERROR 42601: ")
+
+
+def test_an_error_in_a_script_that_another_one_reads_is_placed_there(shell: Shell) -> None:
+    (shell.folder / "inner.sql").write_text("SELECT 1;\nNONSENSE;\n")
+    (shell.folder / "outer.sql").write_text("\n.read inner.sql\nSELECT 3 AS after;\n")
+    done = shell("-f", "outer.sql")
+    assert done.returncode == 1
+    assert done.stderr.startswith("inner.sql:2: ERROR 42601: ")
+    assert "after" not in done.stdout
+
+
+def test_scripts_that_read_themselves_come_to_an_end(shell: Shell) -> None:
+    (shell.folder / "loop.sql").write_text(".read loop.sql\n")
+    done = shell("-f", "loop.sql")
+    assert done.returncode == 1 and "nested more than 16 deep" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--formt", "csv"], "unrecognized arguments"),
+        (["--format", "cvs"], "invalid choice"),
+        (["-f", "missing.sql"], "cannot read missing.sql: No such file"),
+        (["slt", "missing.test"], "no such file or folder: missing.test"),
+        (["--max-rows", "-1", "-c", "SELECT 1"], "max_rows"),
+    ],
+)
+def test_a_wrong_command_line_is_exit_code_2(
+    shell: Shell, arguments: list[str], message: str
+) -> None:
+    done = shell(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_nothing_runs_when_one_of_the_scripts_is_missing(shell: Shell) -> None:
+    done = shell("-c", "SELECT 1", "-f", "missing.sql")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_script_that_is_no_text_is_refused(shell: Shell) -> None:
+    (shell.folder / "binary.sql").write_bytes(b"SELECT '\xff'")
+    done = shell("-f", "binary.sql")
+    assert done.returncode == 2 and "not UTF-8 at byte 8" in done.stderr
+
+
+def test_a_wrong_settings_file_is_named_and_can_be_left_out(shell: Shell) -> None:
+    config = Path(shell.environ["XDG_CONFIG_HOME"]) / "pykudu-sql" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("format = 'nothing'\n")
+    done = shell("-c", "SELECT 1")
+    assert done.returncode == 2 and f"{config}: unknown format" in done.stderr
+    assert shell("--no-init", "-c", "SELECT 1").returncode == 0
+
+
+def test_a_database_open_elsewhere_is_told_with_its_holder(shell: Shell) -> None:
+    program = (
+        "import sys, pykudu_sql; held = pykudu_sql.connect(sys.argv[1]);"
+        "print('open', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "held.db"],
+        cwd=shell.folder,
+        env=shell.environ,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "open\n"
+        done = shell("held.db", "-c", "SELECT 1")
+        holder.communicate("")
+    assert done.returncode == 1
+    assert "ERROR 55006" in done.stderr and str(holder.pid) in done.stderr
+
+
+def test_a_read_only_database_is_not_written(shell: Shell) -> None:
+    shell("my.db", "-c", TABLE)
+    done = shell("my.db", "--read-only", "-c", "DELETE FROM t")
+    assert done.returncode == 1 and "ERROR 25006" in done.stderr
+    assert shell("my.db", "--csv", "-c", "SELECT count(*) AS n FROM t").stdout == "n\n2\n"
+
+
+def test_a_reader_that_goes_away_is_no_error_message(shell: Shell) -> None:
+    with subprocess.Popen(
+        [*shell.command, "--csv", "-c", "SELECT * FROM range(3000000)"],
+        cwd=shell.folder,
+        env=shell.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_ctrl_c_stops_a_script_with_130(shell: Shell) -> None:
+    slow = "SELECT count(*) FROM range(100000000000) a, range(1000) b"
+    with subprocess.Popen(
+        [*shell.command, "--csv", "-c", "SELECT 1 AS started", "-c", slow],
+        cwd=shell.folder,
+        env=shell.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == "started\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+
+
+def test_an_open_transaction_ends_with_the_script(shell: Shell) -> None:
+    shell("my.db", "-c", TABLE)
+    done = shell("my.db", "-c", "BEGIN; DELETE FROM t")
+    assert done.returncode == 0 and "rolled back" in done.stderr
+    assert shell("my.db", "--csv", "-c", "SELECT count(*) AS n FROM t").stdout == "n\n2\n"
+
+
+def test_csv_and_json_tell_null_from_empty(shell: Shell) -> None:
+    query = "SELECT NULL AS a, '' AS b, 'x,y' AS c"
+    text = shell("--csv", "-c", query).stdout
+    assert text == 'a,b,c\n,"","x,y"\n'
+    assert list(csv.reader(io.StringIO(text)))[1] == ["", "", "x,y"]
+    assert json.loads(shell("--json", "-c", query).stdout) == [{"a": None, "b": "", "c": "x,y"}]
+
+
+def test_commands_work_in_scripts(shell: Shell) -> None:
+    script = f"{TABLE};\n.tables\n.mode csv\n.null NONE\nSELECT v FROM t ORDER BY id;\n"
+    done = shell("my.db", stdin=script)
+    assert done.stdout.endswith("t\nv\na\nNONE\n")
+
+
+def test_results_may_go_to_a_file(shell: Shell) -> None:
+    done = shell("--csv", stdin=".output out.csv\nSELECT 1 AS n;\n.output\nSELECT 2 AS n;\n")
+    assert done.stdout == "n\n2\n"
+    assert (shell.folder / "out.csv").read_text() == "n\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (".tabels", "unknown command '.tabels'; did you mean '.tables'?"),
+        (".mode", None),
+        (".timer maybe", "usage: .timer [on|off]"),
+        (".null", "usage: .null TEXT"),
+        (".maxrows many", "'many' is not a number"),
+        (".read 'open", "No closing quotation"),
+        (".open", "usage: .open DB"),
+    ],
+)
+def test_a_wrong_command_says_what_is_right(shell: Shell, text: str, message: str | None) -> None:
+    done = shell("-c", text)
+    assert done.returncode == (0 if message is None else 1)
+    assert (message or "") in done.stderr
+
+
+def test_help_lists_every_command(shell: Shell) -> None:
+    text = shell("-c", ".help").stdout
+    for name in (".tables", ".schema", ".mode", ".timer", ".read", ".open", ".quit", "\\dt"):
+        assert name in text
+    assert "\\x" in shell("-c", ".help expanded").stdout
+
+
+def test_schema_prints_statements_that_make_the_table_again(shell: Shell) -> None:
+    shell("my.db", "-c", TABLE)
+    schema = shell("my.db", "-c", ".schema").stdout
+    assert shell("copy.db", stdin=schema).returncode == 0
+    assert shell("copy.db", "-c", ".schema").stdout == schema
+
+
+def test_a_bare_statement_loads_no_terminal_library(shell: Shell) -> None:
+    program = (
+        "import sys; from pykudu_sql.shell.cli import main; main(['--csv', '-c', 'SELECT 1 AS n']);"
+        "print('prompt_toolkit' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=shell.environ,
+        cwd=shell.folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "n\n1\nFalse\n"
+
+
+def test_the_version_needs_no_database(shell: Shell) -> None:
+    done = shell("--version")
+    assert done.returncode == 0 and done.stdout.startswith("pykudu-sql ")
+
+
+def test_the_script_runner_reports_and_fails(shell: Shell) -> None:
+    (shell.folder / "good.test").write_text("query I\nSELECT 1\n----\n1\n")
+    (shell.folder / "bad.test").write_text("query I\nSELECT 1\n----\n2\n")
+    good = shell("slt", "good.test", "--state", "all")
+    assert good.returncode == 0
+    assert good.stdout.startswith("1 file in 4 states: 4 records run, 0 failed, 0 skipped")
+    bad = shell("slt", ".", "--junit", "report.xml")
+    assert bad.returncode == 1 and "bad.test:1: [memory] the result differs" in bad.stdout
+    assert 'failures="1"' in (shell.folder / "report.xml").read_text()
