@@ -38,6 +38,7 @@ from pykudu_sql.dbapi.types import (
     TimestampFromTicks,
 )
 from pykudu_sql.planner.statements import is_complete, split_statements
+from pykudu_sql.storage.errors import SerializationError
 
 apilevel = "2.0"
 threadsafety = 2
@@ -63,6 +64,7 @@ __all__ = [
     "NotSupportedError",
     "OperationalError",
     "ProgrammingError",
+    "SerializationError",
     "Time",
     "TimeFromTicks",
     "Timestamp",

@@ -7,10 +7,13 @@ the statement that runs, Ctrl-D on an empty line leaves.
 
 import os
 from functools import partial
+from itertools import islice
 from pathlib import PurePath
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -106,6 +109,18 @@ def is_ready(text: str) -> bool:
     return is_command(text) or word in _PLAIN_WORDS or pykudu_sql.is_complete(text)
 
 
+def complete_word(buffer: Buffer) -> None:
+    """Write the only word that fits; open the menu, or go on in it, when there are several."""
+    event = CompleteEvent(completion_requested=True)
+    fitting = list(islice(buffer.completer.get_completions(buffer.document, event), 2))
+    if len(fitting) == 1:
+        buffer.apply_completion(fitting[0])
+    elif buffer.complete_state is not None:
+        buffer.complete_next()
+    else:
+        buffer.start_completion(insert_common_part=True)
+
+
 def _key_bindings() -> KeyBindings:
     bindings = KeyBindings()
 
@@ -119,6 +134,10 @@ def _key_bindings() -> KeyBindings:
             buffer.validate_and_handle()
         else:
             buffer.newline(copy_margin=False)
+
+    @bindings.add("tab")
+    def _(event: KeyPressEvent) -> None:
+        complete_word(event.current_buffer)
 
     @bindings.add("escape", "enter")
     def _(event: KeyPressEvent) -> None:

@@ -209,4 +209,3 @@ class Connection:
     def __repr__(self) -> str:
         state = "closed" if self._open is None else "open"
         return f"<pykudu_sql.Connection {self._path!r} ({state})>"
-

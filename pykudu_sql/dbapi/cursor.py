@@ -13,7 +13,6 @@ from pykudu_sql.dbapi.types import SqlType
 if TYPE_CHECKING:
     from types import TracebackType
 
-    import pandas as pd
     import pyarrow as pa
 
     from pykudu_sql.dbapi.connection import Connection
@@ -120,19 +119,19 @@ class Cursor:
         table = self._result().read_table()
         return table.to_reader(max_chunksize=rows_per_batch)
 
-    def fetch_df(self) -> "pd.DataFrame":
+    def fetch_df(self) -> Any:
         """All rows not fetched yet, as a pandas frame.
 
         Raises:
             NotSupportedError: pandas is not installed.
         """
+        table = self._result().read_table()
         try:
-            import pandas  # noqa: F401
+            return table.to_pandas()
         except ImportError as error:
             raise NotSupportedError(
                 "pandas is not installed", hint="pip install pandas, or use fetch_arrow_table"
             ) from error
-        return self._result().read_table().to_pandas()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """All rows not fetched yet through Arrow's C interface: `pa.table(cursor)` and others."""

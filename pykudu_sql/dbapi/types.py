@@ -74,16 +74,16 @@ Timestamp = dt.datetime
 Binary = bytes
 
 
-def DateFromTicks(ticks: float) -> dt.date:  # noqa: N802
+def DateFromTicks(ticks: float) -> dt.date:
     """The local date of seconds since 1970."""
     return dt.date.fromtimestamp(ticks)
 
 
-def TimeFromTicks(ticks: float) -> dt.time:  # noqa: N802
+def TimeFromTicks(ticks: float) -> dt.time:
     """The local time of day of seconds since 1970."""
     return dt.datetime.fromtimestamp(ticks).time()
 
 
-def TimestampFromTicks(ticks: float) -> dt.datetime:  # noqa: N802
+def TimestampFromTicks(ticks: float) -> dt.datetime:
     """The local time of seconds since 1970."""
     return dt.datetime.fromtimestamp(ticks)

@@ -168,9 +168,7 @@ class DuckDBEngine:
 
 
 @contextmanager
-def _registered(
-    cursor: "DuckDBPyConnection", relations: Mapping[str, pa.Table]
-) -> Iterator[None]:
+def _registered(cursor: "DuckDBPyConnection", relations: Mapping[str, pa.Table]) -> Iterator[None]:
     """Relations known to a cursor for a while."""
     names = []
     try:

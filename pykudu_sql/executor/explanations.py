@@ -26,9 +26,7 @@ def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues
     """EXPLAIN without running anything."""
     if plan.parameters and not parameters:
         return _outcome(plan.plan, ExplainFacts())
-    return _outcome(
-        plan.plan, ExplainFacts(parameters, _scan_facts(state, plan.plan, parameters))
-    )
+    return _outcome(plan.plan, ExplainFacts(parameters, _scan_facts(state, plan.plan, parameters)))
 
 
 def analyze_plan(
@@ -71,9 +69,7 @@ def _measure(
         table = relations[scan.name] = read(state, scan, parameters, transaction)
         seconds = time.perf_counter() - started
         before = known[scan.name]
-        facts[scan.name] = ScanFacts(
-            before.rowsets, before.rowsets_read, table.num_rows, seconds
-        )
+        facts[scan.name] = ScanFacts(before.rowsets, before.rowsets_read, table.num_rows, seconds)
     found = state.engine.execute(query.sql, relations, parameter_values(query, parameters))
     return found.table.num_rows, facts
 

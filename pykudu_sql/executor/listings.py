@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.show_create import create_table_sql
 from pykudu_sql.planner.plan import Describe, Show, ShowKind
+from pykudu_sql.planner.show_create import create_table_sql
 from pykudu_sql.result import Header, Outcome, Row, RowResult, header
 from pykudu_sql.settings import SETTINGS, Scope
 from pykudu_sql.storage.catalog import TableInfo
@@ -52,6 +52,15 @@ _ROWSETS = header(
     ("redo_records", _NUMBER),
     ("memory_deltas", _NUMBER),
     ("tablet_id", _TEXT),
+)
+_COLUMN_FILES = header(
+    ("column", _TEXT),
+    ("encodings", _TEXT),
+    ("files", _NUMBER),
+    ("blocks", _NUMBER),
+    ("rows", _NUMBER),
+    ("raw_bytes", _NUMBER),
+    ("bytes", _NUMBER),
 )
 _SETTINGS = header(
     ("name", _TEXT),
@@ -116,7 +125,7 @@ def _tablets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
                 partition_text(table.schema, table.partition_schema, tablet.partition),
                 len(mine),
                 sum(rowset.rows for rowset in mine),
-                sum(rowset.bytes for rowset in mine),
+                sum(rowset.size for rowset in mine),
                 tablet.id,
             )
         )
@@ -139,7 +148,7 @@ def _rowsets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
             rowset.rowset_id,
             rowset.kind,
             rowset.rows,
-            rowset.bytes,
+            rowset.size,
             rowset.undo_records,
             rowset.redo_records,
             rowset.memory_deltas,
@@ -150,16 +159,37 @@ def _rowsets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
     return _ROWSETS, rows
 
 
-_OF_TABLE: Mapping[
-    ShowKind, Callable[[SessionState, TableInfo], tuple[Header, list[Row]]]
-] = MappingProxyType(
-    {
-        ShowKind.CREATE_TABLE: _create_table,
-        ShowKind.PARTITIONS: _tablets,
-        ShowKind.TABLETS: _tablets,
-        ShowKind.RANGE_PARTITIONS: _ranges,
-        ShowKind.ROWSETS: _rowsets,
-    }
+def _column_files(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+    """A row for each column: its files of all rowsets together."""
+    found = state.store.column_file_infos(table)
+    rows: list[Row] = []
+    for column in table.schema.columns:
+        files = [file for file in found if file.column == column.name]
+        rows.append(
+            (
+                column.name,
+                ", ".join(sorted({file.encoding for file in files})),
+                len(files),
+                sum(file.blocks for file in files),
+                sum(file.rows for file in files),
+                sum(file.raw_bytes for file in files),
+                sum(file.size for file in files),
+            )
+        )
+    return _COLUMN_FILES, rows
+
+
+_OF_TABLE: Mapping[ShowKind, Callable[[SessionState, TableInfo], tuple[Header, list[Row]]]] = (
+    MappingProxyType(
+        {
+            ShowKind.CREATE_TABLE: _create_table,
+            ShowKind.PARTITIONS: _tablets,
+            ShowKind.TABLETS: _tablets,
+            ShowKind.RANGE_PARTITIONS: _ranges,
+            ShowKind.ROWSETS: _rowsets,
+            ShowKind.COLUMN_FILES: _column_files,
+        }
+    )
 )
 
 

@@ -2,8 +2,8 @@
 
 Without autocommit (PEP 249's rule) the first statement that reads or writes rows begins a
 transaction that lasts until commit or rollback. With autocommit each statement is a transaction of
-its own, unless BEGIN opened one. A statement of its own that loses a race against another session is
-run again on a new snapshot: nobody has seen what it read the first time.
+its own, unless BEGIN opened one. Such a statement that loses a race against another session is run
+again on a new snapshot: nobody has seen what it read the first time.
 
 Changes of the catalog are no part of a transaction: they take effect at once, and are refused for a
 table whose rows the open transaction has changed.

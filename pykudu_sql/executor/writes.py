@@ -73,9 +73,7 @@ def write_many(
     return _write(state, plan, parameter_rows)
 
 
-def _write(
-    state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]
-) -> Outcome:
+def _write(state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]) -> Outcome:
     kind, action = _action(state, plan, parameter_rows)
     return _outcome(kind, state.transactions.write(plan.table, action))
 

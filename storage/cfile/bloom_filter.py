@@ -181,7 +181,7 @@ def _chance_of_pattern(keys: int) -> float:
         for missing in range(_BITS_PER_WORD + 1)
     )
     none_equal = (1 - 1 / (1 << _PATTERN_BITS)) ** keys
-    return 1 - none_equal * (1 - together)
+    return float(1 - none_equal * (1 - together))
 
 
 # Blocks of more keys than this are rarer than anything asked for.

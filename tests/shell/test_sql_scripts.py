@@ -14,8 +14,8 @@ from pykudu_sql.shell.slt.states import STATES, State
 SCRIPTS = Path(__file__).resolve().parent.parent.parent / "sql_tests"
 
 
-@pytest.mark.parametrize("state", STATES.values(), ids=STATES)
-@pytest.mark.parametrize("script", find_scripts([SCRIPTS]), ids=lambda path: path.stem)
+@pytest.mark.parametrize("state", list(STATES.values()), ids=list(STATES))
+@pytest.mark.parametrize("script", list(find_scripts([SCRIPTS])), ids=lambda path: path.stem)
 def test_a_script_gives_its_answers(script: Path, state: State, tmp_path: Path) -> None:
     database = Database(pykudu_driver(), tmp_path, dict(state.settings))
     result = Runner(database, state, frozenset()).run(parse(script.read_text(encoding="utf-8")))

@@ -1,0 +1,213 @@
+"""What is written to a CFile is what is read from it, for every type, encoding and compression."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile, encode_column
+from pykudu_sql.storage.common.arrays import array_to_cells, plain
+from pykudu_sql.storage.common.types import Compression, Encoding, parse_type
+from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError, ValueTooLargeError
+
+TYPES = [
+    parse_type(name)
+    for name in [
+        "BOOLEAN",
+        "TINYINT",
+        "SMALLINT",
+        "INT",
+        "BIGINT",
+        "DATE",
+        "TIMESTAMP",
+        "FLOAT",
+        "DOUBLE",
+        "DECIMAL(7,2)",
+        "DECIMAL(15,2)",
+        "DECIMAL(38,10)",
+        "VARCHAR(20)",
+        "STRING",
+        "BINARY",
+    ]
+]
+COMPRESSIONS = [c for c in Compression if c is not Compression.DEFAULT_COMPRESSION]
+STRING = parse_type("STRING")
+BIGINT = parse_type("BIGINT")
+
+
+def encode(column_type: Any, values: pa.Array, **options: Any) -> EncodedCFile:
+    return encode_column(
+        column_type,
+        options.get("encoding", Encoding.AUTO_ENCODING),
+        options.get("compression", Compression.NO_COMPRESSION),
+        options.get("block_size", 512),
+        values,
+    )
+
+
+def same(left: pa.Array, right: pa.Array) -> bool:
+    """Equal bit for bit, NaN and the sign of zero included."""
+    left, right = plain(left), plain(right)
+    assert left.type == right.type
+    return bool(pa.array(_bits(left)).equals(pa.array(_bits(right))))
+
+
+def _bits(values: pa.Array) -> list[Any]:
+    return [None if cell is None else repr(cell) for cell in values.to_pylist()]
+
+
+@pytest.mark.parametrize("column_type", TYPES, ids=str)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_every_type_encoding_and_compression_reads_back_what_was_written(
+    files: Any, column: Any, column_type: Any, data: st.DataObject
+) -> None:
+    encoding = data.draw(st.sampled_from((Encoding.AUTO_ENCODING, *column_type.encodings())))
+    compression = data.draw(st.sampled_from(COMPRESSIONS))
+    block_size = data.draw(st.sampled_from((512, 1000, 4096)))
+    rows = data.draw(st.sampled_from((0, 1, 7, 8, 9, 63, 64, 65, 128, 500, 513, 1025)))
+    values = column(
+        column_type,
+        rows,
+        seed=data.draw(st.integers(0, 1 << 32)),
+        nulls=data.draw(st.sampled_from((0.0, 0.3, 1.0))),
+        distinct=data.draw(st.sampled_from((1, 3, 200, 100_000))),
+    )
+    encoded = encode(
+        column_type, values, encoding=encoding, compression=compression, block_size=block_size
+    )
+    reader = files.open(files.write({"c": encoded})).cfile("c")
+    assert (reader.row_count, reader.null_count) == (rows, values.null_count)
+    read = reader.read_all()
+    read.validate(full=True)
+    assert same(read, values)
+    cells = array_to_cells(read, column_type)
+    assert repr([reader.cell(i) for i in range(rows)]) == repr(cells)
+
+
+@pytest.mark.parametrize("nulls", [0.0, 0.4])
+@pytest.mark.parametrize("words", [1, 128, 129, 5000])
+def test_a_dictionary_array_is_stored_and_read_without_becoming_strings(
+    files: Any, words: int, nulls: float
+) -> None:
+    random = np.random.default_rng(words)
+    codes = random.integers(0, words, 20_000).astype(np.int32)
+    codes[:words] = np.arange(words)
+    mask = random.random(20_000) < nulls
+    mask[:words] = False
+    dictionary = pa.array([f"word {i * 7919 % words}" for i in range(words)])
+    values = pa.DictionaryArray.from_arrays(pa.array(codes, mask=mask), dictionary)
+    encoded = encode(STRING, values, block_size=256 * 1024)
+    assert encoded.encoding is Encoding.DICT_ENCODING
+    read = files.open(files.write({"c": encoded})).cfile("c").read_all()
+    read.validate(full=True)
+    width = 8 if words <= 128 else 16
+    assert read.type == pa.dictionary(pa.int8() if width == 8 else pa.int16(), pa.string())
+    assert read.dictionary.to_pylist() == sorted(dictionary.to_pylist())
+    assert same(read, values)
+
+
+def test_a_dictionary_with_repeated_null_and_unused_words_is_stored_as_what_it_means(
+    files: Any,
+) -> None:
+    words = pa.array(["b", None, "a", "b", *(f"unused {i}" for i in range(300))])
+    values = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, None], pa.int16()), words)
+    read = files.open(files.write({"c": encode(STRING, values)})).cfile("c").read_all()
+    assert read.to_pylist() == ["b", None, "a", "b", None]
+    assert read.dictionary.to_pylist() == ["a", "b"]
+
+
+def test_strings_too_varied_for_a_dictionary_block_are_stored_plain(files: Any) -> None:
+    values = pa.array([f"{i:020d}" for i in range(1000)])
+    encoded = encode(STRING, values)
+    assert encoded.encoding is Encoding.PLAIN_ENCODING
+    assert encoded.dictionary is None
+    assert same(files.open(files.write({"c": encoded})).cfile("c").read_all(), values)
+
+
+def test_a_file_that_mixes_dictionary_and_plain_blocks_is_readable(files: Any) -> None:
+    words = pa.array(["x", "y"] * 64)
+    coded, spelled = encode(STRING, words), encode(STRING, words, encoding=Encoding.PLAIN_ENCODING)
+    assert len(coded.blocks) == 1
+    both = encode(STRING, pa.concat_arrays([words, words]), block_size=512)
+    mixed = EncodedCFile(
+        both.type,
+        both.encoding,
+        both.compression,
+        both.raw_size,
+        (coded.blocks[0], spelled.blocks[0]),
+        coded.dictionary,
+        both.zone_map,
+    )
+    assert len(both.blocks) == 2
+    reader = files.open(files.write({"c": mixed})).cfile("c")
+    assert reader.read_all().to_pylist() == words.to_pylist() * 2
+    assert reader.read_range(100, 140).to_pylist() == (words.to_pylist() * 2)[100:140]
+    assert reader.cell(200) == "x"
+
+
+def test_chunked_values_are_one_column(files: Any, column: Any) -> None:
+    parts = [column(BIGINT, rows, seed=rows, nulls=0.2) for rows in (100, 0, 37)]
+    encoded = encode(BIGINT, pa.chunked_array(parts, pa.int64()))
+    read = files.open(files.write({"c": encoded})).cfile("c").read_all()
+    assert same(read, pa.concat_arrays(parts))
+
+
+def test_null_slots_leave_no_trace_of_the_bytes_beneath_them() -> None:
+    buffers = [pa.py_buffer(b"\x05"), pa.py_buffer(np.array([1, 0x5EC2E7, 3], np.int64))]
+    values = pa.Array.from_buffers(pa.int64(), 3, buffers)
+    encoded = encode(BIGINT, values, encoding=Encoding.PLAIN_ENCODING)
+    assert b"\xe7\xc2\x5e" not in encoded.blocks[0]
+    text = pa.array(["open", "secret", "open"])
+    hidden = pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(b"\x05"), *text.buffers()[1:]])
+    spelled = encode(STRING, hidden, encoding=Encoding.PLAIN_ENCODING)
+    assert b"secret" not in spelled.blocks[0]
+
+
+def test_runs_that_do_not_pay_are_bit_shuffled_instead(files: Any) -> None:
+    values = pa.array(np.concatenate((np.zeros(64, np.int64), np.arange(64))))
+    encoded = encode(BIGINT, values, encoding=Encoding.RLE)
+    assert [block[0] for block in encoded.blocks] == [3, 2]
+    assert same(files.open(files.write({"c": encoded})).cfile("c").read_all(), values)
+
+
+def test_a_block_is_kept_uncompressed_when_compression_saves_less_than_a_tenth() -> None:
+    noise = pa.array(np.random.default_rng(1).integers(-(1 << 62), 1 << 62, 64))
+    zeros = pa.array(np.zeros(64, np.int64))
+    for compression in COMPRESSIONS[1:]:
+        tags = [
+            encode(
+                BIGINT, values, encoding=Encoding.PLAIN_ENCODING, compression=compression
+            ).blocks[0][2]
+            for values in (noise, zeros)
+        ]
+        assert tags == [0, COMPRESSIONS.index(compression)]
+
+
+def test_blocks_are_cut_by_their_size_before_encoding(column: Any) -> None:
+    numbers = encode(BIGINT, column(BIGINT, 10_000), block_size=4096)
+    assert set(numbers.zone_map.row_counts[:-1].tolist()) == {512}
+    words = pa.array(["x" * 96] * 1000)
+    strings = encode(STRING, words, encoding=Encoding.PLAIN_ENCODING, block_size=1000)
+    assert set(strings.zone_map.row_counts[:-1].tolist()) == {8}
+
+
+def test_a_prefix_encoding_or_one_of_another_type_is_refused() -> None:
+    with pytest.raises(InvalidSchemaError, match="PREFIX_ENCODING not supported for type STRING"):
+        encode(STRING, pa.array(["a"]), encoding=Encoding.PREFIX_ENCODING)
+    with pytest.raises(InvalidSchemaError, match="RLE not supported for type DOUBLE"):
+        encode(parse_type("DOUBLE"), pa.array([1.0]), encoding=Encoding.RLE)
+
+
+def test_values_of_another_arrow_type_are_refused() -> None:
+    with pytest.raises(InvalidValueError, match="BIGINT cannot hold Arrow's int32"):
+        encode(BIGINT, pa.array([1], pa.int32()))
+
+
+def test_cells_that_no_block_can_hold_are_refused() -> None:
+    giants = pa.array(["x" * (3 << 20)] * 8)
+    with pytest.raises(ValueTooLargeError, match="rows 0 to 8 hold 25165856 bytes"):
+        encode(STRING, giants, encoding=Encoding.PLAIN_ENCODING)
