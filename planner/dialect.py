@@ -43,6 +43,13 @@ _STARTS_MOMENT = frozenset(
         TokenType.L_PAREN,
     }
 )
+_BEFORE_PARAMETER = frozenset(
+    {
+        TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.EQ, TokenType.NEQ,
+        TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.PLUS, TokenType.DASH,
+        TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DPIPE,
+    }
+)  # fmt: skip
 _BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")
 
 
@@ -61,7 +68,11 @@ class Kudu(DuckDB):
         NUMERIC_ESCAPES: ClassVar[dict[str, tuple[int, int, int, int]]] = {}
         NESTED_COMMENTS = False
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
-            **DuckDB.Tokenizer.KEYWORDS,
+            **{
+                word: kind
+                for word, kind in DuckDB.Tokenizer.KEYWORDS.items()
+                if word not in ("?::", "??") and "{" not in word and "}" not in word
+            },
             "INT8": TokenType.TINYINT,
             "INT16": TokenType.SMALLINT,
             "INT32": TokenType.INT,
@@ -146,20 +157,25 @@ def _tokens(text: str, start: int) -> list[Token]:
             pass  # our own lexer knows the place
         raise SyntaxError("the statement has text that is no SQL") from None
     if start:
-        raw = [_moved(token, start) for token in raw]
+        raw = [_moved(token, text, start) for token in raw]
     while raw and raw[-1].token_type is TokenType.SEMICOLON:
         raw.pop()
     return _numbered(_with_versions(raw))
 
 
-def _moved(token: Token, by: int) -> Token:
+def _moved(token: Token, text: str, start: int) -> Token:
+    """A token of the text behind `start`, placed as in the whole text."""
+    line = token.line + text.count("\n", 0, start)
+    column = token.col
+    if token.line == 1:
+        column += start - (text.rfind("\n", 0, start) + 1)
     return Token(
         token.token_type,
         token.text,
-        token.line,
-        token.col,
-        token.start + by,
-        token.end + by,
+        line,
+        column,
+        token.start + start,
+        token.end + start,
         token.comments,
     )
 
@@ -197,19 +213,35 @@ def _is_as_of(tokens: list[Token], i: int) -> bool:
 
 
 def _numbered(tokens: list[Token]) -> list[Token]:
-    """Each `?` as a placeholder with its 0-based position in the text."""
-    if all(token.token_type is not TokenType.PLACEHOLDER for token in tokens):
-        return tokens
+    """`?` and `:name` as the parser's named placeholders; each `?` is named by its position."""
     out: list[Token] = []
     count = 0
-    for token in tokens:
+    named = False
+    for i, token in enumerate(tokens):
         if token.token_type is TokenType.PLACEHOLDER:
-            out.append(_like(token, TokenType.COLON, ":"))
+            out.append(_like(token, TokenType.PARAMETER, "$"))
             out.append(_like(token, TokenType.VAR, f"{POSITIONAL}{count}"))
             count += 1
+        elif named:
+            out.append(_like(token, TokenType.VAR, token.text))
+            named = False
+        elif token.token_type is TokenType.COLON and _names_parameter(tokens, i):
+            out.append(_like(token, TokenType.PARAMETER, "$"))
+            named = True
         else:
             out.append(token)
     return out
+
+
+def _names_parameter(tokens: list[Token], i: int) -> bool:
+    """Whether a colon starts `:name`: the name touches it, and nothing it could belong to does."""
+    if i + 1 >= len(tokens):
+        return False
+    following = tokens[i + 1]
+    if following.start != tokens[i].end + 1 or not following.text.isidentifier():
+        return False
+    touching = i > 0 and tokens[i - 1].end + 1 == tokens[i].start
+    return not touching or tokens[i - 1].token_type in _BEFORE_PARAMETER
 
 
 def _guard_tokens(tokens: Sequence[Token], text: str) -> None:

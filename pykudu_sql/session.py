@@ -33,7 +33,7 @@ from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome, python_values
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog import Catalog
-from pykudu_sql.storage.errors import InterfaceError, ProgrammingError
+from pykudu_sql.storage.errors import InterfaceError, ProgrammingError, SyntaxError
 
 MAX_STATEMENTS = 512
 MAX_CACHED_TEXT = 16 * 1024
@@ -128,6 +128,8 @@ class Session:
             return append(self._state, table, data)
 
     def _prepared(self, sql: str) -> PreparedStatement:
+        if not isinstance(sql, str):
+            raise InterfaceError(f"a statement is text, not {type(sql).__name__}", sqlstate="07006")
         known = self._statements.get(sql)
         if (
             known is not None
@@ -140,6 +142,7 @@ class Session:
         return self._plan(sql)
 
     def _plan(self, sql: str) -> PreparedStatement:
+        _check_text(sql)
         context = self._context()
         found = plan(sql, context)
         keys = found.parameters
@@ -224,6 +227,16 @@ class Session:
     def _check_open(self) -> None:
         if self._closed:
             raise InterfaceError("the connection is closed")
+
+
+def _check_text(sql: str) -> None:
+    try:
+        sql.encode()
+    except UnicodeEncodeError as error:
+        raise SyntaxError(
+            f"the statement is not valid Unicode text at character {error.start + 1}",
+            sqlstate="22021",
+        ) from error
 
 
 def _check_parameters(prepared: PreparedStatement, parameters: ParameterValues) -> None:

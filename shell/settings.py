@@ -10,9 +10,7 @@ The file is `pykudu-sql/config.toml` in `$XDG_CONFIG_HOME` (or `~/.config`):
     history = true       # keep the lines typed
 """
 
-import difflib
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -79,6 +77,8 @@ def checked(settings: Settings, name: str, value: object) -> Settings:
 
 def near(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` when a known name is close, else nothing."""
+    import difflib
+
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"; did you mean {found[0]!r}?" if found else ""
 
@@ -95,6 +95,8 @@ def load(settings: Settings, path: Path) -> Settings:
         return settings
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}") from error
+    import tomllib
+
     try:
         for name, value in tomllib.loads(text).items():
             settings = checked(settings, name, value)

@@ -147,21 +147,26 @@ def _settle(
 ) -> npt.NDArray[np.int64]:
     kind = operations.kind
     if kind is RowOpKind.INSERT:
-        place = int(order[repeated[0]])
-        names = ", ".join(c.name for c in table.schema.key_columns)
-        values = ", ".join(
-            str(plain(operations.columns[i].slice(place, 1))[0].as_py())
-            for i in table.schema.key_ids
-        )
-        raise AlreadyPresentError(
-            f"key given twice in one INSERT into table '{table.name}': ({names}) = ({values})",
-            hint="use UPSERT to keep the last, or INSERT OR IGNORE to keep the first",
-        )
+        raise given_twice(table, operations.columns, int(order[repeated[0]]))
     firsts = (RowOpKind.INSERT_IGNORE, RowOpKind.DELETE, RowOpKind.DELETE_IGNORE)
     dropped = np.zeros(len(keys), np.bool_)
     # The sort is stable: of equal keys the one given earlier stands first.
     dropped[order[repeated if kind in firsts else repeated - 1]] = True
     return np.flatnonzero(~dropped)
+
+
+def given_twice(
+    table: TableInfo, columns: Mapping[int, pa.Array], place: int
+) -> AlreadyPresentError:
+    """The error that says an INSERT has the key of one of its rows twice."""
+    names = ", ".join(c.name for c in table.schema.key_columns)
+    values = ", ".join(
+        str(plain(columns[i].slice(place, 1))[0].as_py()) for i in table.schema.key_ids
+    )
+    return AlreadyPresentError(
+        f"key given twice in one INSERT into table '{table.name}': ({names}) = ({values})",
+        hint="use UPSERT to keep the last, or INSERT OR IGNORE to keep the first",
+    )
 
 
 def take(columns: Mapping[int, pa.Array], places: npt.NDArray[np.int64]) -> dict[int, pa.Array]:

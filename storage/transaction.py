@@ -7,16 +7,22 @@ at once and named by the manifest only at commit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import wait
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.bulk_writer import BULK_ROWS, coerce_columns, write_rowsets
+from pykudu_sql.storage.bulk_writer import (
+    BULK_ROWS,
+    TabletShare,
+    coerce_columns,
+    share_out,
+    write_rowset,
+)
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.scan_spec import ScanSpec
@@ -28,7 +34,6 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.row_writer import check_countable, keyed_row
 from pykudu_sql.storage.table import (
-    AssignedRows,
     assemble,
     assign,
     complete,
@@ -43,8 +48,6 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.transaction_host import TransactionHost, check_unchanged
 
 PARALLEL_ROWS = 200_000
-
-Places = npt.NDArray[np.int64]
 
 
 class Transaction:
@@ -162,9 +165,9 @@ class Transaction:
         if not full.length:
             return 0
         encoder = self._host.tablets[table.tablets[0].id].key_encoder
-        rows = assign(table, encoder, full, set_columns)
         if full.kind is RowOpKind.INSERT and full.length >= BULK_ROWS:
-            return self._write_bulk(table, rows)
+            return self._write_bulk(table, encoder, full)
+        rows = assign(table, encoder, full, set_columns)
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for index, batch in split(rows):
             pending = self._pending_for(table, self._host.tablets[table.tablets[index].id])
@@ -173,25 +176,36 @@ class Transaction:
             self._keep(table, pending).write(batch, found) for pending, batch, found in checked
         )
 
-    def _write_bulk(self, table: TableInfo, rows: AssignedRows) -> int:
-        """Stage the rows of a large INSERT as rowsets, tablets side by side."""
-        indices = np.unique(rows.tablets)
+    def _write_bulk(self, table: TableInfo, encoder: KeyEncoder, operations: RowOperations) -> int:
+        """Stage the rows of a large INSERT as rowsets, written side by side."""
+        pool = self._host.pool
+        shares = share_out(pool, table, encoder, operations)
         pending = [
-            self._pending_for(table, self._host.tablets[table.tablets[index].id])
-            for index in indices
+            self._pending_for(table, self._host.tablets[table.tablets[share.tablet].id])
+            for share in shares
         ]
-        places = [np.flatnonzero(rows.tablets == index) for index in indices]
-        keys = [rows.keys.take(part) for part in places]
-        kind, columns = rows.operations.kind, rows.operations.columns
-        list(self._host.pool.map(lambda p, k: p.check(kind, k), pending, keys))
 
-        def stage(target: PendingWrites, part_keys: EncodedKeys, part: Places) -> None:
-            target.stage(write_rowsets(target.tablet, columns, part_keys, part))
+        def check(target: PendingWrites, share: TabletShare) -> None:
+            target.check(operations.kind, share.keys)
 
-        for target in pending:
-            self._keep(table, target)
-        list(self._host.pool.map(stage, pending, keys, places))
-        return len(rows.keys)
+        list(pool.map(check, pending, shares))
+        parts = [
+            (self._keep(table, target), part)
+            for target, share in zip(pending, shares, strict=True)
+            for part in share.rowsets()
+        ]
+        written = [
+            pool.submit(write_rowset, target.tablet, operations.columns, part)
+            for target, part in parts
+        ]
+        # What was written is staged, even if something else was not, so that rollback removes it.
+        wait(written)
+        for (target, _), rowset in zip(parts, written, strict=True):
+            if rowset.exception() is None:
+                target.stage((rowset.result(),))
+        for rowset in written:
+            rowset.result()
+        return operations.length
 
     def coerce(
         self, table: TableInfo, columns: Mapping[int, pa.Array | pa.ChunkedArray]

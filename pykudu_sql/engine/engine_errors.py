@@ -55,7 +55,7 @@ _BY_NAME = {
 }
 _PREFIX = re.compile(r"^[A-Z][A-Za-z ]*Error: ")
 _TOO_DEEP = re.compile(r"expression depth|too deep|stack", re.IGNORECASE)
-_SEVERAL_ROWS = "More than one row returned by a subquery"
+_SEVERAL_ROWS = "more than one row returned by a subquery"
 
 
 def translate(error: Exception) -> Error:

@@ -14,7 +14,7 @@ from pykudu_sql.result import Header, Outcome, Row, RowResult, header
 from pykudu_sql.settings import SETTINGS, Scope
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition import schema_columns
-from pykudu_sql.storage.common.partition_text import bounds_text, partition_text
+from pykudu_sql.storage.common.partition_text import listed_bounds, partition_text
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType, Kind
 
@@ -137,7 +137,7 @@ def _ranges(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
     columns = schema_columns(schema, partition_schema.range_column_ids)
     names = ", ".join(column.name for column in columns)
     spans = dict.fromkeys(tablet.partition.range for tablet in table.tablets)
-    rows = [(bounds_text(schema, partition_schema, span),) for span in spans]
+    rows = [(listed_bounds(schema, partition_schema, span),) for span in spans]
     return header((f"RANGE ({names})", _TEXT)), rows if columns else []
 
 

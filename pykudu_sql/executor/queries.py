@@ -1,8 +1,13 @@
 """SELECT: scans of tablets, and what the engine makes of them."""
 
+import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from types import NoneType
 from typing import Any
+from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult
@@ -13,8 +18,13 @@ from pykudu_sql.planner.value import ParameterValues, bind_key, parameter_value
 from pykudu_sql.result import Outcome, Row, RowResult, TableResult, header
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
+from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.transaction import Transaction
 
+_SCALARS = frozenset(
+    {NoneType, bool, int, float, str, bytes, Decimal}
+    | {dt.date, dt.datetime, dt.time, dt.timedelta, UUID}
+)
 # Kinds whose cells are their Python values.
 _AS_STORED = frozenset(Kind) - {Kind.DATE, Kind.UNIXTIME_MICROS, Kind.DECIMAL}
 
@@ -48,9 +58,25 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
     """The values of a query's `$1`, `$2`, ...
 
     Raises:
-        InterfaceError: one was not given.
+        InterfaceError: one was not given, or is no value of SQL.
     """
-    return [parameter_value(parameters, key) for key in query.parameters]
+    return [_scalar(parameter_value(parameters, key)) for key in query.parameters]
+
+
+def _scalar(value: Any) -> Any:
+    if type(value) in _SCALARS:
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, bytearray | memoryview):
+        return bytes(value)
+    if isinstance(value, int | float | str | Decimal | dt.date):
+        return value
+    raise InterfaceError(
+        f"a value of type {type(value).__name__} cannot be a parameter",
+        hint="pass a number, text, bytes, Decimal, date, datetime or None",
+        sqlstate="07006",
+    )
 
 
 def read(

@@ -58,6 +58,11 @@ class TransactionScope:
         """Whether a transaction waits for commit or rollback."""
         return self._current is not None
 
+    @property
+    def stands_alone(self) -> bool:
+        """Whether the next statement is a transaction of its own."""
+        return self._autocommit and self._current is None
+
     def begin(self) -> None:
         """BEGIN.
 

@@ -110,12 +110,14 @@ def _by_row(
     cells_of: Callable[[ParameterValues], Mapping[int, Cell] | None],
 ) -> Prepared:
     """A statement about one row; `cells_of` gives None when no row can be meant."""
-    transactions = state.transactions
+    transactions, store = state.transactions, state.store
 
     def run(parameters: ParameterValues) -> Outcome:
         cells = cells_of(parameters)
         if cells is None:
             return _outcome(kind, 0)
+        if transactions.stands_alone:
+            return _outcome(kind, store.write_row(table, kind, cells))
         return _outcome(kind, transactions.write(table, lambda t: t.write_row(table, kind, cells)))
 
     return run

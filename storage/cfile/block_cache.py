@@ -31,7 +31,9 @@ class BlockCache:
         self._used = 0
         self._mutex = threading.Lock()
 
-    def __len__(self) -> int:
+    @property
+    def entries(self) -> int:
+        """Values held."""
         return len(self._entries)
 
     @property

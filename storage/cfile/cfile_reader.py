@@ -9,8 +9,10 @@ promise is checked while decoding, so a read returns what was written or raises 
 file, CFile, block and offset.
 """
 
-from bisect import bisect_right
-from collections.abc import Sequence
+import weakref
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,15 +29,21 @@ from pykudu_sql.storage.common.arrays import plain
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 
+Side = Literal["left", "right"]
+
 
 class _Decoded:
     """What the cache keeps: an array, and the way to its single cells."""
 
-    __slots__ = ("array", "read_cell")
+    __slots__ = ("__weakref__", "array", "read_cell")
 
     def __init__(self, array: pa.Array, column_type: DataType) -> None:
         self.array = array
         self.read_cell: ReadCell = cell_reader(array, column_type)
+
+
+def _nothing() -> None:
+    """The reference to nothing."""
 
 
 class CFileReader:
@@ -69,6 +77,9 @@ class CFileReader:
         self.zone_map: ZoneMap = self._index.zone_map
         self._firsts: list[int] = self.zone_map.first_ordinals.tolist()
         self._whole_key = (file.path, entry.name)
+        self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
+        # A way past the cache for single cells, which does not keep alive what the cache evicts.
+        self._whole_memo: Callable[[], _Decoded | None] = _nothing
 
     @property
     def block_count(self) -> int:
@@ -162,11 +173,34 @@ class CFileReader:
         """
         if not 0 <= ordinal < self.row_count:
             raise InternalError(f"{self._describe()} has no row {ordinal}")
-        whole = self._cached_whole()
+        whole = self._whole_memo()
         if whole is not None:
             return whole.read_cell(ordinal)
         number = bisect_right(self._firsts, ordinal) - 1
         return self._block(number).read_cell(ordinal - self._firsts[number])
+
+    def search(self, cell: Cell, start: int, stop: int, side: Side) -> int:
+        """Where a cell belongs among the rows start <= ordinal < stop, whose cells ascend.
+
+        Args:
+            cell: not None; text and bytes compare by bytes, as keys do.
+            start, stop: ordinals.
+            side: "left" for the first row not below the cell, "right" for the first above it.
+
+        Raises:
+            CorruptionError: a block is not what was written.
+        """
+        bisect = bisect_left if side == "left" else bisect_right
+        wanted: Any = cell
+        whole = self._whole_memo()
+        if whole is not None:
+            return start + bisect(range(start, stop), wanted, key=whole.read_cell)
+        number = bisect_right(self._firsts, start) - 1
+        first, end = self._firsts[number : number + 2]
+        if start < stop <= end:
+            read = self._block(number).read_cell
+            return start + bisect(range(start - first, stop - first), wanted, key=read)
+        return start + bisect(range(start, stop), wanted, key=self.cell)
 
     def _describe(self) -> str:
         return f"{self._file.path}: CFile '{self._entry.name}'"
@@ -191,13 +225,14 @@ class CFileReader:
     def _whole(self) -> _Decoded:
         found = self._cache.get(self._whole_key)
         if isinstance(found, _Decoded):
+            self._whole_memo = weakref.ref(found)
             return found
         return self._load(0, self.block_count, self._whole_key)
 
     def _block(self, number: int) -> _Decoded:
         if self.block_count == 1:
             return self._whole()
-        key = (self._file.path, self._entry.name, number)
+        key = self._block_keys[number]
         found = self._cache.get(key)
         if isinstance(found, _Decoded):
             return found
@@ -206,19 +241,16 @@ class CFileReader:
     def _load(self, first: int, stop: int, key: tuple[str | int, ...]) -> _Decoded:
         """Decode neighbouring blocks into one array, and keep it."""
         if first == stop:
-            array = self._empty()
+            array = pa.nulls(0, self.type.arrow)
         else:
             array = self._decode(first, self._open_blocks(first, stop))
         decoded = _Decoded(array, self.type)
         # The dictionary is shared by all arrays of the CFile and has an entry of its own.
         own = array.indices if pa.types.is_dictionary(array.type) else array
         self._cache.put(key, decoded, own.nbytes)
+        if key is self._whole_key:
+            self._whole_memo = weakref.ref(decoded)
         return decoded
-
-    def _empty(self) -> pa.Array:
-        return pa.Array.from_buffers(
-            self.type.arrow, 0, [None] * (3 if self.type.is_variable else 2)
-        )
 
     def _open_blocks(self, first: int, stop: int) -> Sequence[block.Block]:
         index = self._index

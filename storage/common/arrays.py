@@ -17,6 +17,8 @@ from pykudu_sql.storage.common.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 _PHYSICAL = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
+# Chunks of so many rows are worth a kernel call each; what one makes is in the cache for the next.
+_CHUNK_ROWS = 16 * 1024
 
 
 def combine(values: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -27,6 +29,17 @@ def combine(values: pa.Array | pa.ChunkedArray) -> pa.Array:
         return values.chunk(0)
     combined = values.combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _large_chunks(values: pa.Array | pa.ChunkedArray) -> Sequence[pa.Array]:
+    """The chunks of values, combined where most are small or each has a dictionary of its own."""
+    if not isinstance(values, pa.ChunkedArray):
+        return [values]
+    small = len(values) <= _CHUNK_ROWS * values.num_chunks
+    if small or pa.types.is_dictionary(values.type):
+        return [combine(values)]
+    chunks: Sequence[pa.Array] = values.chunks
+    return chunks
 
 
 def fixed_view(values: pa.Array, column_type: DataType) -> npt.NDArray[Any]:
@@ -133,16 +146,22 @@ def coerce(values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str)
         ValueOutOfRangeError: a value outside the type's range.
         InvalidValueError: values that cannot be read as the type.
     """
-    array = combine(values)
+    return combine(pa.chunked_array(coerce_chunks(values, column_type, name)))
+
+
+def coerce_chunks(
+    values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str
+) -> list[pa.Array]:
+    """What `coerce` returns, in one or more pieces of one Arrow type."""
     try:
-        return _coerce(array, column_type)
+        return [_coerce(chunk, column_type) for chunk in _large_chunks(values)]
     except pa.ArrowInvalid as error:
         text = str(error).splitlines()[0]
         kind = ValueOutOfRangeError if _is_range_error(text) else InvalidValueError
         raise kind(f"column '{name}' of type {column_type}: {text}") from error
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise InvalidValueError(
-            f"column '{name}' of type {column_type} cannot take values of type {array.type}"
+            f"column '{name}' of type {column_type} cannot take values of type {values.type}"
         ) from error
     except ValueOutOfRangeError as error:
         raise ValueOutOfRangeError(f"column '{name}': {error.message}") from error
@@ -223,12 +242,18 @@ def _narrow_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
     words = np.frombuffer(array.buffers()[1], "<i8", 2 * len(array), 16 * array.offset).reshape(
         -1, 2
     )
-    low, high = words[:, 0], words[:, 1]
     top = 10**column_type.precision - 1
-    fits = (high == (low >> 63)) & (low >= -top) & (low <= top)
-    if valid is not None:
-        fits |= ~valid
-    if not fits.all():
-        bad = array[int(np.argmin(fits))].as_py()
-        raise ValueOutOfRangeError(f"value {bad} is out of range for {column_type}")
-    return from_fixed(low.astype(column_type.numpy), column_type, valid)
+    stored = np.empty(len(array), column_type.numpy)
+    for start in range(0, len(array), _CHUNK_ROWS):
+        part = slice(start, start + _CHUNK_ROWS)
+        low = words[part, 0].copy()
+        fits = (low >> 63) == words[part, 1]
+        fits &= low >= -top
+        fits &= low <= top
+        if valid is not None:
+            fits |= ~valid[part]
+        if not fits.all():
+            bad = array[start + int(np.argmin(fits))].as_py()
+            raise ValueOutOfRangeError(f"value {bad} is out of range for {column_type}")
+        stored[part] = low
+    return from_fixed(stored, column_type, valid)

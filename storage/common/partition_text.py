@@ -34,6 +34,13 @@ def bounds_text(schema: Schema, partition_schema: PartitionSchema, span: RangePa
     return range_text(columns, span.lower, span.upper)
 
 
+def listed_bounds(schema: Schema, partition_schema: PartitionSchema, span: RangePartition) -> str:
+    """The bounds as Impala's SHOW RANGE PARTITIONS lists them: `VALUES >= 10` where open above."""
+    text = bounds_text(schema, partition_schema, span)
+    low, found, rest = text.partition(" <= VALUES")
+    return f"VALUES >= {low}" if found and not rest else text
+
+
 def partition_by_sql(schema: Schema, partition_schema: PartitionSchema) -> str:
     """The table's PARTITION BY clause, or the empty text when it has none."""
     parts = [_hash_sql(schema, dimension) for dimension in partition_schema.hash_dimensions]

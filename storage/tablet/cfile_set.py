@@ -7,7 +7,6 @@ within the index's interval.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,11 +17,12 @@ from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.container import ContainerReader, FileIdentity
 from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
-from pykudu_sql.storage.common.arrays import constant_array, fixed_view
+from pykudu_sql.storage.common.arrays import constant_array
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.delta_store import Ordinals
 from pykudu_sql.storage.tablet.rowset import KeyProbe
@@ -138,34 +138,19 @@ class CFileSet:
             return -1
         start, stop = self.key_index.find_range(probe.encoded)
         for column, cell in zip(self._key_columns, probe.cells, strict=True):
-            start, stop = self._narrow(column, cell, start, stop)
-            if start == stop:
+            cfile = self._key_cfile(column)
+            start = cfile.search(cell, start, stop, "left")
+            if start == stop or cfile.cell(start) != cell:
                 return -1
+            if column is not self._key_columns[-1]:
+                stop = cfile.search(cell, start, stop, "right")
         return start
 
-    def _narrow(self, column: ColumnSchema, cell: Cell, start: int, stop: int) -> tuple[int, int]:
-        """Within rows whose earlier key cells are equal, those whose cell of a column is `cell`."""
-        if column.type.numpy is None:
-            return self._bisect(column, cell, start, stop, left=True), self._bisect(
-                column, cell, start, stop, left=False
-            )
-        values: Any = fixed_view(self.column(column, start, stop), column.type)
-        low = values.searchsorted(cell, "left")
-        high = values.searchsorted(cell, "right")
-        return start + int(low), start + int(high)
-
-    def _bisect(
-        self, column: ColumnSchema, cell: Cell, start: int, stop: int, *, left: bool
-    ) -> int:
-        wanted: Any = _order_of(cell)
-        while start < stop:
-            middle = (start + stop) // 2
-            found: Any = _order_of(self.cell(column, middle))
-            if found < wanted or (not left and found == wanted):
-                start = middle + 1
-            else:
-                stop = middle
-        return start
+    def _key_cfile(self, column: ColumnSchema) -> CFileReader:
+        cfile = self.cfile(column.id)
+        if cfile is None:
+            raise CorruptionError(f"{self.path}: key column '{column.name}' is missing")
+        return cfile
 
     def find(self, keys: EncodedKeys) -> Ordinals:
         """The ordinals of keys, or -1, int64[n]."""
@@ -174,8 +159,3 @@ class CFileSet:
         if len(maybe):
             found[maybe] = self.keys().search(keys.take(maybe))
         return found
-
-
-def _order_of(cell: Cell) -> Cell:
-    """A cell in a form whose order is that of encoded keys: text compares by bytes."""
-    return cell.encode() if isinstance(cell, str) else cell

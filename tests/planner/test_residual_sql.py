@@ -1,7 +1,9 @@
+# ruff: noqa: E501  (tables of statements read best one a line)
 """The engine's part of a query over pruned scans gives what the whole query gives over the tables."""
 
 import datetime as dt
 import random
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -51,7 +53,9 @@ def _data(context: PlanContext) -> dict[str, pa.Table]:
             "host": [rng.choice("abc") for _ in range(50)],
             "at": list(range(0, 1000, 20)),
             "value": [rng.random() * 10 for _ in range(50)],
-            "amount": [rng.choice([None, Decimal(rng.randint(-500, 500)) / 100]) for _ in range(50)],
+            "amount": [
+                rng.choice([None, Decimal(rng.randint(-500, 500)) / 100]) for _ in range(50)
+            ],
             "day": [dt.date(2026, 1, 1) + dt.timedelta(days=rng.randint(0, 40)) for _ in range(50)],
             "ts": [
                 dt.datetime(2026, 1, 1) + dt.timedelta(minutes=rng.randint(0, 90000))
@@ -96,7 +100,7 @@ class World:
         if predicate is not None:
             columns = {i: table.column(by_id[i].name).combine_chunks() for i in by_id}
             types = {i: column.type for i, column in by_id.items()}
-            mask = evaluate_predicate(predicate, columns, types, table.num_rows)
+            mask = evaluate_predicate(predicate, columns, types)
             table = table.filter(pa.array(np.asarray(mask)))
         if scan.limit is not None:
             table = table.slice(0, scan.limit)
@@ -134,10 +138,16 @@ def _comparable(rows: list[Any], ordered: bool) -> list[Any]:
     return texts if ordered else sorted(texts, key=repr)
 
 
+def _for_the_engine(sql: str) -> str:
+    """The same query in the engine's own spelling; `at` is a keyword there."""
+    spelled = sql.replace(" div ", " // ").replace("x'7a7a'", "unhex('7a7a')")
+    return re.sub(r"\bat\b", '"at"', spelled)
+
+
 def check(world: World, sql: str, parameters: Any = ()) -> None:
     """The plan's answer is the engine's own on the whole tables."""
     found, names = world.run(sql, parameters)
-    relation = world.whole.execute(sql, parameters)
+    relation = world.whole.execute(_for_the_engine(sql), parameters)
     expected = relation.fetchall()
     ordered = "order by" in sql.lower()
     assert _comparable(found, ordered) == _comparable(expected, ordered), sql
@@ -240,12 +250,7 @@ select x.n from (select count(*) n from t where a > 100) x
 
 @pytest.mark.parametrize("sql", QUERIES)
 def test_a_plan_answers_as_the_engine_on_whole_tables(world: World, sql: str) -> None:
-    reference = sql.replace(" div ", " // ").replace("x'7a7a'", "unhex('7a7a')")
-    found, names = world.run(sql)
-    relation = world.whole.execute(reference)
-    ordered = "order by" in sql.lower()
-    assert _comparable(found, ordered) == _comparable(relation.fetchall(), ordered)
-    assert len(names) == len(relation.description)
+    check(world, sql)
 
 
 PARAMETERS = [

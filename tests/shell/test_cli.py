@@ -8,45 +8,56 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from pykudu_sql.shell.cli import main
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLE = "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING); INSERT INTO t VALUES (1, 'a'), (2, NULL)"
+PROGRAM = [sys.executable, "-m", "pykudu_sql"]
 
 
-@pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
-    private = {"XDG_CONFIG_HOME": str(tmp_path / "c"), "XDG_STATE_HOME": str(tmp_path / "s")}
-    return {**os.environ, **private, "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT))}
+@dataclass(frozen=True)
+class Done:
+    """What a run of the program left."""
 
-
-@pytest.fixture
-def shell(tmp_path: Path, environ: dict[str, str]) -> "Shell":
-    return Shell(tmp_path, environ)
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 class Shell:
-    """Runs `pykudu-sql` in a folder of its own."""
+    """Runs the command line in this process, in a folder of its own."""
 
-    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         self.folder = folder
-        self.environ = environ
-        self.command = [sys.executable, "-m", "pykudu_sql"]
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
 
-    def __call__(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [*self.command, *arguments],
-            cwd=self.folder,
-            env=self.environ,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert "Traceback" not in done.stderr
-        return done
+    def __call__(self, *arguments: str, stdin: str = "") -> Done:
+        typed = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+        self._monkeypatch.setattr(sys, "stdin", typed)
+        try:
+            code = main(arguments)
+        except SystemExit as leaving:  # argparse leaves this way
+            code = int(leaving.code or 0)
+        captured = self._capsys.readouterr()
+        return Done(code, captured.out, captured.err)
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", str(ROOT)))
+    return Shell(tmp_path, monkeypatch, capsys)
 
 
 def test_a_statement_prints_its_result(shell: Shell) -> None:
@@ -140,7 +151,7 @@ def test_a_script_that_is_no_text_is_refused(shell: Shell) -> None:
 
 
 def test_a_wrong_settings_file_is_named_and_can_be_left_out(shell: Shell) -> None:
-    config = Path(shell.environ["XDG_CONFIG_HOME"]) / "pykudu-sql" / "config.toml"
+    config = shell.folder / "config" / "pykudu-sql" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text("format = 'nothing'\n")
     done = shell("-c", "SELECT 1")
@@ -155,8 +166,6 @@ def test_a_database_open_elsewhere_is_told_with_its_holder(shell: Shell) -> None
     )
     with subprocess.Popen(
         [sys.executable, "-c", program, "held.db"],
-        cwd=shell.folder,
-        env=shell.environ,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -177,9 +186,7 @@ def test_a_read_only_database_is_not_written(shell: Shell) -> None:
 
 def test_a_reader_that_goes_away_is_no_error_message(shell: Shell) -> None:
     with subprocess.Popen(
-        [*shell.command, "--csv", "-c", "SELECT * FROM range(3000000)"],
-        cwd=shell.folder,
-        env=shell.environ,
+        [*PROGRAM, "--csv", "-c", "SELECT * FROM range(3000000)"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
@@ -193,9 +200,7 @@ def test_a_reader_that_goes_away_is_no_error_message(shell: Shell) -> None:
 def test_ctrl_c_stops_a_script_with_130(shell: Shell) -> None:
     slow = "SELECT count(*) FROM range(100000000000) a, range(1000) b"
     with subprocess.Popen(
-        [*shell.command, "--csv", "-c", "SELECT 1 AS started", "-c", slow],
-        cwd=shell.folder,
-        env=shell.environ,
+        [*PROGRAM, "--csv", "-c", "SELECT 1 AS started", "-c", slow],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -275,8 +280,6 @@ def test_a_bare_statement_loads_no_terminal_library(shell: Shell) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env=shell.environ,
-        cwd=shell.folder,
         capture_output=True,
         text=True,
     )

@@ -3,6 +3,7 @@
 import csv as stdlib_csv
 import io
 import json
+from collections.abc import Sequence
 from decimal import Decimal
 
 import pytest
@@ -14,7 +15,9 @@ from pykudu_sql.shell.export import EXPORTS
 ROWS = [(1, "plain", None), (2, 'quote " comma, line\nend', Decimal("1.50")), (3, "", None)]
 
 
-def export(name: str, names: list[str], *batches: list[tuple[object, ...]], null: str = "") -> str:
+def export(
+    name: str, names: list[str], *batches: Sequence[tuple[object, ...]], null: str = ""
+) -> str:
     return "".join(EXPORTS[name](names, batches, null))
 
 

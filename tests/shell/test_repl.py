@@ -70,7 +70,8 @@ class Terminal:
         """Wait for the end of the program."""
         self._program.expect(pexpect.EOF)
         self._program.close()
-        return self._program.exitstatus
+        code: int | None = self._program.exitstatus
+        return code
 
     def kill(self) -> None:
         """End it if it still runs."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.cfile.block_bounds import MAX_BOUND_BYTES, cut_down, cut_up
@@ -16,22 +16,20 @@ from pykudu_sql.storage.common.arrays import array_to_cells
 from pykudu_sql.storage.common.column_predicate import Comparison, InList, IsNull, Op
 from pykudu_sql.storage.common.types import Compression, DataType, Encoding, parse_type
 
-TYPES = [
-    parse_type(name)
-    for name in [
-        "BOOLEAN",
-        "TINYINT",
-        "INT",
-        "BIGINT",
-        "DATE",
-        "FLOAT",
-        "DOUBLE",
-        "DECIMAL(15,2)",
-        "DECIMAL(38,0)",
-        "STRING",
-        "BINARY",
-    ]
-]
+NAMES = (
+    "BOOLEAN",
+    "TINYINT",
+    "INT",
+    "BIGINT",
+    "DATE",
+    "FLOAT",
+    "DOUBLE",
+    "DECIMAL(15,2)",
+    "DECIMAL(38,0)",
+    "STRING",
+    "BINARY",
+)
+TYPES = [parse_type(name) for name in NAMES]
 
 
 def zone_map_of(values: pa.Array, column_type: DataType, block_size: int = 512) -> ZoneMap:
@@ -46,6 +44,7 @@ def zone_map_of(values: pa.Array, column_type: DataType, block_size: int = 512) 
 
 
 @pytest.mark.parametrize("column_type", TYPES, ids=str)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 1 << 32),
     nulls=st.sampled_from((0.0, 0.4, 0.97)),
@@ -54,7 +53,7 @@ def zone_map_of(values: pa.Array, column_type: DataType, block_size: int = 512) 
 def test_present_values_lie_within_the_bounds_of_their_block(
     column: Any, column_type: DataType, seed: int, nulls: float, distinct: int
 ) -> None:
-    values = column(column_type, 700, seed=seed, nulls=nulls, distinct=distinct)
+    values = column(column_type, 300, seed=seed, nulls=nulls, distinct=distinct)
     zone_map = zone_map_of(values, column_type)
     cells = array_to_cells(values, column_type)
     for block in range(zone_map.block_count):
@@ -71,11 +70,12 @@ def test_present_values_lie_within_the_bounds_of_their_block(
 
 
 @pytest.mark.parametrize("column_type", TYPES, ids=str)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 1 << 32), op=st.sampled_from(list(Op)))
 def test_a_block_with_a_matching_row_is_never_skipped(
     column: Any, column_type: DataType, seed: int, op: Op
 ) -> None:
-    values = column(column_type, 500, seed=seed, nulls=0.3, distinct=300)
+    values = column(column_type, 200, seed=seed, nulls=0.3, distinct=300)
     cells = array_to_cells(values, column_type)
     zone_map = zone_map_of(values, column_type)
     present = [ordinal for ordinal, cell in enumerate(cells) if cell is not None]

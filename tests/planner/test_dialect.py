@@ -1,0 +1,138 @@
+# ruff: noqa: E501  (tables of statements read best one a line)
+"""Hostile and odd statements: an error in little time, never a crash."""
+
+import pytest
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import parse, to_sql
+from pykudu_sql.planner.planner import plan
+from pykudu_sql.storage.errors import (
+    NotSupportedError,
+    StatementTooComplexError,
+    SyntaxError,
+)
+
+TOO_COMPLEX = {
+    "parentheses": "select " + "(" * 200 + "1" + ")" * 200,
+    "many parentheses": "select " + "(" * 50_000 + "1" + ")" * 50_000,
+    "brackets": "select " + "[" * 200 + "1" + "]" * 200,
+    "subscripts": "select a" + "[1]" * 3000 + " from t",
+    "NOT": "select " + "not " * 200 + "true",
+    "unary minus": "select " + "- " * 200 + "1",
+    "CASE": "select " + "case when 1 then " * 200 + "1 " + "end " * 200,
+    "sums": "select " + " + ".join(["1"] * 10_000),
+    "concatenations": "select " + " || ".join(["'a'"] * 10_000),
+    "casts": "select a" + "::int" * 10_000 + " from t",
+    "comparisons": "select 1" + " = 1" * 10_000,
+    "dots": "select a" + ".b" * 10_000 + " from t",
+    "unions": " union all ".join(["select 1"] * 5_000),
+    "subqueries": "select * from " + "(select * from " * 100 + "t" + ")" * 100,
+    "calls": "select " + "abs(" * 200 + "1" + ")" * 200,
+    "joins": "select 1 from t " + " ".join(f"join t t{i} on true" for i in range(400)),
+    "tables": "select 1 from " + ", ".join(f"t t{i}" for i in range(400)),
+    "words": "select 1 in (" + "1, " * 60_000 + "1)",
+    "characters": "select '" + "x" * (5 * 1024 * 1024) + "'",
+}
+
+
+@pytest.mark.parametrize("name", TOO_COMPLEX)
+def test_statements_beyond_reason_are_refused(context: PlanContext, name: str) -> None:
+    with pytest.raises(StatementTooComplexError) as caught:
+        plan(TOO_COMPLEX[name], context)
+    assert caught.value.sqlstate == "54001"
+
+
+def test_long_but_flat_conditions_are_planned(context: PlanContext) -> None:
+    many = " or ".join(f"a = {i}" for i in range(2000))
+    assert plan(f"select id from t where {many}", context).cacheable
+    listed = ", ".join(str(i) for i in range(5000))
+    assert plan(f"select id from t where a in ({listed})", context).cacheable
+
+
+@pytest.mark.parametrize(
+    ("sql", "line", "column", "word"),
+    [
+        ("slect 1", 1, 1, "slect"),
+        ("select a from t where a = = 3", 1, 27, "="),
+        ("select a\nfrom t\nwhere b ==== 3", 3, 11, "=="),
+        ("select (1", 1, 9, "1"),
+        ("select a from t group a", 1, 23, "a"),
+        ("insert into t value (1)", 1, 15, "value"),
+        ("create table x (a int primary key,,)", 1, 35, ","),
+    ],
+)
+def test_a_syntax_error_points_at_the_place(
+    context: PlanContext, sql: str, line: int, column: int, word: str
+) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        plan(sql, context)
+    position = caught.value.position
+    assert position is not None
+    assert (position.line, position.column) == (line, column)
+    assert position.text == sql.splitlines()[line - 1]
+    assert word in caught.value.message
+    assert caught.value.sqlstate == "42601"
+    assert "^" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["", " ; ", "refresh t", "start", "copy t to 'x'", "attach 'x'", "pragma x", "call f()", "t", "1",
+     "install httpfs", "load x", "export database 'x'", "create view v as select 1", "select",
+     "explain", "select 'abc", 'select "abc', "select 1 /* abc", "select 1; drop table t"],
+)  # fmt: skip
+def test_what_is_no_statement_of_ours_is_a_syntax_error(context: PlanContext, sql: str) -> None:
+    with pytest.raises(SyntaxError):
+        plan(sql, context)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from t for update",
+        "select * from t tablesample 10 percent",
+        "select * from t pivot (sum(a) for b in (1, 2))",
+        "select columns('a') from t",
+        "select * from t positional join u",
+        "select * from t for system_time from '2020-01-01' to '2021-01-01'",
+    ],
+)
+def test_constructs_that_are_not_offered_say_so(context: PlanContext, sql: str) -> None:
+    with pytest.raises((NotSupportedError, SyntaxError)):
+        plan(sql, context)
+
+
+@pytest.mark.parametrize(
+    ("sql", "printed"),
+    [
+        ("select a from t as of timestamp '2020-01-01' x", "FOR TIMESTAMP AS OF '2020-01-01' AS"),
+        ("select a from t for system_time as of 5 x", "FOR TIMESTAMP AS OF 5 AS"),
+        ("select a from t timestamp as of '2020-01-01'", "FOR TIMESTAMP AS OF '2020-01-01'"),
+        ("select a from t as of 5", "FOR TIMESTAMP AS OF 5"),
+        ("select a as of from t", '"a" AS "of"'),
+        ("select a from t order by a desc nulls last", "DESC NULLS LAST"),
+        ("select cast(a as int8), cast(b as unixtime_micros)", 'CAST("a" AS TINYINT)'),
+        ("select 5 div 2", "5 // 2"),
+        ("select `a b`", '"a b"'),
+        ("select a -- comment\nfrom t", 'SELECT "a" FROM "t"'),
+        ("select '\\n', 'it''s'", "'\\n', 'it''s'"),
+    ],
+)
+def test_the_dialect_reads_what_people_paste(sql: str, printed: str) -> None:
+    assert printed in to_sql(parse(sql))
+
+
+def test_positional_parameters_are_numbered_in_the_order_of_the_text(context: PlanContext) -> None:
+    planned = plan("select case when ? then ? end from t where a > ? limit ?", context)
+    assert sorted(planned.parameters, key=str) == [0, 1, 2, 3]
+
+
+def test_question_marks_in_strings_and_comments_are_no_parameters(context: PlanContext) -> None:
+    planned = plan("select '?', ':a' /* ? */ from t where a = ? -- :b", context)
+    assert planned.parameters == (0,)
+
+
+def test_mixed_parameter_styles_are_refused(context: PlanContext) -> None:
+    with pytest.raises(Exception, match="not both") as caught:
+        plan("select * from t where a = ? and b = :b", context)
+    assert getattr(caught.value, "sqlstate", "") == "07001"

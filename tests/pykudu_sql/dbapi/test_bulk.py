@@ -1,0 +1,217 @@
+"""Many rows at once: executemany, append, and results as Arrow."""
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import pykudu_sql
+from pykudu_sql import Connection
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute(
+            "CREATE TABLE t (id INT PRIMARY KEY, v STRING, n DOUBLE DEFAULT 0.5, d DECIMAL(9,2),"
+            " at TIMESTAMP) PARTITION BY HASH (id) PARTITIONS 3"
+        )
+        yield connection
+
+
+def rows(connection: Connection, columns: str = "id, v") -> list[tuple[Any, ...]]:
+    return connection.execute(f"SELECT {columns} FROM t ORDER BY id").fetchall()
+
+
+def test_executemany_inserts_one_batch(connection: Connection) -> None:
+    given = [(i, f"v{i}") for i in range(5000)]
+    cursor = connection.executemany("INSERT INTO t (id, v) VALUES (?, ?)", iter(given))
+    assert cursor.rowcount == 5000
+    assert rows(connection) == given
+
+
+def test_executemany_takes_names_and_constants(connection: Connection) -> None:
+    connection.executemany(
+        "INSERT INTO t (id, v, n) VALUES (:id, 'same', :n)",
+        [{"id": 1, "n": 2}, {"id": 2, "n": "2.5"}],
+    )
+    assert rows(connection, "id, v, n") == [(1, "same", 2.0), (2, "same", 2.5)]
+
+
+def test_executemany_of_several_rows_a_statement(connection: Connection) -> None:
+    connection.executemany("INSERT INTO t (id, v) VALUES (?, 'a'), (?, 'b')", [(1, 2), (3, 4)])
+    assert rows(connection) == [(1, "a"), (2, "b"), (3, "a"), (4, "b")]
+
+
+@pytest.mark.parametrize("bad", [(1, "again"), (7, None, "too many"), ("x", "y"), (None, "n")])
+def test_executemany_does_all_or_nothing(connection: Connection, bad: tuple[Any, ...]) -> None:
+    connection.execute("INSERT INTO t (id) VALUES (1)")
+    with pytest.raises(pykudu_sql.Error):
+        connection.executemany(
+            "INSERT INTO t (id, v) VALUES (?, ?)", [(5, "five"), bad, (6, "six")]
+        )
+    assert rows(connection) == [(1, None)]
+
+
+def test_a_value_that_does_not_fit_is_named_with_its_row_and_column(
+    connection: Connection,
+) -> None:
+    with pytest.raises(pykudu_sql.DataError, match=r"row 3, column 'id'.*2\.5"):
+        connection.executemany("INSERT INTO t (id) VALUES (?)", [(1,), (2,), (2.5,)])
+    with pytest.raises(pykudu_sql.DataError, match=r"row 2, column 'id'.*out of range"):
+        connection.executemany("INSERT INTO t (id) VALUES (?)", [(1,), (1 << 31,)])
+
+
+def test_executemany_updates_and_deletes_by_key(connection: Connection) -> None:
+    connection.append("t", {"id": [1, 2, 3, 4]})
+    changed = connection.executemany(
+        "UPDATE t SET v = ?, n = 1 WHERE id = ?", [("a", 1), ("b", 2), ("x", 99), ("y", None)]
+    )
+    assert changed.rowcount == 2
+    gone = connection.executemany("DELETE FROM t WHERE id = ?", [(3,), (4,), (2.5,), (98,)])
+    assert gone.rowcount == 2
+    assert rows(connection, "id, v, n") == [(1, "a", 1.0), (2, "b", 1.0)]
+
+
+def test_executemany_runs_statements_with_a_query_too_all_or_nothing(
+    connection: Connection,
+) -> None:
+    connection.append("t", {"id": [1, 2]})
+    connection.executemany("UPDATE t SET v = ? WHERE n < 1 AND id > ?", [("all", 0), ("two", 1)])
+    assert rows(connection) == [(1, "all"), (2, "two")]
+    with pytest.raises(pykudu_sql.IntegrityError):
+        connection.executemany("INSERT INTO t (id) SELECT id + ? FROM t", [(10,), (0,)])
+    assert len(rows(connection)) == 2
+
+
+def test_executemany_takes_no_queries(connection: Connection) -> None:
+    with pytest.raises(pykudu_sql.ProgrammingError, match="executemany"):
+        connection.executemany("SELECT * FROM t WHERE id = ?", [(1,)])
+
+
+def test_executemany_of_nothing_does_nothing(connection: Connection) -> None:
+    assert connection.executemany("INSERT INTO t (id) VALUES (?)", []).rowcount == 0
+
+
+TABLE = pa.table({"v": ["a", None], "id": pa.array([1, 2], pa.int64())})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TABLE,
+        TABLE.to_batches()[0],
+        TABLE.to_reader(),
+        pd.DataFrame({"v": ["a", None], "id": [1, 2]}),
+        {"v": ["a", None], "id": [1, 2]},
+        {"ID": np.array([1, 2]), "V": pa.array(["a", None]).dictionary_encode()},
+        {"id": (1, 2), "v": pd.Series(["a", None])},
+    ],
+    ids=["table", "batch", "reader", "frame", "lists", "arrays", "series"],
+)
+def test_append_takes_columns_in_any_shape_by_name(connection: Connection, data: object) -> None:
+    assert connection.append("t", data) == 2
+    assert rows(connection, "id, v, n") == [(1, "a", 0.5), (2, None, 0.5)]
+
+
+def test_append_takes_a_cursor_of_another_connection(connection: Connection) -> None:
+    with pykudu_sql.connect(":memory:") as other:
+        cursor = other.execute("SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS x(id, v)")
+        assert connection.append("t", cursor) == 2
+    assert rows(connection) == [(1, "a"), (2, "b")]
+
+
+def test_missing_values_of_a_frame_become_null(connection: Connection) -> None:
+    frame = pd.DataFrame({"id": [1, 2], "n": [1.5, np.nan], "at": [pd.Timestamp(0), pd.NaT]})
+    connection.append("t", frame)
+    assert rows(connection, "id, n, at") == [(1, 1.5, dt.datetime(1970, 1, 1)), (2, None, None)]
+    connection.append("t", {"id": [3], "n": np.array([np.nan])})
+    assert str(rows(connection, "n")[2]) == "(nan,)", "an array's NaN is a number"
+
+
+def test_append_rounds_decimals_and_turns_zones_into_utc(connection: Connection) -> None:
+    zone = dt.timezone(dt.timedelta(hours=2))
+    connection.append(
+        "t",
+        {
+            "id": [1],
+            "d": [Decimal("1.005")],
+            "at": [dt.datetime(2026, 1, 31, 12, tzinfo=zone)],
+        },
+    )
+    assert rows(connection, "d, at") == [(Decimal("1.01"), dt.datetime(2026, 1, 31, 10))]
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ({"id": [1], "vv": ["x"]}, pykudu_sql.ProgrammingError, "did you mean 'v'"),
+        ({"id": [1], "zzzz": ["x"]}, pykudu_sql.ProgrammingError, "columns are id, v"),
+        ({"id": [1], "ID": [2]}, pykudu_sql.ProgrammingError, "twice"),
+        ({"id": [1, 2], "v": ["x"]}, pykudu_sql.DataError, "differ in length"),
+        ({"id": ["one"]}, pykudu_sql.DataError, "row 1, column 'id'"),
+        ({"id": [1, None]}, pykudu_sql.IntegrityError, "column 'id'"),
+        ({"v": ["x"]}, pykudu_sql.IntegrityError, "column 'id'"),
+        ({"id": [1, 1]}, pykudu_sql.IntegrityError, "twice"),
+        ({"id": [9, 3]}, pykudu_sql.IntegrityError, r"\(id\) = \(9\)"),
+        ({"id": 5}, pykudu_sql.InterfaceError, "sequence"),
+        ({"id": "12"}, pykudu_sql.InterfaceError, "sequence"),
+        ({"id": [4], "v": ["x" * 70_000]}, pykudu_sql.DataError, "too large"),
+        (pa.table({"id": pa.array([1 << 40])}), pykudu_sql.DataError, "column 'id'"),
+        (pa.table([[1], [2]], names=["id", "id"]), pykudu_sql.ProgrammingError, "twice"),
+        ([1, 2], pykudu_sql.InterfaceError, "cannot append a list"),
+    ],
+)
+def test_append_refuses_what_does_not_fit_and_changes_nothing(
+    connection: Connection, data: object, error: type[pykudu_sql.Error], message: str
+) -> None:
+    connection.execute("INSERT INTO t (id) VALUES (9)")
+    with pytest.raises(error, match=message):
+        connection.append("t", data)
+    assert rows(connection) == [(9, None)]
+
+
+def test_append_to_a_table_that_is_not_there_suggests_a_near_name(connection: Connection) -> None:
+    with pytest.raises(pykudu_sql.ProgrammingError, match="does not exist"):
+        connection.append("tt", {"id": [1]})
+
+
+def test_results_come_as_arrow_in_every_way(connection: Connection) -> None:
+    connection.append("t", {"id": list(range(10)), "v": [f"v{i}" for i in range(10)]})
+    query = "SELECT id, v FROM t ORDER BY id"
+    whole = connection.execute(query).fetch_arrow_table()
+    assert whole.column("id").to_pylist() == list(range(10))
+    assert pa.table(connection.execute(query)).equals(whole)
+    cursor = connection.execute(query)
+    cursor.fetchmany(4)
+    assert cursor.fetch_arrow_table().equals(whole.slice(4))
+    assert cursor.fetchall() == []
+    reader = connection.execute(query).fetch_record_batch(3)
+    assert [batch.num_rows for batch in reader] == [3, 3, 3, 1]
+    assert connection.execute(query).fetch_df()["v"].tolist() == whole.column("v").to_pylist()
+
+
+def test_a_row_by_key_comes_as_arrow_too(connection: Connection) -> None:
+    connection.append("t", {"id": [1], "d": [Decimal("2.50")], "at": [dt.datetime(2026, 1, 31)]})
+    table = connection.execute("SELECT at, d FROM t WHERE id = ?", (1,)).fetch_arrow_table()
+    assert table.to_pylist() == [{"at": dt.datetime(2026, 1, 31), "d": Decimal("2.50")}]
+    empty = connection.execute("SELECT at, d FROM t WHERE id = ?", (2,)).fetch_arrow_table()
+    assert empty.schema == table.schema
+
+
+def test_large_results_come_in_order_however_they_are_fetched(connection: Connection) -> None:
+    connection.append("t", {"id": np.arange(20_000)})
+    expected = [(i,) for i in range(20_000)]
+    query = "SELECT id FROM t ORDER BY id"
+    assert connection.execute(query).fetchall() == expected
+    cursor = connection.execute(query)
+    pieces: list[tuple[Any, ...]] = []
+    for size in (1, 5000, 3, 4096, 1):
+        pieces += cursor.fetchmany(size)
+    assert pieces + cursor.fetchall() == expected
+    assert list(connection.execute(query)) == expected
