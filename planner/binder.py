@@ -54,6 +54,7 @@ class BoundQuery:
         references: the mentions of stored tables, in the order of the text.
         owners: the stored table of each column node that has one, by node identity.
         frames: each SELECT with its names.
+        stars: each `*` of a SELECT list with the stored tables it covers.
         names: the result's column names.
         volatile: whether the moment of planning went into it.
     """
@@ -61,6 +62,7 @@ class BoundQuery:
     references: list[TableReference] = field(default_factory=list)
     owners: dict[int, TableReference] = field(default_factory=dict)
     frames: list[tuple[exp.Select, Frame]] = field(default_factory=list)
+    stars: list[tuple[exp.Star, list[TableReference]]] = field(default_factory=list)
     names: tuple[str, ...] = ()
     volatile: bool = False
 
@@ -258,10 +260,12 @@ class _Binder:
             self.expression(item, frame, ctes)
             yield OutputColumn(output_name(item))
             return
-        found = frame.star()
+        found, covered = frame.star(), list(frame.visible())
         if isinstance(item, exp.Column) and item.table:
             source = self._qualified(item, frame)
             found = [(name, ((source, name),)) for name in source.column_names()]
+            covered = [source]
+        self.bound.stars.append((star, _starred(covered)))
         if not found:
             raise SyntaxError(
                 "SELECT * needs a FROM clause", position=node_position(star, self._text)
@@ -298,6 +302,7 @@ class _Binder:
         name = column.name.lower()
         if isinstance(column.this, exp.Star):
             source = self._qualified(column, frame)
+            _starred([source])
             for each in source.column_names():
                 source.use(each)
             return
@@ -342,9 +347,18 @@ class _Binder:
         """A star inside an expression: nothing in count(*), else every column."""
         if isinstance(star.parent, exp.Count):
             return
+        _starred(frame.visible())
         for source in frame.visible():
             for name in source.column_names():
                 source.use(name)
+
+
+def _starred(sources: Iterable[Source]) -> list[TableReference]:
+    """The stored tables among the sources of a star, marked as such."""
+    references = [source for source in sources if isinstance(source, TableReference)]
+    for reference in references:
+        reference.starred = True
+    return references
 
 
 def output_name(item: exp.Expr) -> str:

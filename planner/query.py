@@ -5,6 +5,7 @@ it can use; equal scans are made once. What is left of the statement is printed 
 dialect over the scans' names.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -62,6 +63,8 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Query:
     """The engine's part of a bound query; the tree is used up."""
     tree = fold_current(tree, context)
     predicates = push_down(bound, context)
+    for star, covered in bound.stars:
+        _hide_counters(star, covered)
     scans = _Scans(_row_limit(tree, bound, predicates))
     for reference in bound.references:
         scans.put(reference, predicates.get(id(reference)))
@@ -72,12 +75,25 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Query:
     return Query(to_sql(tree), scans.made(), parameters, bound.names, not bound.volatile)
 
 
+def _hide_counters(star: exp.Star, covered: Sequence[TableReference]) -> None:
+    """Keep hidden counters out of a `*` where the query reads them for another reason."""
+    for reference in covered:
+        hidden = reference.hidden_in_use()
+        if hidden is not None:
+            star.append("except_", exp.column(hidden.name, table=reference.alias))
+
+
 class _Scans:
-    """Names a query's scans; equal ones share a name."""
+    """Names a query's scans; mentions that read the same rows share one.
+
+    Two mentions read the same rows when table, moment and predicate are equal. Their columns are
+    put together, unless a `*` shows what the scan has.
+    """
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
         self._scans: list[Scan] = []
+        self._starred: list[bool] = []
 
     def put(self, reference: TableReference, predicate: PredicateTemplate | None) -> None:
         """Replace a mention of a table by its scan."""
@@ -95,14 +111,26 @@ class _Scans:
 
     def _name(self, reference: TableReference, predicate: PredicateTemplate | None) -> str:
         schema = reference.table.schema
-        used = reference.used or {_narrowest(schema)}
-        column_ids = tuple(column.id for column in schema.columns if column.id in used)
-        scan = Scan("", reference.table, column_ids, predicate, self._limit, reference.bound)
-        for made in self._scans:
-            if made.table is scan.table and replace(made, name="") == scan:
-                return made.name
-        self._scans.append(replace(scan, name=f"{SCAN_PREFIX}{len(self._scans)}"))
-        return self._scans[-1].name
+        own = _in_order(schema, reference.used or {_narrowest(schema)})
+        rows = Scan("", reference.table, (), predicate, self._limit, reference.bound)
+        for i, made in enumerate(self._scans):
+            same_table = made.table is reference.table
+            if not same_table or replace(made, name="", column_ids=()) != rows:
+                continue
+            if made.column_ids != own and (reference.starred or self._starred[i]):
+                continue
+            together = _in_order(schema, {*own, *made.column_ids})
+            self._scans[i] = replace(made, column_ids=together)
+            self._starred[i] |= reference.starred
+            return made.name
+        name = f"{SCAN_PREFIX}{len(self._scans)}"
+        self._scans.append(replace(rows, name=name, column_ids=own))
+        self._starred.append(reference.starred)
+        return name
+
+
+def _in_order(schema: Schema, column_ids: Collection[int]) -> tuple[int, ...]:
+    return tuple(column.id for column in schema.columns if column.id in column_ids)
 
 
 def _narrowest(schema: Schema) -> int:

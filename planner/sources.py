@@ -25,6 +25,7 @@ class TableReference:
         bound: that moment, None for the transaction's own.
         used: ids of the columns the query needs.
         maybe_absent: whether an outer join may put NULLs in place of its rows.
+        starred: whether a `*` shows its columns, so that its scan must have no others.
     """
 
     node: exp.Table
@@ -33,6 +34,7 @@ class TableReference:
     bound: int | None = None
     used: set[int] = field(default_factory=set)
     maybe_absent: bool = False
+    starred: bool = False
 
     def column_names(self) -> tuple[str, ...]:
         """The columns `*` shows."""
@@ -49,6 +51,12 @@ class TableReference:
     def column(self, name: str) -> ColumnSchema:
         """The column of a name."""
         return self.table.schema.by_name[name]
+
+    def hidden_in_use(self) -> ColumnSchema | None:
+        """The hidden counter, if the query names it."""
+        schema = self.table.schema
+        used = schema.auto_incrementing and schema.key_ids[-1] in self.used
+        return schema.by_id[schema.key_ids[-1]] if used else None
 
 
 @dataclass(eq=False, slots=True)

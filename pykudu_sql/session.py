@@ -33,6 +33,7 @@ from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome, python_values
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog import Catalog
+from pykudu_sql.storage.common.hybrid_time import bound_at
 from pykudu_sql.storage.errors import InterfaceError, ProgrammingError, SyntaxError
 
 MAX_STATEMENTS = 512
@@ -159,15 +160,14 @@ class Session:
 
     def _context(self) -> PlanContext:
         settings = self._state.settings
+        as_of = None if settings.as_of is None else bound_at(settings.as_of)
         now = self._store.now()
         return PlanContext(
             self._store.catalog,
             self._store.catalog_at,
             lambda: now,
             self._evaluate,
-            PlanSettings(
-                settings.default_hash_partitions, settings.implicit_primary_key, settings.as_of
-            ),
+            PlanSettings(settings.default_hash_partitions, settings.implicit_primary_key, as_of),
         )
 
     def _evaluate(self, sql: str) -> Any:

@@ -38,7 +38,7 @@ class DatabaseSettings:
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """Settings of one connection."""
+    """Settings of one connection; `as_of` is a hybrid timestamp."""
 
     implicit_primary_key: bool = False
     default_hash_partitions: int = 0
@@ -125,9 +125,9 @@ def _count(least: int, most: int) -> Callable[[object], int]:
     return read
 
 
-def _bound(value: object) -> int:
+def _moment(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a moment, such as '2026-01-31 12:00:00'")
+        raise ValueError("a hybrid timestamp; SET as_of = '2026-01-31 12:00:00' takes times too")
     return value
 
 
@@ -148,7 +148,7 @@ _TABLE = (
             "CREATE TABLE without a key makes a table with only the hidden counter as its key"),
     Setting("default_hash_partitions", Scope.SESSION, "number", _count(0, 1024),
             "hash partitions of a CREATE TABLE without PARTITION BY; 0 is a single tablet"),
-    Setting("as_of", Scope.SESSION, "moment", _bound,
+    Setting("as_of", Scope.SESSION, "moment", _moment,
             "the moment at which tables without an AS OF of their own are read"),
 )  # fmt: skip
 

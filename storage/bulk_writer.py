@@ -36,7 +36,7 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 
 BULK_ROWS = 50_000
 ROWSET_ROWS = 1 << 20
-_BLOCK_ROWS = 16 * 1024
+_BLOCK_ROWS = 32 * 1024
 _SAMPLE = 4096
 
 Places = npt.NDArray[np.int64]

@@ -10,6 +10,7 @@ import os
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -354,12 +355,11 @@ class Store:
         if self._closed:
             return
         self._closed = True
-        self._maintenance.stop()
-        self._pool.shutdown()
-        try:
-            self._log.close()
-        finally:
-            self._manifest.close()
+        with ExitStack() as last_to_first:
+            last_to_first.callback(self._file_lock.release)
             for tablet in self._tablets.values():
-                tablet.close()
-            self._file_lock.release()
+                last_to_first.callback(tablet.close)
+            last_to_first.callback(self._manifest.close)
+            last_to_first.callback(self._log.close)
+            last_to_first.callback(self._pool.shutdown)
+            last_to_first.callback(self._maintenance.stop)

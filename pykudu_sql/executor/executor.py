@@ -81,13 +81,20 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
             return listings.describe(plan)
         case TransactionControl(action):
             return _control(state, action)
-        case SetOption(name, value):
-            state.settings = with_setting(state.settings, name, value)
-            return Outcome(message=f"Setting {name.lower()} has been changed.")
+        case SetOption():
+            return _set(state, plan)
         case NoOperation(message):
             return Outcome(message=message)
         case _:
             raise AssertionError(f"a plan without an executor: {type(plan).__name__}")
+
+
+def _set(state: SessionState, plan: SetOption) -> Outcome:
+    name, value = plan.name.lower(), plan.value
+    if name == "as_of" and isinstance(value, int):
+        value -= 1  # The planner gives the bound of the moment, settings hold the moment.
+    state.settings = with_setting(state.settings, name, value)
+    return Outcome(message=f"Setting {name} has been changed.")
 
 
 def _control(state: SessionState, action: TransactionAction) -> Outcome:

@@ -128,15 +128,16 @@ class TransactionScope:
             transaction = self._begin()
             try:
                 changed = action(transaction)
+            except BaseException:
+                transaction.rollback()
+                raise
+            try:
                 transaction.commit(self._durable)
                 return changed
             except SerializationError:
                 if attempts == MAX_ATTEMPTS:
                     raise
                 attempts += 1
-            except BaseException:
-                transaction.rollback()
-                raise
 
     def check_alterable(self, table: TableInfo) -> None:
         """See that the catalog may change under a table.

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pykudu_sql.storage.cfile.zone_map import Mask, ZoneMap, object_array
-from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.common.types import DataType
 
 MAX_BOUND_BYTES = 64
 
@@ -192,7 +192,7 @@ def cut_down(cell: str | bytes) -> str | bytes:
     return encoded[:MAX_BOUND_BYTES].decode(errors="ignore")
 
 
-def cut_up(cell: str | bytes) -> Cell:
+def cut_up(cell: str | bytes) -> str | bytes | None:
     """A string not less than `cell`, of at most `MAX_BOUND_BYTES` bytes and a few; None if none."""
     kept = cut_down(cell)
     if kept == cell:

@@ -41,8 +41,8 @@ _CHUNK = 32 * 1024
 
 
 def _pattern(choice: int) -> int:
-    """A word with four bits set: the first four different six-bit digits, lowest first, of the
-    (choice + 1)th multiple of the spreading constant, mod 2**64."""
+    """A word with four bits set: those named by the low six bits of the (choice + 1)th multiple of
+    the spreading constant, rotated right by six until four different ones have come."""
     digits = (choice + 1) * _SPREAD & _U64
     word = 0
     while word.bit_count() < _BITS_PER_WORD:

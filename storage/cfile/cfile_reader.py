@@ -190,6 +190,8 @@ class CFileReader:
         Raises:
             CorruptionError: a block is not what was written.
         """
+        if start >= stop:
+            return start
         bisect = bisect_left if side == "left" else bisect_right
         wanted: Any = cell
         whole = self._whole_memo()
@@ -197,7 +199,7 @@ class CFileReader:
             return start + bisect(range(start, stop), wanted, key=whole.read_cell)
         number = bisect_right(self._firsts, start) - 1
         first, end = self._firsts[number : number + 2]
-        if start < stop <= end:
+        if stop <= end:
             read = self._block(number).read_cell
             return start + bisect(range(start - first, stop - first), wanted, key=read)
         return start + bisect(range(start, stop), wanted, key=self.cell)

@@ -153,8 +153,11 @@ def coerce_chunks(
     values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str
 ) -> list[pa.Array]:
     """What `coerce` returns, in one or more pieces of one Arrow type."""
+    chunks = _large_chunks(values)
     try:
-        return [_coerce(chunk, column_type) for chunk in _large_chunks(values)]
+        if _is_wider_decimal(values.type, column_type):
+            return [_narrow_decimal(chunks, column_type)]
+        return [_coerce(chunk, column_type) for chunk in chunks]
     except pa.ArrowInvalid as error:
         text = str(error).splitlines()[0]
         kind = ValueOutOfRangeError if _is_range_error(text) else InvalidValueError
@@ -216,8 +219,6 @@ def _to_micros(array: pa.Array) -> pa.Array:
 
 def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
     kind = array.type
-    if pa.types.is_decimal128(kind) and kind.scale == column_type.scale and column_type.width < 16:
-        return _narrow_decimal(array, column_type)
     if pa.types.is_decimal(kind) and kind.scale > column_type.scale:
         array = pc.round(
             array.cast(pa.decimal256(76, kind.scale)),
@@ -232,18 +233,44 @@ def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
         array = array.cast(pa.decimal256(76, column_type.scale))
     wide = array.cast(pa.decimal128(38, column_type.scale)) if column_type.width < 16 else array
     if column_type.width < 16:
-        return _narrow_decimal(wide, column_type)
+        return _narrow_decimal([wide], column_type)
     return wide.cast(column_type.arrow)
 
 
-def _narrow_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
-    """decimal128 of the same scale as 4- or 8-byte values: the low words, range checked."""
-    valid = validity(array)
-    words = np.frombuffer(array.buffers()[1], "<i8", 2 * len(array), 16 * array.offset).reshape(
-        -1, 2
+def _is_wider_decimal(kind: pa.DataType, column_type: DataType) -> bool:
+    """Whether values only have to be made narrower."""
+    return (
+        column_type.kind is Kind.DECIMAL
+        and column_type.width < 16
+        and pa.types.is_decimal128(kind)
+        and kind.scale == column_type.scale
     )
+
+
+def _narrow_decimal(chunks: Sequence[pa.Array], column_type: DataType) -> pa.Array:
+    """decimal128 of the same scale as 4- or 8-byte values: the low words, range checked."""
+    stored = np.empty(sum(len(chunk) for chunk in chunks), column_type.numpy)
+    valid = np.ones(len(stored), np.bool_) if any(chunk.null_count for chunk in chunks) else None
+    first = 0
+    for chunk in chunks:
+        part = slice(first, first + len(chunk))
+        present = validity(chunk)
+        if valid is not None and present is not None:
+            valid[part] = present
+        _narrow_into(stored[part], chunk, present, column_type)
+        first = part.stop
+    return from_fixed(stored, column_type, valid)
+
+
+def _narrow_into(
+    out: npt.NDArray[Any],
+    array: pa.Array,
+    valid: npt.NDArray[np.bool_] | None,
+    column_type: DataType,
+) -> None:
+    words = np.frombuffer(array.buffers()[1], "<i8", 2 * len(array), 16 * array.offset)
+    words = words.reshape(-1, 2)
     top = 10**column_type.precision - 1
-    stored = np.empty(len(array), column_type.numpy)
     for start in range(0, len(array), _CHUNK_ROWS):
         part = slice(start, start + _CHUNK_ROWS)
         low = words[part, 0].copy()
@@ -255,5 +282,4 @@ def _narrow_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
         if not fits.all():
             bad = array[start + int(np.argmin(fits))].as_py()
             raise ValueOutOfRangeError(f"value {bad} is out of range for {column_type}")
-        stored[part] = low
-    return from_fixed(stored, column_type, valid)
+        out[part] = low

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (tables of statements read best one a line)
 """EXPLAIN says what is read, what is left out, and why."""
 
 import textwrap

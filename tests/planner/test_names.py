@@ -155,10 +155,32 @@ def test_scans_read_only_the_columns_used(context: PlanContext, sql: str, used: 
     assert found == used
 
 
-def test_equal_scans_of_one_table_are_made_once(context: PlanContext) -> None:
-    planned = plan("select x.a from t x join t y on x.a = y.a", context)
+@pytest.mark.parametrize(
+    ("sql", "columns"),
+    [
+        ("select x.a from t x join t y on x.a = y.a", [{"a"}]),
+        ("select x.a, (select max(y.b) from t y) from t x", [{"a", "b"}]),
+        ("select x.a from t x join t y on x.a = y.b and y.s = 'x'", [{"a"}, {"b", "s"}]),
+        ("select y.* from t x join logs l on true join logs y on l.day = x.a",
+         [{"a"}, {"day"}, {"day", "msg"}]),
+        ("select x.a from t x join t as of timestamp '2020-10-01' y on x.id = y.id",
+         [{"id", "a"}, {"id"}]),
+    ],
+)  # fmt: skip
+def test_mentions_that_read_the_same_rows_share_a_scan(
+    context: PlanContext, sql: str, columns: list[set[str]]
+) -> None:
+    planned = plan(sql, context)
     assert isinstance(planned, Query)
-    assert len(planned.scans) == 1
+    found = [{s.table.schema.by_id[i].name for i in s.column_ids} for s in planned.scans]
+    assert found == columns
+
+
+def test_a_star_never_shows_the_hidden_counter(context: PlanContext) -> None:
+    planned = plan("select * from logs where auto_incrementing_id > 5", context)
+    assert isinstance(planned, Query)
+    assert planned.sql.startswith('SELECT * EXCLUDE ("logs"."auto_incrementing_id") FROM')
+    assert planned.names == ("day", "msg")
 
 
 def test_the_past_cannot_be_written_by_a_session_that_reads_it(context: PlanContext) -> None:

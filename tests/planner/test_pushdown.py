@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (tables of statements read best one a line)
 """What a condition pushes into the scan: a table of text to predicate."""
 
 import pytest

@@ -244,6 +244,9 @@ select upper(s) as u, length(s) from t where upper(s) = 'ALPHA' order by id
 select t.id, l.c from t, lateral (select count(*) c from u where u.t_id = t.id) l order by t.id
 select * exclude (d, s) from t where a = 1
 select string_agg(s, ',' order by s) from t where a > 0
+select * from t where a > 0 and id in (select id from t where a > 0 and b = 1)
+select x.*, y.a from t x join t y on x.id = y.b
+select x.a, y.b, z.s from t x join t y on x.id = y.a join t z on z.id = y.id
 select x.n from (select count(*) n from t where a > 100) x
 """.strip().splitlines()
 

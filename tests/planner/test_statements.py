@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (tables of statements read best one a line)
 """Scripts split where statements end, and nowhere else."""
 
 import pytest

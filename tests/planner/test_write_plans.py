@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (tables of statements read best one a line)
 """INSERT, UPDATE and DELETE: which plan a statement becomes, and with which values."""
 
 import datetime as dt
@@ -133,7 +132,6 @@ def test_rows_that_only_the_engine_knows_become_a_query(context: PlanContext, sq
 PLANS: list[tuple[str, type[Plan]]] = [
     ("select * from t where id = 5", KeyLookup),
     ("select s x, t.a from t where 5 = t.id limit 1", KeyLookup),
-    ("select s from events where at = ? and host = 'a'", Query),
     ("select value from events where at = ? and host = 'a'", KeyLookup),
     ("select day, * from logs where day = 5", Query),
     ("select msg from logs where day = 5 and auto_incrementing_id = 1", KeyLookup),
@@ -170,7 +168,7 @@ PLANS: list[tuple[str, type[Plan]]] = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "kind"), [p for p in PLANS if "select s from events" not in p[0]])
+@pytest.mark.parametrize(("sql", "kind"), PLANS)
 def test_statements_by_key_skip_the_engine(
     context: PlanContext, sql: str, kind: type[Plan]
 ) -> None:

@@ -15,11 +15,11 @@ Blosc sees them, since a header can claim gigabytes.
 
 import struct
 from enum import IntEnum
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numcodecs import blosc
 
 from pykudu_sql.storage.errors import CorruptionError
 
@@ -32,8 +32,15 @@ _LEVEL = 5
 _AUTOMATIC_SLICE = 0
 _BYTE_SHUFFLE_SLACK = 1.05
 
-# Blosc's own threads would fight with ours, and only the call without them is re-entrant.
-blosc.use_threads = False
+
+@cache
+def _blosc() -> Any:
+    """numcodecs' Blosc, loaded at first use: its package takes as long to load as all of ours."""
+    from numcodecs import blosc
+
+    # Blosc's own threads would fight with ours, and only the call without them is re-entrant.
+    blosc.use_threads = False
+    return blosc
 
 
 class Shuffle(IntEnum):
@@ -53,7 +60,7 @@ def compress(values: npt.NDArray[Any], shuffle: Shuffle = Shuffle.BITS) -> bytes
     """
     if values.ndim == 2:
         values = values.view(np.dtype((np.void, values.shape[1] * values.itemsize)))
-    chunk: bytes = blosc.compress(values, b"lz4", _LEVEL, int(shuffle), _AUTOMATIC_SLICE)
+    chunk: bytes = _blosc().compress(values, b"lz4", _LEVEL, int(shuffle), _AUTOMATIC_SLICE)
     return chunk
 
 
@@ -64,7 +71,7 @@ def compress_bytes(data: npt.NDArray[np.uint8]) -> bytes:
 
 def store_bytes(data: npt.NDArray[np.uint8]) -> bytes:
     """The same chunk with its bytes as they are, for a compression that follows."""
-    chunk: bytes = blosc.compress(data, b"lz4", 0, int(Shuffle.NONE), _AUTOMATIC_SLICE)
+    chunk: bytes = _blosc().compress(data, b"lz4", 0, int(Shuffle.NONE), _AUTOMATIC_SLICE)
     return chunk
 
 
@@ -97,6 +104,6 @@ def decompress_into(chunk: Bytes, out: Bytes) -> None:
             f"a chunk claims {raw} bytes from {length}, expected {len(out)} from {len(chunk)}"
         )
     try:
-        blosc.decompress(chunk, out)
+        _blosc().decompress(chunk, out)
     except (RuntimeError, ValueError) as error:
         raise CorruptionError(f"a chunk cannot be decompressed: {error}") from error

@@ -185,5 +185,7 @@ def test_as_of_a_snapshot_timestamp_shows_that_moment(reopen: Open) -> None:
     assert connection.execute(by_key, (2,)).fetchone() == ("two",)
     connection.execute(f"SET as_of = {moment}")
     assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
+    shown = connection.execute("SHOW SETTINGS LIKE 'as_of'").fetchone()
+    assert shown is not None and shown[1] == str(moment)
     connection.execute("SET as_of = DEFAULT")
     assert connection.execute("SELECT count(*) FROM t").fetchone() == (1,)

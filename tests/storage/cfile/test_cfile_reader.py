@@ -1,5 +1,7 @@
 """All ways to read a CFile give the same rows, whatever the cache holds."""
 
+from bisect import bisect_left, bisect_right
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
+from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array
 from pykudu_sql.storage.common.types import Compression, DataType, Encoding, parse_type
 from pykudu_sql.storage.errors import InternalError
 
@@ -51,6 +54,31 @@ def test_ranges_rows_and_cells_are_those_of_the_whole_column(
     number = data.draw(st.integers(0, reader.block_count - 1))
     first, end = reader.zone_map.first_ordinals[number : number + 2].tolist()
     assert reader.read_block(number).to_pylist() == expected[first:end]
+
+
+@pytest.mark.parametrize("column_type", [*TYPES[2:], STRINGS[0][0], STRINGS[2][0]], ids=str)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_a_search_in_ascending_rows_finds_where_a_cell_belongs(
+    files: Any, column: Any, column_type: DataType, data: st.DataObject
+) -> None:
+    distinct = data.draw(st.sampled_from((2, 60, 100_000)))
+    cells: list[Any] = sorted(
+        array_to_cells(column(column_type, ROWS, seed=1, distinct=distinct), column_type)
+    )
+    values = cells_to_array(cells, column_type)
+    encoded = encode_column(
+        column_type, Encoding.AUTO_ENCODING, Compression.NO_COMPRESSION, 512, values
+    )
+    reader = files.open(files.write({"c": encoded}), BlockCache(1 << 26)).cfile("c")
+    if data.draw(st.booleans()):
+        reader.read_all()
+    start = data.draw(st.integers(0, ROWS))
+    stop = data.draw(st.integers(start, ROWS))
+    wanted = data.draw(st.sampled_from(cells))
+    left, right = (bisect(cells, wanted, start, stop) for bisect in (bisect_left, bisect_right))
+    assert reader.search(wanted, start, stop, "left") == left
+    assert reader.search(wanted, start, stop, "right") == right
 
 
 def test_only_the_blocks_touched_are_read(files: Any, column: Any) -> None:
@@ -104,3 +132,21 @@ def test_decoded_rows_outlive_the_closed_file(files: Any, column: Any) -> None:
     read = container.cfile("c").read_all()
     container.close()
     assert read.equals(values)
+
+
+def test_threads_that_share_a_reader_and_a_small_cache_read_the_same_rows(
+    files: Any, column: Any
+) -> None:
+    reader, values = reader_of(files, column, TYPES[0], 100, BlockCache(1500))
+    expected = values.to_pylist()
+
+    def work(seed: int) -> bool:
+        starts = np.random.default_rng(seed).integers(0, ROWS - 50, 200).tolist()
+        return all(
+            reader.read_range(start, start + 50).to_pylist() == expected[start : start + 50]
+            and reader.cell(start) == expected[start]
+            for start in starts
+        )
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))

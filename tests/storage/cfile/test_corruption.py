@@ -133,7 +133,7 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_wrong_bytes_under_a_right_checksum_give_an_error_or_sound_values(
     files: Any, sample: str, data: st.DataObject
@@ -293,9 +293,10 @@ def test_names_are_used_once_and_asked_for_as_written(files: Any) -> None:
     numbers = encode(BIGINT, pa.array([1]))
     with ContainerWriter(files.env, "/twice.base", IDENTITY, "p") as writer:
         writer.add_cfile("c", numbers)
-        for add in (lambda: writer.add_cfile("c", numbers), lambda: writer.add_blob("c", b"")):
-            with pytest.raises(InternalError, match="name 'c' is taken"):
-                add()
+        with pytest.raises(InternalError, match="name 'c' is taken"):
+            writer.add_cfile("c", numbers)
+        with pytest.raises(InternalError, match="name 'c' is taken"):
+            writer.add_blob("c", b"")
     reader = files.open(files.write({"c": numbers}, {"b": b"bytes"}))
     assert (reader.names(), reader.blob_names(), reader.blob("b")) == (("c",), ("b",), b"bytes")
     assert reader.metadata == {"rowset": 3}
