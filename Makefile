@@ -45,7 +45,7 @@ lint: $(VENV)/.installed-dev ## ruff, mypy --strict, import contracts
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.installed-dev ## our engine and its peers side by side (ARGS="--only q1,q6 --scale 0.1")
 	@mkdir -p build

@@ -176,6 +176,8 @@ class FromClauses:
         try:
             table = catalog.table(name)
         except UndefinedTableError as error:
+            if bound is not None and name in self._context.catalog.tables:
+                error.hint = "there is a table of this name now, but there was none at that moment"
             raise with_position(error, node, self._text) from None
         if len(self.references) == MAX_REFERENCES:
             raise StatementTooComplexError(

@@ -4,6 +4,7 @@ The directory's lock belongs to a process, so a process opens a database once: c
 path share it, and the last to close gives it back. Each `":memory:"` is a database of its own.
 """
 
+import atexit
 import os
 import threading
 from collections.abc import Mapping
@@ -42,6 +43,7 @@ class Database:
         """
         self.path = path
         self.settings = settings
+        _check_parent(path)
         env: Env = MemoryEnv() if path == MEMORY else LocalEnv()
         if settings.read_only and not env.exists(layout.current_path(path)):
             raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
@@ -75,6 +77,8 @@ class _OpenDatabases:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._by_path: dict[str, Database] = {}
+        # Before the interpreter takes things apart, in whatever order: files may go first.
+        atexit.register(self.close_all)
 
     def open(self, path: str, settings: DatabaseSettings) -> Database:
         """See `open_database`."""
@@ -87,6 +91,13 @@ class _OpenDatabases:
                 known = self._by_path[real] = Database(path, settings)
             _check_same(known, settings)
             return known.acquire()
+
+    def close_all(self) -> None:
+        """Close what the program left open, at its end; uncommitted changes are gone."""
+        with self.lock:
+            for database in self._by_path.values():
+                database.store.close()
+            self._by_path = {}
 
     def forget(self, database: Database) -> None:
         """A database is about to close. The caller holds the lock."""
@@ -105,6 +116,17 @@ def open_database(path: str, settings: DatabaseSettings) -> Database:
         OperationalError, CorruptionError: it cannot be opened.
     """
     return _OPEN.open(path, settings)
+
+
+def _check_parent(path: str) -> None:
+    """See that a new database has a place to lie in: a mistyped path is not made up."""
+    parent = os.path.dirname(os.path.abspath(path))
+    if path != MEMORY and not os.path.isdir(parent):
+        raise OperationalError(
+            f"cannot open '{path}': there is no directory '{parent}'",
+            hint="create it, or correct the path",
+            sqlstate="58P01",
+        )
 
 
 def _check_same(database: Database, settings: DatabaseSettings) -> None:

@@ -284,6 +284,7 @@ class Transaction:
             self.rollback()
             raise
         self._ended = True
+        self._pending = {}
         committer.finish(commit, durable)
         return commit.timestamp
 

@@ -8,12 +8,12 @@ one in another. The file's text is only for the message; it is never what decide
 import fcntl
 import os
 import socket
-import weakref
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
 from pykudu_sql.storage.errors import LockedError
+from pykudu_sql.storage.fs.descriptor import close_with
 
 _LONGEST_NOTE = 1024
 
@@ -28,7 +28,7 @@ class LocalFileLock:
             LockedError: it is held; names the holder.
             OSError: the file system knows no locks.
         """
-        self._close = weakref.finalize(self, os.close, descriptor)
+        self._close = close_with(self, descriptor)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -12,11 +12,11 @@ own end and needs no seek; short writes are continued; interrupted calls are ret
 import os
 import shutil
 import stat
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.fs.descriptor import close_with
 from pykudu_sql.storage.fs.env import ByteString, FileLock, RandomAccessFile, WritableFile
 from pykudu_sql.storage.fs.file_lock import LocalFileLock
 from pykudu_sql.storage.fs.os_error import disk_error, not_a_file
@@ -119,7 +119,7 @@ class _LocalWritableFile:
         self._path = path
         self._descriptor = descriptor
         self._size = size
-        self._close = weakref.finalize(self, os.close, descriptor)
+        self._close = close_with(self, descriptor)
 
     @property
     def path(self) -> str:
@@ -180,7 +180,7 @@ class _LocalRandomAccessFile:
     def __init__(self, path: str, descriptor: int) -> None:
         self._path = path
         self._descriptor = descriptor
-        self._close = weakref.finalize(self, os.close, descriptor)
+        self._close = close_with(self, descriptor)
         self._size = os.fstat(descriptor).st_size
 
     @property

@@ -33,7 +33,8 @@ def write_base(
         files: of the tablet.
         rowset_id: of the new rowset.
         schema: the columns to write.
-        columns: their cells by column id, sorted by key, at least one row.
+        columns: their cells by column id, sorted by key, at least one row. A column is asked for
+            when its turn comes and then let go.
         keys: the encoded keys, ascending and distinct.
         inserted_at: the commit that inserted all rows, or None.
 
@@ -42,15 +43,16 @@ def write_base(
     """
     number = files.new_number()
     path = files.staging_path("base", number)
-    writer = ContainerWriter(files.env, path, files.identity("base", number), "base.write")
-    for column in schema:
-        encoded = encode_column(
-            column.type, column.encoding, column.compression, column.block_size, columns[column.id]
-        )
-        writer.add_cfile(str(column.id), encoded)
-    writer.add_blob(BLOOM, BloomFilter.build(keys.hash64()).to_bytes())
-    writer.add_blob(KEY_INDEX, KeyIndex.build(keys).to_bytes())
-    summary = writer.finish({"rowset": rowset_id, "rows": len(keys)})
+    with ContainerWriter(files.env, path, files.identity("base", number), "base.write") as writer:
+        for column in schema:
+            kind, cells = column.type, columns[column.id]
+            encoded = encode_column(
+                kind, column.encoding, column.compression, column.block_size, cells
+            )
+            writer.add_cfile(str(column.id), encoded)
+        writer.add_blob(BLOOM, BloomFilter.build(keys.hash64()).to_bytes())
+        writer.add_blob(KEY_INDEX, KeyIndex.build(keys).to_bytes())
+        summary = writer.finish({"rowset": rowset_id, "rows": len(keys)})
     return RowSetMeta(
         id=rowset_id,
         base=number,

@@ -86,8 +86,10 @@ class TabletFiles:
         self.env.sync_dir(folder, point=f"{point}.sync_dir")
 
     def discard(self, kind: str, number: int) -> None:
-        """Remove a file that was written and never published."""
-        self.env.unlink(self.staging_path(kind, number), point="tablet.discard")
+        """Remove a file that was written, if it was never published."""
+        path = self.staging_path(kind, number)
+        if self.env.exists(path):
+            self.env.unlink(path, point="tablet.discard")
 
     def unlink(self, kind: str, number: int) -> None:
         """Remove a published file that the manifest does not name any more."""
