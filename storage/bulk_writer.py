@@ -94,7 +94,7 @@ def _encode_words(chunks: Sequence[pa.Array]) -> pa.Array:
     """Strings as codes, as narrow as they can be, of one dictionary."""
     encoded = pa.chunked_array(chunks).dictionary_encode().chunks
     words = encoded[0].dictionary
-    narrow = pa.from_numpy_dtype(np.min_scalar_type(-len(words)))
+    narrow = pa.from_numpy_dtype(np.min_scalar_type(-max(1, len(words))))
     codes = [chunk.indices.cast(narrow) for chunk in encoded]
     return pa.DictionaryArray.from_arrays(pa.concat_arrays(codes), words)
 

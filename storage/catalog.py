@@ -151,6 +151,12 @@ class CatalogHistory:
         """The history with one catalog more."""
         return replace(self, catalogs=(*self.catalogs, catalog))
 
-    def all_tables(self) -> dict[str, TableInfo]:
-        """The newest known state of every table, dropped ones included, by id."""
-        return {table.id: table for catalog in self.catalogs for table in catalog.tables.values()}
+    def versions(self) -> dict[str, list[TableInfo]]:
+        """Every state of every table, dropped ones included, by id, oldest first."""
+        found: dict[str, list[TableInfo]] = {}
+        for catalog in self.catalogs:
+            for table in catalog.tables.values():
+                states = found.setdefault(table.id, [])
+                if not states or states[-1] is not table:
+                    states.append(table)
+        return found

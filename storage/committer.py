@@ -55,6 +55,7 @@ class Committer:
         mvcc: MvccManager,
         log: WriteAheadLog,
         record: Callable[[dict[str, Any]], None],
+        check_manifest: Callable[[], None],
         read_only: bool,
     ) -> None:
         """Commit to a log and a manifest.
@@ -64,6 +65,7 @@ class Committer:
             mvcc: what is visible.
             log: the write-ahead log.
             record: appends an edit to the manifest, durably, and folds it into the store's state.
+            check_manifest: raises ReadOnlyError once the manifest takes no more edits.
             read_only: refuse every commit.
         """
         self.lock = threading.RLock()
@@ -71,6 +73,7 @@ class Committer:
         self.mvcc = mvcc
         self._log = log
         self._record = record
+        self._check_manifest = check_manifest
         self._read_only = read_only
 
     @property
@@ -86,13 +89,19 @@ class Committer:
         self._log.sync(self._log.last_sequence)
 
     def check_writable(self) -> None:
-        """Refuse writes to a database opened read-only.
+        """Refuse writes to a database opened read-only, or one whose log or manifest failed.
+
+        Whether the edit or the record that failed is on disk is not known before the next
+        opening. A commit after it could contradict it: insert a key that it has, or change a
+        MemRowSet that it calls flushed.
 
         Raises:
-            ReadOnlyError: it was.
+            ReadOnlyError: either is so.
         """
         if self._read_only:
             raise ReadOnlyError("the database was opened read-only")
+        self._check_manifest()
+        self._log.check_writable()
 
     def apply(self, pending: Sequence[PendingWrites]) -> AppliedCommit:
         """Log and apply the writes of one transaction to any number of tablets, all or nothing.

@@ -119,8 +119,8 @@ class Store:
         for edit in self._manifest.edits:
             self._state.fold(edit)
         self._tablets: dict[str, Tablet] = {}
-        for table in self._state.history.all_tables().values():
-            self._open_tablets(table)
+        for versions in self._state.history.versions().values():
+            self._open_tablets(versions)
         self._remove_orphans()
         self._log = WriteAheadLog.open(
             env, layout.wal_directory(path), self._database_id, after=self._state.log_after
@@ -131,7 +131,12 @@ class Store:
         clock = HybridClock()
         clock.update(newest)
         self._committer = Committer(
-            clock, MvccManager(clock.now()), self._log, self._record, self.options.read_only
+            clock,
+            MvccManager(clock.now()),
+            self._log,
+            self._record,
+            self._manifest.check_writable,
+            self.options.read_only,
         )
         threads = self.options.threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pykudu-scan")
@@ -155,13 +160,7 @@ class Store:
         )
         self._maintenance.start()
 
-    def _open_tablets(self, table: TableInfo) -> None:
-        versions = [
-            known
-            for catalog in self._state.history.catalogs
-            for known in catalog.tables.values()
-            if known.id == table.id
-        ]
+    def _open_tablets(self, versions: Sequence[TableInfo]) -> None:
         schemas = [version.schema for version in versions]
         for version in versions:
             for tablet in version.tablets:

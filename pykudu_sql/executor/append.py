@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from pykudu_sql.executor.column_values import array_of
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writes import ArrowColumns, write_columns
 from pykudu_sql.result import Outcome
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import coerce
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
     DataError,
@@ -43,8 +43,9 @@ def append(state: SessionState, name: str, data: object) -> Outcome:
     """
     catalog = state.store.catalog
     table = catalog.tables.get(name) or catalog.table(name.lower())
-    operations = _operations(table, _columns(data))
-    rows = state.transactions.write(table, lambda t: t.write(table, operations))
+    columns = _arrow_columns(table, _columns(data))
+    insert = RowOpKind.INSERT
+    rows = state.transactions.write(table, lambda t: write_columns(t, table, insert, columns))
     return Outcome(None, rows, f"Inserted {rows} row(s)")
 
 
@@ -73,18 +74,17 @@ def _by_name(data: pa.Table | pa.RecordBatch) -> Columns:
     return dict(zip(names, data.columns, strict=True))
 
 
-def _operations(table: TableInfo, given: Columns) -> RowOperations:
-    columns: dict[int, pa.Array] = {}
+def _arrow_columns(table: TableInfo, given: Columns) -> ArrowColumns:
+    columns: dict[int, pa.Array | pa.ChunkedArray] = {}
     for name, values in given.items():
         column = _column(table, str(name))
         if column.id in columns:
             raise ProgrammingError(f"column '{column.name}' is given twice", sqlstate="42701")
         columns[column.id] = _array(values, column)
-    lengths = {len(values) for values in columns.values()}
-    if len(lengths) > 1:
+    if len({len(values) for values in columns.values()}) > 1:
         shown = ", ".join(f"{n}: {len(v)}" for n, v in given.items())
         raise DataError(f"columns differ in length ({shown})", sqlstate="22026")
-    return RowOperations(RowOpKind.INSERT, columns, lengths.pop() if lengths else 0)
+    return columns
 
 
 def _column(table: TableInfo, name: str) -> ColumnSchema:
@@ -100,11 +100,11 @@ def _column(table: TableInfo, name: str) -> ColumnSchema:
     return column
 
 
-def _array(values: Any, column: ColumnSchema) -> pa.Array:
+def _array(values: Any, column: ColumnSchema) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, pa.Array | pa.ChunkedArray):
-        return coerce(values, column.type, column.name)
+        return values
     if hasattr(values, "__array__"):
-        return coerce(_from_numpy(values, column), column.type, column.name)
+        return _from_numpy(values, column)
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise InterfaceError(
             f"column '{column.name}' needs a sequence of values, not {type(values).__name__}",

@@ -3,18 +3,16 @@
 They take effect at once and are durable when they return; a ROLLBACK does not undo them.
 """
 
-from collections.abc import Mapping
-
 import pyarrow as pa
 
 from pykudu_sql.executor.queries import compute
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writes import columns_of
+from pykudu_sql.executor.writes import write_columns
 from pykudu_sql.planner.plan import AlterTable, CreateTable, DropTable, Flush, Query
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.row_operation import RowOpKind
 
 
 def create_table(state: SessionState, plan: CreateTable, parameters: ParameterValues) -> Outcome:
@@ -43,9 +41,9 @@ def _query_rows(state: SessionState, query: Query, parameters: ParameterValues) 
 
 def _fill(state: SessionState, table: TableInfo, rows: pa.Table) -> int:
     ids = [column.id for column in table.schema.visible_columns]
-    columns: Mapping[int, pa.Array] = columns_of(table, ids, rows)
-    operations = RowOperations(RowOpKind.INSERT, columns, rows.num_rows)
-    return state.transactions.write(table, lambda t: t.write(table, operations))
+    columns = dict(zip(ids, rows.columns, strict=True))
+    insert = RowOpKind.INSERT
+    return state.transactions.write(table, lambda t: write_columns(t, table, insert, columns))
 
 
 def drop_table(state: SessionState, plan: DropTable) -> Outcome:

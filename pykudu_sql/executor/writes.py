@@ -29,7 +29,7 @@ from pykudu_sql.planner.value import (
 )
 from pykudu_sql.result import Outcome
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import cells_to_array, coerce
+from pykudu_sql.storage.common.arrays import cells_to_array
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
@@ -46,6 +46,7 @@ _VERBS = {
 }
 
 Action = Callable[[Transaction], int]
+ArrowColumns = Mapping[int, pa.Array | pa.ChunkedArray]
 Prepared = Callable[[ParameterValues], Outcome]
 
 
@@ -214,21 +215,24 @@ def _from_query(
         changed = 0
         for parameters in parameter_rows:
             rows = compute(state, plan.query, parameters, transaction).table
-            columns = columns_of(table, column_ids, rows)
-            changed += transaction.write(table, RowOperations(kind, columns, rows.num_rows))
+            columns = dict(zip(column_ids, rows.columns, strict=True))
+            changed += write_columns(transaction, table, kind, columns)
         return changed
 
     return run
 
 
-def columns_of(table: TableInfo, column_ids: Sequence[int], rows: pa.Table) -> dict[int, pa.Array]:
-    """Columns of an Arrow table as those of a table of ours, in order.
+def write_columns(
+    transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: ArrowColumns
+) -> int:
+    """Do an operation on rows given as columns of any Arrow type, by column id.
+
+    Returns:
+        The number of rows changed.
 
     Raises:
-        DataError: a value does not fit its column.
+        DataError, IntegrityError: a value or a row does not fit; nothing was done.
     """
-    targets = [table.schema.by_id[i] for i in column_ids]
-    return {
-        column.id: coerce(values, column.type, column.name)
-        for column, values in zip(targets, rows.columns, strict=True)
-    }
+    length = max(map(len, columns.values()), default=0)
+    fitting = transaction.coerce(table, columns)
+    return transaction.write(table, RowOperations(kind, fitting, length))

@@ -148,8 +148,7 @@ class LogWriter:
             DiskError: the sync failed; the log is read-only from here on.
             ReadOnlyError: an earlier write or sync failed.
         """
-        if self.failure is not None:
-            raise self.refusal()
+        self.check_writable()
         target = self.last_sequence
         try:
             self._file.sync(point=self._sync_point)
@@ -181,8 +180,7 @@ class LogWriter:
             DiskError: refused; the log is read-only from here on.
             ReadOnlyError: an earlier write or sync failed.
         """
-        if self.failure is not None:
-            raise self.refusal()
+        self.check_writable()
         try:
             self._file.truncate(self.size, point=f"{self.identity.kind}.trim")
         except DiskError as error:
@@ -210,6 +208,11 @@ class LogWriter:
     def abandon(self) -> None:
         """Close without a word on disk: for a file that no longer counts."""
         self._file.close()
+
+    def check_writable(self) -> None:
+        """Raise the `refusal` if an earlier write or sync failed."""
+        if self.failure is not None:
+            raise self.refusal()
 
     def refusal(self) -> ReadOnlyError:
         """The error for work asked of a log that failed before."""

@@ -127,6 +127,14 @@ class Manifest:
         """Bytes of the log in use: what `rewrite` could shorten."""
         return self._writer.size
 
+    def check_writable(self) -> None:
+        """See that the manifest still takes edits.
+
+        Raises:
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        self._writer.check_writable()
+
     def append(self, edit: Edit) -> None:
         """Add an edit; it is durable on return.
 

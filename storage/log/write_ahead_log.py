@@ -133,6 +133,14 @@ class WriteAheadLog:
         """Bytes of records in the segment now written, header included."""
         return self._writer.size
 
+    def check_writable(self) -> None:
+        """See that the log still takes records.
+
+        Raises:
+            ReadOnlyError: an earlier write or sync failed.
+        """
+        self._writer.check_writable()
+
     def replay(self, after: int) -> Iterator[tuple[int, bytes]]:
         """The records behind `after` as (sequence, payload), ascending, up to the present end.
 

@@ -78,7 +78,7 @@ class PendingWrites:
         self._inserts = MemRowSet(_PRIVATE_ID, tablet.types)
         self._inserted: list[tuple[RowInsert | BatchInsert, Sequence[bytes]]] = []
         self._mutations: list[RowMutation | BatchMutation] = []
-        self._log: list[KeyedOperations | KeyedRow] = []
+        self._log: list[KeyedOperations | KeyedRow | DiskRowSet] = []
 
     @property
     def rowsets(self) -> tuple[RowSet, ...]:
@@ -219,6 +219,7 @@ class PendingWrites:
     def stage(self, rowsets: Sequence[DiskRowSet]) -> None:
         """Add rowsets that were written for this transaction; their keys are known to be new."""
         self.staged.extend(rowsets)
+        self._log.extend(rowsets)
 
     def publish_staged(self, timestamp: int) -> TabletEdit:
         """Move the staged rowsets to their places, as inserted by the commit of a time.
@@ -261,13 +262,16 @@ class PendingWrites:
         if self._components is self.tablet.components:
             return self
         renewed = PendingWrites(self.tablet, self._table, LATEST)
-        renewed.stage(self.staged)
+        # In the order they were made: a key may have been deleted before it was staged anew.
         for entry in self._log:
-            if isinstance(entry, KeyedRow):
-                renewed.write_row(entry)
-            else:
-                found = renewed.check(entry.operations.kind, entry.keys)
-                renewed.write(entry, found)
+            match entry:
+                case KeyedRow():
+                    renewed.write_row(entry)
+                case KeyedOperations():
+                    found = renewed.check(entry.operations.kind, entry.keys)
+                    renewed.write(entry, found)
+                case DiskRowSet():
+                    renewed.stage((entry,))
         return renewed
 
     def resolve(self) -> tuple[TabletWrites, Sequence[Sequence[bytes]], Mapping[int, RowSet]]:

@@ -61,11 +61,15 @@ def write(store: Store, progress: Progress, kind: RowOpKind, rows: list[Row]) ->
 
 def bulk(store: Store) -> None:
     """A large insert into a second table, which commits by the manifest alone."""
-    table = store.catalog.table("big")
     txn = store.begin()
-    numbers = cells_to_array(list(range(BULK)), DataType(Kind.INT32))
-    txn.write(table, RowOperations(RowOpKind.INSERT, {0: numbers}, BULK))
+    txn.write(store.catalog.table("big"), many_rows())
     txn.commit(durable=True)
+
+
+def many_rows() -> RowOperations:
+    """Rows for the second table, enough to go past the log."""
+    numbers = cells_to_array(list(range(BULK)), DataType(Kind.INT32))
+    return RowOperations(RowOpKind.INSERT, {0: numbers}, BULK)
 
 
 def workload(env: Env, progress: Progress) -> None:

@@ -24,29 +24,34 @@ class PowerLoss(Exception):
 class ModelDisk:
     """A file system in memory that knows which of its state is durable."""
 
-    def __init__(self, lose_power_at: int) -> None:
-        self.cache = MemoryEnv()
+    def __init__(self, lose_power_at: int, cache: MemoryEnv | None = None) -> None:
+        """All that `cache` holds is durable; power goes before a call, counted from 1."""
+        self.cache = cache or MemoryEnv()
         self.env = FaultEnv(self.cache, self._before)
         self._lose_power_at = lose_power_at
         self._bytes: dict[int, bytes] = {}
         self._names: dict[str, dict[str, int]] = {}
         self._alive: list[object] = []
+        for directory in self.cache._directories:
+            self._note_names(directory)
+        for path in self.cache._files:
+            self._bytes[self._content(path)] = self.cache.read_file(path)
 
     def _before(self, point: FaultPoint) -> FaultAction:
-        if point.ordinal == self._lose_power_at:
+        if point.ordinal >= self._lose_power_at:
             raise PowerLoss
         if point.operation is Mutation.SYNC:
             content = self._content(point.path)
             self._bytes[content] = self.cache.read_file(point.path)
         elif point.operation is Mutation.SYNC_DIR:
-            names = self.cache.list_dir(point.path)
-            paths = {name: f"{point.path}/{name}" for name in names}
-            self._names[point.path] = {
-                name: self._content(path)
-                for name, path in paths.items()
-                if path in self.cache._files
-            }
+            self._note_names(point.path)
         return None
+
+    def _note_names(self, directory: str) -> None:
+        paths = {name: f"{directory}/{name}" for name in self.cache.list_dir(directory)}
+        self._names[directory] = {
+            name: self._content(path) for name, path in paths.items() if path in self.cache._files
+        }
 
     def _content(self, path: str) -> int:
         """What tells a file from another under the same name, as an inode does."""
