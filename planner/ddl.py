@@ -50,7 +50,8 @@ from pykudu_sql.storage.common.schema import (
     check_identifier,
     create_schema,
 )
-from pykudu_sql.storage.common.types import Compression, Encoding, parse_type
+from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.common.types import Compression, Encoding
 from pykudu_sql.storage.errors import (
     Error,
     InvalidSchemaError,

@@ -169,6 +169,8 @@ class ConditionReader:
     def _like(self, node: exp.Expr) -> Condition | None:
         if not isinstance(node, exp.Like) or isinstance(node.parent, exp.Escape):
             return None
+        if node.args.get("negate"):  # NOT LIKE is no Not around a Like
+            return None
         found, known = self.column(node.this), self.constant(node.expression)
         if found is None or not isinstance(known, Constant) or not isinstance(known.value, str):
             return None

@@ -7,7 +7,8 @@ types, and one row of `typeof` over the query's columns comes back.
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.plan import Query, Scan
 from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.common.types import DataType, Kind, parse_type
+from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.errors import InvalidSchemaError, NotSupportedError
 
 _SEPARATOR = "|"

@@ -15,14 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from pykudu_sql.storage.common.types import (
-    Cell,
-    Compression,
-    DataType,
-    Encoding,
-    Kind,
-    parse_type,
-)
+from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.common.types import Cell, Compression, DataType, Encoding, Kind
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     InvalidSchemaError,

@@ -16,7 +16,6 @@ Encodings and compressions are named here too, since which of them fit is a fact
 
 import datetime as dt
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
@@ -88,26 +87,8 @@ _TEXT = frozenset({Kind.VARCHAR, Kind.STRING})
 _VARIABLE = frozenset({Kind.VARCHAR, Kind.STRING, Kind.BINARY})
 _NOT_IN_KEY = frozenset({Kind.BOOL, Kind.FLOAT, Kind.DOUBLE})
 
-_SQL_NAMES: Mapping[str, Kind] = MappingProxyType(
-    {
-        "BOOL": Kind.BOOL, "BOOLEAN": Kind.BOOL,
-        "TINYINT": Kind.INT8, "INT8": Kind.INT8,
-        "SMALLINT": Kind.INT16, "INT16": Kind.INT16,
-        "INT": Kind.INT32, "INTEGER": Kind.INT32, "INT32": Kind.INT32,
-        "BIGINT": Kind.INT64, "INT64": Kind.INT64,
-        "DATE": Kind.DATE,
-        "TIMESTAMP": Kind.UNIXTIME_MICROS, "UNIXTIME_MICROS": Kind.UNIXTIME_MICROS,
-        "DATETIME": Kind.UNIXTIME_MICROS,
-        "FLOAT": Kind.FLOAT, "REAL": Kind.FLOAT,
-        "DOUBLE": Kind.DOUBLE, "DOUBLE PRECISION": Kind.DOUBLE,
-        "DECIMAL": Kind.DECIMAL, "NUMERIC": Kind.DECIMAL, "DEC": Kind.DECIMAL,
-        "VARCHAR": Kind.VARCHAR,
-        "STRING": Kind.STRING, "TEXT": Kind.STRING,
-        "BINARY": Kind.BINARY, "BLOB": Kind.BINARY, "VARBINARY": Kind.BINARY, "BYTEA": Kind.BINARY,
-    }
-)  # fmt: skip
-
-_DISPLAY: Mapping[Kind, str] = MappingProxyType(
+# What a kind is called in SQL, without parameters.
+SQL_NAMES: Mapping[Kind, str] = MappingProxyType(
     {
         Kind.BOOL: "BOOLEAN", Kind.INT8: "TINYINT", Kind.INT16: "SMALLINT", Kind.INT32: "INT",
         Kind.INT64: "BIGINT", Kind.DATE: "DATE", Kind.UNIXTIME_MICROS: "TIMESTAMP",
@@ -164,7 +145,7 @@ class DataType:
             return f"DECIMAL({self.precision},{self.scale})"
         if self.kind is Kind.VARCHAR:
             return f"VARCHAR({self.length})"
-        return _DISPLAY[self.kind]
+        return SQL_NAMES[self.kind]
 
     @property
     def arrow(self) -> pa.DataType:
@@ -281,36 +262,6 @@ class DataType:
         return convert(cell, self)
 
 
-def parse_type(text: str) -> DataType:
-    """The type a SQL or Kudu type name stands for: `BIGINT`, `int64`, `DECIMAL(15, 2)`.
-
-    Raises:
-        InvalidSchemaError: no such type, or its parameters are out of range.
-    """
-    match = re.fullmatch(
-        r"\s*([A-Za-z][A-Za-z0-9_ ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*", text
-    )
-    kind = _SQL_NAMES.get(match.group(1).upper()) if match else None
-    if match is None or kind is None:
-        raise InvalidSchemaError(
-            f"unknown type {text.strip()!r}",
-            hint=f"types are {', '.join(_DISPLAY.values())}",
-        )
-    first, second = match.group(2), match.group(3)
-    if kind is Kind.DECIMAL:
-        return decimal_type(int(first or 9), int(second or 0))
-    if kind is Kind.VARCHAR:
-        if first is None or second is not None or not 1 <= int(first) <= 65535:
-            raise InvalidSchemaError(
-                f"VARCHAR needs a length from 1 to 65535: {text.strip()}",
-                hint="or use STRING",
-            )
-        return DataType(kind, length=int(first))
-    if first is not None and not (kind is Kind.BINARY and second is None):
-        raise InvalidSchemaError(f"type {_DISPLAY[kind]} takes no parameters: {text.strip()}")
-    return DataType(kind)
-
-
 def decimal_type(precision: int, scale: int) -> DataType:
     """DECIMAL(precision, scale).
 
@@ -323,47 +274,6 @@ def decimal_type(precision: int, scale: int) -> DataType:
             hint="precision is 1 to 38, scale 0 to precision",
         )
     return DataType(Kind.DECIMAL, precision=precision, scale=scale)
-
-
-def type_of_arrow(arrow: pa.DataType) -> DataType:
-    """The type that holds values of an Arrow type without loss.
-
-    Raises:
-        InvalidSchemaError: there is none.
-    """
-    if pa.types.is_dictionary(arrow):
-        return type_of_arrow(arrow.value_type)
-    if pa.types.is_decimal(arrow) and 0 <= arrow.scale <= arrow.precision <= 38:
-        return decimal_type(arrow.precision, arrow.scale)
-    if pa.types.is_timestamp(arrow):
-        return DataType(Kind.UNIXTIME_MICROS)
-    for tests, kind in _FROM_ARROW:
-        if any(test(arrow) for test in tests):
-            return DataType(kind)
-    raise InvalidSchemaError(f"no column type holds Arrow's {arrow}")
-
-
-_FROM_ARROW: tuple[tuple[tuple[Callable[[pa.DataType], bool], ...], Kind], ...] = (
-    ((pa.types.is_boolean,), Kind.BOOL),
-    ((pa.types.is_int8,), Kind.INT8),
-    ((pa.types.is_int16, pa.types.is_uint8), Kind.INT16),
-    ((pa.types.is_int32, pa.types.is_uint16), Kind.INT32),
-    ((pa.types.is_int64, pa.types.is_uint32), Kind.INT64),
-    ((pa.types.is_uint64,), Kind.INT64),
-    ((pa.types.is_float16, pa.types.is_float32), Kind.FLOAT),
-    ((pa.types.is_float64,), Kind.DOUBLE),
-    ((pa.types.is_date,), Kind.DATE),
-    (
-        (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
-        Kind.STRING,
-    ),
-    ((pa.types.is_null,), Kind.STRING),
-    (
-        (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
-        Kind.BINARY,
-    ),
-    ((pa.types.is_fixed_size_binary,), Kind.BINARY),
-)
 
 
 def _in_range(value: int, column_type: DataType) -> int:

@@ -12,7 +12,7 @@ from pykudu_sql.planner.context import PlanContext, PlanSettings
 from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo
 from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema, RangePartition
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import parse_type
+from pykudu_sql.storage.common.type_names import parse_type
 
 NOW = 1_700_000_000_000_000 << 12
 OLD_BOUND = 1_600_000_000_000_000 << 12

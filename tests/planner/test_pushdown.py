@@ -12,7 +12,8 @@ from pykudu_sql.planner.predicate_text import predicate_text
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.storage.common.column_predicate import NEVER, Comparison, Op
 from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.common.types import DataType, Kind, parse_type
+from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.common.types import DataType, Kind
 
 
 def pushed(sql: str, context: PlanContext, parameters: object = None) -> dict[str, str]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile, encode_column
 from pykudu_sql.storage.common.arrays import array_to_cells, plain
-from pykudu_sql.storage.common.types import Compression, DataType, Encoding, parse_type
+from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.common.types import Compression, DataType, Encoding
 from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError, ValueTooLargeError
 
 NAMES = (

@@ -14,7 +14,8 @@ from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.arrays import array_to_cells
 from pykudu_sql.storage.common.column_predicate import Comparison, InList, IsNull, Op
-from pykudu_sql.storage.common.types import Compression, DataType, Encoding, parse_type
+from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.common.types import Compression, DataType, Encoding
 
 NAMES = (
     "BOOLEAN",

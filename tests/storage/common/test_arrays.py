@@ -19,7 +19,8 @@ from pykudu_sql.storage.common.arrays import (
     plain,
     validity,
 )
-from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type, parse_type
+from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 from tests.storage.common.strategies import ALL_TYPES, cells
 

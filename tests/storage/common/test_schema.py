@@ -12,7 +12,8 @@ from pykudu_sql.storage.common.schema import (
     cell_to_json,
     create_schema,
 )
-from pykudu_sql.storage.common.types import Cell, DataType, Encoding, Kind, parse_type
+from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.common.types import Cell, DataType, Encoding, Kind
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     Error,

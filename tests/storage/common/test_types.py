@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.types import (
-    Cell,
-    DataType,
-    Encoding,
-    Kind,
-    decimal_type,
-    parse_type,
-    type_of_arrow,
-)
+from pykudu_sql.storage.common.type_names import parse_type, type_of_arrow
+from pykudu_sql.storage.common.types import Cell, DataType, Encoding, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError, ValueOutOfRangeError
 from tests.storage.common.strategies import ALL_TYPES, cells
 
