@@ -42,7 +42,8 @@ _INTEGER_RANGES: Mapping[Kind, tuple[int, int]] = {
 }
 _DAY_MICROS = 86_400_000_000
 _EXACT_DOUBLE = 1 << 53
-_INTEGER = re.compile(r"\s*[+-]?\d+\s*")
+_DIGITS = 80  # more than any column has, before and behind the point
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,80}\s*")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _MIRROR = {Op.EQ: Op.EQ, Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}
@@ -177,7 +178,7 @@ def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:
     elif isinstance(value, int | np.integer):
         number = Fraction(int(value))
     elif isinstance(value, Decimal):
-        number = Fraction(value) if value.is_finite() and value.adjusted() < 80 else None
+        number = Fraction(value) if _is_moderate(value) else None
     elif isinstance(value, float | np.floating) and kind is not Kind.DECIMAL:
         double = float(value)
         exact = math.isfinite(double) and abs(double) < _EXACT_DOUBLE
@@ -185,6 +186,12 @@ def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:
     else:
         number = None
     return None if number is None else number * 10**column_type.scale
+
+
+def _is_moderate(value: Decimal) -> bool:
+    """Whether a decimal is a number whose fraction is small: 1E-99999999 has a huge one."""
+    exponent = value.as_tuple().exponent
+    return isinstance(exponent, int) and exponent > -_DIGITS and value.adjusted() < _DIGITS
 
 
 def _micros(kind: Kind, value: object) -> int | None:

@@ -18,6 +18,7 @@ from pykudu_sql.planner.moment import constant_value
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.errors import DataError, ProgrammingError
 
+_MAX_DIGITS = 38
 _VARYING = (exp.Column, exp.Placeholder, exp.Query, exp.Star, exp.AggFunc, exp.Window)
 
 
@@ -71,11 +72,14 @@ def constant(node: exp.Expr, context: PlanContext) -> Constant | Hole | None:
 
 
 def literal_value(node: exp.Literal) -> object:
-    """A literal as the engine types it: text, integer, decimal, or double with an exponent."""
+    """A literal as the engine types it: text, integer, decimal, or double.
+
+    A double has an exponent, or more digits than the engine's integers and decimals.
+    """
     text = str(node.this)
     if node.is_string:
         return text
-    if "e" in text.lower():
+    if "e" in text.lower() or sum(map(str.isdigit, text)) > _MAX_DIGITS:
         return float(text)
     return Decimal(text) if "." in text else int(text)
 

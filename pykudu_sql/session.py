@@ -7,7 +7,7 @@ very ones it was planned under. A lock spans each statement, so threads may shar
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -256,8 +256,8 @@ def _check_parameters(prepared: PreparedStatement, parameters: ParameterValues) 
                 hint="pass a mapping such as {'name': value}",
                 sqlstate="07001",
             )
-    elif isinstance(parameters, str | bytes | Mapping):
-        if parameters or prepared.arity:
+    elif isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sized):
+        if not isinstance(parameters, Sized) or parameters or prepared.arity:
             raise InterfaceError(
                 f"parameters for `?` come as a sequence, not as {type(parameters).__name__}",
                 hint="one value is passed as (value,)",

@@ -18,13 +18,14 @@ from pykudu_sql.planner.value import ParameterValues, bind_key, parameter_value
 from pykudu_sql.result import Outcome, Row, RowResult, TableResult, header
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
-from pykudu_sql.storage.errors import InterfaceError
+from pykudu_sql.storage.errors import InterfaceError, ValueOutOfRangeError
 from pykudu_sql.storage.transaction import Transaction
 
 _SCALARS = frozenset(
     {NoneType, bool, int, float, str, bytes, Decimal}
     | {dt.date, dt.datetime, dt.time, dt.timedelta, UUID}
 )
+_HUGE = 1 << 127
 # Kinds whose cells are their Python values.
 _AS_STORED = frozenset(Kind) - {Kind.DATE, Kind.UNIXTIME_MICROS, Kind.DECIMAL}
 
@@ -64,6 +65,8 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
 
 
 def _scalar(value: Any) -> Any:
+    if isinstance(value, int) and not -_HUGE <= value < _HUGE:  # the engine would wrap some around
+        raise ValueOutOfRangeError("an integer parameter does not fit into 128 bits")
     if type(value) in _SCALARS:
         return value
     if isinstance(value, np.generic):

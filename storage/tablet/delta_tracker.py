@@ -36,6 +36,7 @@ class DeltaView:
         """View over parts that hold only visible deltas."""
         self._parts = [part for part in parts if len(part)]
         self._patches: dict[int, ColumnPatch | None] = {}
+        self._alive: dict[int, npt.NDArray[np.bool_] | None] = {}
 
     @property
     def records(self) -> int:
@@ -51,6 +52,11 @@ class DeltaView:
 
     def alive(self, rows: int) -> npt.NDArray[np.bool_] | None:
         """Which of a rowset's rows exist, bool[rows]; None when all do."""
+        if rows not in self._alive:
+            self._alive[rows] = self._find_alive(rows)
+        return self._alive[rows]
+
+    def _find_alive(self, rows: int) -> npt.NDArray[np.bool_] | None:
         mask: npt.NDArray[np.bool_] | None = None
         for part in self._parts:
             ordinals, living = liveness(part)
@@ -129,13 +135,7 @@ class DeltaTracker:
             bound: of the snapshot.
             own: a transaction's uncommitted changes, which it sees on top.
         """
-        parts: list[Deltas] = []
-        for file in self.undo:
-            if file.meta.stats.max_timestamp >= bound:
-                parts.append(visible_undo(file.deltas(), bound))
-        for file in self.redo:
-            if file.meta.stats.min_timestamp < bound:
-                parts.append(visible_redo(file.deltas(), bound))
+        parts = self._file_parts(bound)
         for store in self.stores:
             if len(store) and store.min_timestamp < bound:
                 parts.append(visible_redo(store.deltas(), bound))
@@ -143,15 +143,28 @@ class DeltaTracker:
             parts.append(own.deltas())
         return DeltaView(parts)
 
+    def file_view(self, bound: int) -> DeltaView:
+        """What the deltas on disk alone come to at a snapshot."""
+        return DeltaView(self._file_parts(bound))
+
+    def _file_parts(self, bound: int) -> list[Deltas]:
+        parts: list[Deltas] = []
+        for file in self.undo:
+            if file.meta.stats.max_timestamp >= bound:
+                parts.append(visible_undo(file.deltas(), bound))
+        for file in self.redo:
+            if file.meta.stats.min_timestamp < bound:
+                parts.append(visible_redo(file.deltas(), bound))
+        return parts
+
+    @property
+    def newest_on_disk(self) -> int:
+        """The time of the newest change in a file, 0 when there is none."""
+        return max((f.meta.stats.max_timestamp for f in (*self.undo, *self.redo)), default=0)
+
     def is_visible(self, bound: int) -> bool:
         """Whether a snapshot can see any row of the rowset."""
         return self.inserted_at is None or self.inserted_at < bound
-
-    def touches(self, bound: int) -> bool:
-        """Whether a snapshot's picture differs from the base image."""
-        if self.redo or any(file.meta.stats.max_timestamp >= bound for file in self.undo):
-            return True
-        return any(len(store) for store in self.stores)
 
     def memory_changes(self, ordinal: int, bound: int) -> list[RowChange]:
         """One row's changes in memory below a bound, oldest first."""

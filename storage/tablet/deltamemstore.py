@@ -6,10 +6,13 @@ change afterwards; readers ask for what lies below their bound.
 
 Two shapes arrive: single changes, kept as Python cells and found by ordinal at once, and batches,
 kept as columns. For a scan the single changes are turned into columns, each only once.
+
+A row changed ever so often stays cheap to look up: what its single changes come to is kept beside
+their list, and batches are merged so that their number grows with the logarithm of the changes.
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +42,25 @@ class RowChange:
     cells: Mapping[int, Cell]
 
 
+class _RowHistory:
+    """The single changes of one row, oldest first, and the one change that they come to."""
+
+    __slots__ = ("changes", "outcome")
+
+    def __init__(self, change: RowChange) -> None:
+        self.changes = [change]
+        self.outcome = change
+
+    def add(self, change: RowChange) -> None:
+        self.changes.append(change)
+        before = self.outcome
+        kind = before.kind if change.kind is DeltaKind.UPDATE else change.kind
+        self.outcome = RowChange(change.timestamp, kind, {**before.cells, **change.cells})
+
+    def below(self, bound: int) -> list[RowChange]:
+        return [change for change in self.changes if change.timestamp < bound]
+
+
 class DeltaMemStore:
     """Changes in memory, newest last.
 
@@ -60,8 +82,8 @@ class DeltaMemStore:
         self.max_timestamp = 0
         self.bytes = 0
         self.anchor = 0
-        self._rows: dict[int, list[RowChange]] = {}
-        self._batches: list[Deltas] = []
+        self._rows: dict[int, _RowHistory] = {}
+        self._batches: tuple[Deltas, ...] = ()
         self._log: list[tuple[int, RowChange]] = []
         self._columnar: Deltas = no_deltas()
         self._unmerged: list[Deltas] = []
@@ -75,7 +97,11 @@ class DeltaMemStore:
     ) -> None:
         """Add a change of one row. The caller holds the commit lock."""
         change = RowChange(timestamp, kind, cells)
-        self._rows.setdefault(ordinal, []).append(change)
+        history = self._rows.get(ordinal)
+        if history is None:
+            self._rows[ordinal] = _RowHistory(change)
+        else:
+            history.add(change)
         with self._seal_lock:
             self._log.append((ordinal, change))
         self._count(1, _ENTRY_BYTES, timestamp)
@@ -99,7 +125,7 @@ class DeltaMemStore:
         with self._seal_lock:
             self._seal()
             self._unmerged.append(batch)
-        self._batches.append(batch)
+        self._batches = _with_batch(self._batches, batch)
         size = sum(values.nbytes for values in columns.values())
         self._count(len(ordinals), size + 17 * len(ordinals), timestamp)
 
@@ -126,27 +152,42 @@ class DeltaMemStore:
             return self._columnar
 
     def changes_of(self, ordinal: int, bound: int) -> list[RowChange]:
-        """The changes of one row below a bound, oldest first."""
-        found = self._rows.get(ordinal, ())
+        """Changes that come to what happened to one row below a bound, oldest first."""
+        history = self._rows.get(ordinal)
+        found = [c for b in self._batches for c in _changes_in(b, ordinal, self.types)]
+        if not found:
+            if history is None:
+                return []
+            if history.outcome.timestamp < bound:
+                return [history.outcome]
+            return history.below(bound)
         changes = [change for change in found if change.timestamp < bound]
-        for batch in self._batches:
-            change = _change_in(batch, ordinal, self.types)
-            if change is not None and change.timestamp < bound:
-                changes.append(change)
-        if self._batches:
-            changes.sort(key=lambda change: change.timestamp)
+        if history is not None:
+            changes += history.below(bound)
+        changes.sort(key=lambda change: change.timestamp)
         return changes
 
 
-def _change_in(batch: Deltas, ordinal: int, types: Mapping[int, DataType]) -> RowChange | None:
-    place = int(np.searchsorted(batch.ordinals, ordinal))
-    if place == len(batch) or batch.ordinals[place] != ordinal:
-        return None
-    cells = {
-        i: array_to_cells(column.values.slice(place, 1), types[i])[0]
-        for i, column in batch.cells.items()
-    }
-    return RowChange(int(batch.timestamps[place]), DeltaKind(int(batch.kinds[place])), cells)
+def _with_batch(batches: tuple[Deltas, ...], batch: Deltas) -> tuple[Deltas, ...]:
+    """The batches with one more, merged with earlier ones that are not much larger."""
+    kept = list(batches)
+    while kept and len(kept[-1]) <= 2 * len(batch):
+        batch = merge_redo([kept.pop(), batch])
+    return (*kept, batch)
+
+
+def _changes_in(batch: Deltas, ordinal: int, types: Mapping[int, DataType]) -> Iterator[RowChange]:
+    """The changes of one row in a batch, oldest first."""
+    first, stop = np.searchsorted(batch.ordinals, (ordinal, ordinal + 1)).tolist()
+    for record in range(first, stop):
+        cells: dict[int, Cell] = {}
+        for column_id, column in batch.cells.items():
+            place = int(np.searchsorted(column.positions, record))
+            if place < len(column.positions) and column.positions[place] == record:
+                value = column.values.slice(place, 1)
+                cells[column_id] = array_to_cells(value, types[column_id])[0]
+        kind = DeltaKind(int(batch.kinds[record]))
+        yield RowChange(int(batch.timestamps[record]), kind, cells)
 
 
 def _columns_of(log: Sequence[tuple[int, RowChange]], types: Mapping[int, DataType]) -> Deltas:

@@ -56,6 +56,7 @@ class DiskRowSet:
         self.tracker = tracker
         self._types = types
         self._settled: tuple[object, DeltaView] | None = None
+        self._settled_files: tuple[object, DeltaView] | None = None
 
     @property
     def id(self) -> int:
@@ -98,25 +99,37 @@ class DiskRowSet:
         if not tracker.is_visible(bound):
             return None
         cells: list[Cell] | None
-        if tracker.redo or any(f.meta.stats.max_timestamp >= bound for f in tracker.undo):
-            cells = self._read_through_view(ordinal, columns, bound)
+        if tracker.redo or tracker.newest_on_disk >= bound:
+            cells = self._read_through_files(ordinal, columns, bound)
         else:
             cells = [self.base.cell(column, ordinal) for column in columns]
-            changes = tracker.memory_changes(ordinal, bound)
-            if changes:
-                cells = replay_changes(cells, columns, changes)
+        changes = tracker.memory_changes(ordinal, bound)
+        if changes:
+            cells = replay_changes(cells, columns, changes)
         if own is not None and len(own):
             cells = replay_changes(cells, columns, own.changes_of(ordinal, 1 << 64))
         return None if cells is None else tuple(cells)
 
-    def _read_through_view(
+    def _read_through_files(
         self, ordinal: int, columns: Sequence[ColumnSchema], bound: int
     ) -> list[Cell] | None:
-        view = self.view(bound, None)
+        view = self._file_view(bound)
         alive = view.alive(self.meta.rows)
         if alive is not None and not alive[ordinal]:
             return None
         return [self._patched_cell(column, ordinal, view) for column in columns]
+
+    def _file_view(self, bound: int) -> DeltaView:
+        """What the delta files come to; that of "now" is kept until a file is added."""
+        tracker = self.tracker
+        if bound <= tracker.newest_on_disk:
+            return tracker.file_view(bound)
+        state = (tracker.undo, tracker.redo)
+        settled = self._settled_files
+        if settled is None or settled[0] != state:
+            settled = (state, tracker.file_view(bound))
+            self._settled_files = settled
+        return settled[1]
 
     def _patched_cell(self, column: ColumnSchema, ordinal: int, view: DeltaView) -> Cell:
         patch = view.patch(column.id)

@@ -83,8 +83,10 @@ def literal(value: Any) -> str:
         case bool():
             return str(value).upper()
         case float():
-            return f"{value!r}e0" if value - value == 0 and "e" not in repr(value) else (
-                repr(value) if value - value == 0 else f"CAST('{value}' AS DOUBLE)"
+            return (
+                f"{value!r}e0"
+                if value - value == 0 and "e" not in repr(value)
+                else (repr(value) if value - value == 0 else f"CAST('{value}' AS DOUBLE)")
             )
         case str():
             return "'" + value.replace("'", "''") + "'"
@@ -216,7 +218,9 @@ class Generator:
 
     def _one_column(self, tables: Sequence[Table], version: int, family: str) -> str:
         source, columns = self._source(tables, version)
-        fitting = [c.name for c in columns if c.family == family] or [literal({"int": 1}.get(family, "a"))]
+        fitting = [c.name for c in columns if c.family == family] or [
+            literal({"int": 1}.get(family, "a"))
+        ]
         return (
             f"SELECT {self.random.choice(fitting)} AS u FROM {source}"
             f" WHERE {self.condition(columns, tables, version, 2)}"
@@ -365,9 +369,7 @@ class Generator:
             return f"'{value}'" if abs(value) < 100 else f"({value} + 0)"
         return literal(value)
 
-    def _subquery(
-        self, columns: Sequence[Column], tables: Sequence[Table], version: int
-    ) -> str:
+    def _subquery(self, columns: Sequence[Column], tables: Sequence[Table], version: int) -> str:
         pick = self.random
         relation, inner = self._relation(tables, version)
         outer = pick.choice(columns)
@@ -376,9 +378,7 @@ class Generator:
         negation = pick.choice(("", "NOT "))
         if same and pick.random() < 0.5:
             name = pick.choice(same).name
-            return (
-                f"{outer.name} {negation}IN (SELECT {name} FROM {relation} WHERE {inside})"
-            )
+            return f"{outer.name} {negation}IN (SELECT {name} FROM {relation} WHERE {inside})"
         if same and pick.random() < 0.4:
             name = pick.choice(same).name
             return f"{outer.name} {self._operator()} (SELECT max({name}) FROM {relation})"
