@@ -36,14 +36,21 @@ _ATTRIBUTES = frozenset(
     }
 )  # fmt: skip
 _UNSUPPORTED = {
-    "UNIQUE": "UNIQUE constraints",
-    "CHECK": "CHECK constraints",
-    "FOREIGN": "FOREIGN KEY constraints",
-    "REFERENCES": "FOREIGN KEY constraints",
-    "COLLATE": "collations (strings compare by bytes)",
-    "GENERATED": "generated columns",
-    "AUTO_INCREMENT": "AUTO_INCREMENT (a NON UNIQUE PRIMARY KEY numbers its rows)",
-    "AUTOINCREMENT": "AUTOINCREMENT (a NON UNIQUE PRIMARY KEY numbers its rows)",
+    "UNIQUE": "UNIQUE constraints are",
+    "CHECK": "CHECK constraints are",
+    "FOREIGN": "FOREIGN KEY constraints are",
+    "REFERENCES": "FOREIGN KEY constraints are",
+    "COLLATE": "collations are",
+    "GENERATED": "generated columns are",
+    "AUTO_INCREMENT": "AUTO_INCREMENT is",
+    "AUTOINCREMENT": "AUTOINCREMENT is",
+}
+_COUNTER_HINT = "the hidden counter of a NON UNIQUE PRIMARY KEY numbers rows by itself"
+_INSTEAD = {
+    "COLLATE": "strings compare by bytes",
+    "GENERATED": "compute the value in the query, or when the row is written",
+    "AUTO_INCREMENT": _COUNTER_HINT,
+    "AUTOINCREMENT": _COUNTER_HINT,
 }
 
 
@@ -151,10 +158,8 @@ def _refuse_constraint(tokens: TokenStream) -> None:
 def _unsupported(tokens: TokenStream, word: str) -> NotSupportedError:
     token = tokens.current
     return NotSupportedError(
-        f"{_UNSUPPORTED[word]} are not supported"
-        if word in ("UNIQUE", "CHECK", "FOREIGN", "REFERENCES", "COLLATE", "GENERATED")
-        else f"{_UNSUPPORTED[word]} is not supported",
-        hint="the primary key is unique; other columns can only be NOT NULL",
+        f"{_UNSUPPORTED[word]} not supported",
+        hint=_INSTEAD.get(word, "the primary key is unique; other columns can only be NOT NULL"),
         position=source_position(tokens.text, token.start, len(token.text)),
     )
 
@@ -301,7 +306,8 @@ def _alter_column(tokens: TokenStream) -> AlterStepSyntax:
     node = AlterColumnSyntax(tokens.name("a column name"))
     if tokens.accept("DROP", "DEFAULT"):
         return replace(node, drop_default=True)
-    tokens.expect("SET")
+    if not tokens.accept("SET") and not tokens.at("TYPE"):
+        raise tokens.error("SET or DROP DEFAULT")
     if tokens.accept("DEFAULT"):
         return replace(node, default=_default(tokens))
     if tokens.accept("ENCODING"):

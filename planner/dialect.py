@@ -6,6 +6,7 @@ TIMESTAMP x` into its own version clause, and `?` into named placeholders number
 the text. Too long or too deep a statement is refused while it is still a list of tokens.
 """
 
+import difflib
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -27,6 +28,8 @@ MAX_NESTING = 60
 MAX_DEPTH = 600
 MAX_JOINS = 250
 POSITIONAL = "?"
+
+_CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
 
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
@@ -304,12 +307,25 @@ def _syntax_error(error: ParseError, text: str) -> SyntaxError:
     if not word.strip():
         return SyntaxError(
             "syntax error at the end of the statement",
-            hint=None if "<class" in description else description or None,
+            hint=None if "<" in description else description or None,
             position=source_position(text, len(text)),
         )
-    unspecific = description.startswith("Invalid expression") or "<class" in description
+    start = max(0, start)
+    unspecific = description.startswith("Invalid expression") or "<" in description
     return SyntaxError(
         f'syntax error at or near "{word}"',
-        hint=None if unspecific else description,
-        position=source_position(text, max(0, start), len(word)),
+        hint=_misspelt(text[:start]) if unspecific else description,
+        position=source_position(text, start, len(word)),
     )
+
+
+def _misspelt(before: str) -> str | None:
+    """A hint if the word before an error is almost that of a clause: `SELECT * FORM t`.
+
+    Such a word parses as an alias, so the error shows behind it.
+    """
+    word = before.split()[-1].upper() if before.strip() else ""
+    found = difflib.get_close_matches(word, _CLAUSES, n=1, cutoff=0.7)
+    if not found or word in _CLAUSES:
+        return None
+    return f"did you mean '{found[0]}' by '{word.lower()}'?"

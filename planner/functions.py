@@ -52,7 +52,7 @@ _TIME = """
     weekofyear year year_of_week yearweek
 """
 _CONDITIONAL = """
-    coalesce decode ifnull isnull nullif nvl nvl2 typeof
+    coalesce decode ifnull nullif nvl nvl2 typeof
 """
 _AGGREGATE = """
     any_value approx_count_distinct approx_distinct approx_quantile approx_top_k arbitrary arg_max
@@ -140,7 +140,7 @@ def check_function(node: exp.Func, text: str) -> None:
     """
     if is_allowed(node):
         return
-    name = min(function_names(node), key=len)
+    name = _written_name(node, text)
     close = difflib.get_close_matches(name, ALLOWED, n=1, cutoff=0.8)
     raise ProgrammingError(
         f"function {name}() does not exist",
@@ -148,6 +148,13 @@ def check_function(node: exp.Func, text: str) -> None:
         position=node_position(node, text),
         sqlstate="42883",
     )
+
+
+def _written_name(node: exp.Func, text: str) -> str:
+    """The name of a call as the statement has it, or one of those it may stand for."""
+    if "start" in node.meta and text:
+        return text[node.meta["start"] : node.meta["end"] + 1].lower()
+    return min(function_names(node), key=len)
 
 
 def is_volatile(node: exp.Expr) -> bool:

@@ -75,8 +75,8 @@ class Token:
 
     @property
     def name(self) -> str:
-        """What the token names as an identifier: folded to lower case unless it is quoted."""
-        return unquote(self.text) if self.kind is TokenKind.QUOTED else self.text.lower()
+        """What the token names as an identifier, folded to lower case also when it is quoted."""
+        return (unquote(self.text) if self.kind is TokenKind.QUOTED else self.text).lower()
 
 
 def tokenize(text: str, start: int = 0) -> Iterator[Token]:

@@ -13,7 +13,7 @@ from pykudu_sql.planner.plan import Explain, Plan
 from pykudu_sql.planner.query import plan_query
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.planner.update import plan_delete, plan_truncate, plan_update
-from pykudu_sql.storage.errors import ProgrammingError, StatementTooComplexError, SyntaxError
+from pykudu_sql.storage.errors import InterfaceError, StatementTooComplexError, SyntaxError
 
 MAX_STATEMENT_CHARACTERS = 256 * 1024 * 1024
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
@@ -49,7 +49,7 @@ def plan(sql: str, context: PlanContext) -> Plan:
         ) from None
     keys = {type(key) for key in planned.parameters}
     if len(keys) > 1:
-        raise ProgrammingError(
+        raise InterfaceError(
             "a statement takes `?` or `:name` parameters, not both", sqlstate="07001"
         )
     return planned
@@ -85,7 +85,8 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
         raise SyntaxError("the statement is empty")
     raise SyntaxError(
         f'syntax error at or near "{first.text[:40]}"',
-        hint=near(word, _HEADS) or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
+        hint=near(word, _HEADS, 0.75)
+        or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
         position=source_position(text, first.start, len(first.text)),
     )
 

@@ -70,9 +70,17 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Query:
         scans.put(reference, predicates.get(id(reference)))
     for column in tree.find_all(exp.Column):
         column.set("db", None)
+    _fold_names(tree)
     tree = apply_rules(tree)
     parameters = _number_parameters(tree)
     return Query(to_sql(tree), scans.made(), parameters, bound.names, not bound.volatile)
+
+
+def _fold_names(tree: exp.Expr) -> None:
+    """Lower the case of names beyond ASCII, which the engine tells apart by case and we do not."""
+    for name in tree.find_all(exp.Identifier):
+        if not name.this.isascii():
+            name.set("this", name.this.lower())
 
 
 def _hide_counters(star: exp.Star, covered: Sequence[TableReference]) -> None:

@@ -37,7 +37,9 @@ def quoted(name: str) -> str:
 
 
 def _table_name(name: str) -> str:
-    return ".".join(quoted(part) for part in name.split("."))
+    """A table's name, part by part; in one piece where dots are not between two parts."""
+    parts = name.split(".")
+    return ".".join(map(quoted, parts)) if all(parts) else quoted(name)
 
 
 def _column(column: ColumnSchema, schema: Schema) -> str:

@@ -15,7 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.storage.common.hybrid_time import HybridClock
-from pykudu_sql.storage.errors import IntegrityError, ReadOnlyError, SerializationError
+from pykudu_sql.storage.errors import (
+    IntegrityError,
+    InterfaceError,
+    ReadOnlyError,
+    SerializationError,
+)
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, encode_commit
 from pykudu_sql.storage.tablet.flush import TabletHost
@@ -75,6 +80,7 @@ class Committer:
         self._record = record
         self._check_manifest = check_manifest
         self._read_only = read_only
+        self._closed = False
 
     @property
     def host(self) -> TabletHost:
@@ -88,16 +94,24 @@ class Committer:
         """Make every commit applied so far durable."""
         self._log.sync(self._log.last_sequence)
 
+    def close(self) -> None:
+        """Let the commit that is being applied end, and refuse all others from here on."""
+        with self.lock:
+            self._closed = True
+
     def check_writable(self) -> None:
-        """Refuse writes to a database opened read-only, or one whose log or manifest failed.
+        """Refuse writes to a database that is closed or read-only, or whose log or manifest failed.
 
         Whether the edit or the record that failed is on disk is not known before the next
         opening. A commit after it could contradict it: insert a key that it has, or change a
         MemRowSet that it calls flushed.
 
         Raises:
-            ReadOnlyError: either is so.
+            InterfaceError: it is closed.
+            ReadOnlyError: it was opened so, or a write failed.
         """
+        if self._closed:
+            raise InterfaceError("the database is closed")
         if self._read_only:
             raise ReadOnlyError("the database was opened read-only")
         self._check_manifest()

@@ -1,7 +1,7 @@
 """The store: a directory of tables, opened by one process at a time for writing.
 
-Opening takes the lock, folds the manifest into catalog and tablets, removes files that nothing
-names, and replays the write-ahead log. From then on `begin` gives transactions and the methods
+Opening takes the lock, folds the manifest into catalog and tablets, replays the write-ahead
+log, and removes files that nothing names. From then on `begin` gives transactions and the methods
 here change the catalog; each change of the catalog is one manifest edit with a hybrid time of its
 own, so it is atomic, durable, and seen AS OF later times only.
 """
@@ -121,12 +121,13 @@ class Store:
         self._tablets: dict[str, Tablet] = {}
         for versions in self._state.history.versions().values():
             self._open_tablets(versions)
-        self._remove_orphans()
         self._log = WriteAheadLog.open(
             env, layout.wal_directory(path), self._database_id, after=self._state.log_after
         )
         records = self._log.replay(self._state.log_after)
         newest = replay(self._tablets, records, self._state.commits)
+        # Only now that log and manifest have been found to agree is anything thrown away.
+        self._remove_orphans()
         newest = max([newest, self._state.newest, *(t.newest for t in self._tablets.values())])
         clock = HybridClock()
         clock.update(newest)
@@ -156,6 +157,7 @@ class Store:
                 self.options.flush_bytes,
                 self.options.durability == "normal",
                 self.collect_log,
+                lambda: self._log.segment_count,
             )
         )
         self._maintenance.start()
@@ -197,6 +199,7 @@ class Store:
     def _record(self, edit: dict[str, Any]) -> None:
         """Append an edit to the manifest. The caller holds the commit lock."""
         with self._committer.lock:
+            self._committer.check_writable()
             self._manifest.append(edit)
             self._state.fold(edit)
             if self._manifest.size > MANIFEST_BYTES and self._manifest.size > 4 * self._condensed:
@@ -251,7 +254,11 @@ class Store:
             raise SnapshotInFutureError(
                 "the moment asked for lies in the future", hint="AS OF takes a moment in the past"
             )
+        if bound <= self._committer.mvcc.bound:
+            return
         clock.update(bound)
+        with self._committer.lock:
+            pass  # a commit that had its time already is now known to MVCC; later ones lie behind
         self._committer.mvcc.wait_for(bound)
 
     def create_table(
@@ -354,6 +361,7 @@ class Store:
         if self._closed:
             return
         self._closed = True
+        self._committer.close()
         with ExitStack() as last_to_first:
             last_to_first.callback(self._file_lock.release)
             for tablet in self._tablets.values():

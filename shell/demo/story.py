@@ -4,6 +4,7 @@ Every statement is printed with its result and its time. Every answer is checked
 over the source data, and the verdict is printed; the exit code is 1 if one differs.
 """
 
+import shlex
 import sys
 import tempfile
 import time
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pykudu_sql import Connection
     from pykudu_sql.shell.demo.reference import Reference
 
+_DATABASE = "flights.db"
+
 
 def main(arguments: Sequence[str]) -> int:
     """Tell the story in a folder, a new temporary one unless given.
@@ -44,7 +47,11 @@ def main(arguments: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     if arguments:
-        return _tell(Path(arguments[0]), tables)
+        kept = Path(arguments[0])
+        code = _tell(kept, tables)
+        if code != 2:
+            print(f"The database is kept: pykudu-sql {shlex.quote(str(kept / _DATABASE))}")
+        return code
     with tempfile.TemporaryDirectory(prefix="pykudu-demo-") as folder:
         return _tell(Path(folder), tables)
 
@@ -52,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
 def _tell(folder: Path, tables: "dict[str, pa.Table]") -> int:
     from pykudu_sql.shell.demo.reference import Reference
 
-    path = folder / "flights.db"
+    path = folder / _DATABASE
     if path.exists():
         print(f"{path} exists already: remove it, or choose another folder", file=sys.stderr)
         return 2

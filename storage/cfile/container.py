@@ -29,7 +29,7 @@ from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile
 from pykudu_sql.storage.cfile.footer import MAGIC, CFileEntry, Footer, read_footer
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
-from pykudu_sql.storage.errors import InternalError
+from pykudu_sql.storage.errors import CorruptionError, InternalError
 from pykudu_sql.storage.fs.env import Env
 
 __all__ = ["ContainerReader", "ContainerWriter", "FileIdentity", "FileSummary"]
@@ -219,10 +219,15 @@ class ContainerReader:
             cache: keeps decoded blocks.
 
         Raises:
-            CorruptionError: the file is not what was written, or it is another one.
+            CorruptionError: the file is missing, not what was written, or another one.
             FormatVersionError: a newer version of the format wrote it.
             DiskError: the disk refused.
         """
+        if not env.exists(path):
+            raise CorruptionError(
+                f"'{path}' is missing, though the manifest names it",
+                hint="Restore the file from a backup of the database.",
+            )
         opened = env.open_random(path)
         file = BlockFile(opened, identity)
         try:

@@ -165,6 +165,8 @@ def _intervals_may(op: Op, value: Any, stats: BlockStats) -> Mask:
         return stats.has_nan if op is not Op.GT else np.zeros(count, np.bool_)
     if isinstance(value, float):
         value = np.float64(value)  # a FLOAT's bounds must not meet a rounded constant
+    elif isinstance(value, str | bytes):
+        value = _boxed(value)
     mask: Mask
     if op is Op.EQ:
         mask = np.less_equal(stats.mins, value).astype(np.bool_)
@@ -173,6 +175,13 @@ def _intervals_may(op: Op, value: Any, stats: BlockStats) -> Mask:
     if op in (Op.LT, Op.LE):
         return np.asarray(_COMPARE[op](stats.mins, value), np.bool_)
     return np.asarray(_COMPARE[op](stats.maxs, value), np.bool_) | stats.has_nan
+
+
+def _boxed(value: str | bytes) -> npt.NDArray[np.object_]:
+    """A string as an array of no dimension: numpy's own strings lose NULs at the end."""
+    box = np.empty((), np.object_)
+    box[()] = value
+    return box
 
 
 _COMPARE: Mapping[Op, Callable[[Any, Any], Any]] = MappingProxyType(

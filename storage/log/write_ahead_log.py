@@ -129,6 +129,11 @@ class WriteAheadLog:
         return self._durable
 
     @property
+    def segment_count(self) -> int:
+        """Segments on disk, the one now written included."""
+        return len(self._segments)
+
+    @property
     def size(self) -> int:
         """Bytes of records in the segment now written, header included."""
         return self._writer.size

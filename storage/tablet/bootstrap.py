@@ -9,6 +9,7 @@ begun again any number of times.
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 
+from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
     BatchMutation,
@@ -31,7 +32,7 @@ def replay(
     """Apply what the log holds beyond the tablets' files.
 
     Args:
-        tablets: by UUID; writes to other tablets were to tables dropped since.
+        tablets: all that the manifest knows, by UUID, those of dropped tables included.
         log: sequence numbers and commit records, ascending.
         manifest_commits: hybrid times of the commits that the manifest knows; a conditional record
             of another commit never happened.
@@ -40,7 +41,8 @@ def replay(
         The newest hybrid time in the log, 0 when it is empty.
 
     Raises:
-        CorruptionError: a record is not what was written.
+        CorruptionError: a record is not what was written, or names a tablet or a column that the
+            manifest does not know: it was told of each before the log.
     """
     newest = 0
     memrowsets: dict[str, dict[int, MemRowSet]] = {tablet_id: {} for tablet_id in tablets}
@@ -51,13 +53,31 @@ def replay(
             continue
         for writes in record.tablets:
             tablet = tablets.get(writes.tablet_id)
-            if tablet is not None:
-                known = memrowsets[writes.tablet_id]
-                _replay_writes(tablet, known, writes, record.timestamp, sequence)
+            if tablet is None:
+                raise _unknown(sequence, f"tablet {writes.tablet_id}")
+            _check_columns(tablet, writes, sequence)
+            known = memrowsets[writes.tablet_id]
+            _replay_writes(tablet, known, writes, record.timestamp, sequence)
     for tablet_id, known in memrowsets.items():
         if known:
             _adopt(tablets[tablet_id], known)
     return newest
+
+
+def _check_columns(tablet: Tablet, writes: TabletWrites, sequence: int) -> None:
+    for write in (*writes.inserts, *writes.mutations):
+        by_column = write.cells if isinstance(write, RowInsert | RowMutation) else write.columns
+        for column_id in by_column:
+            if column_id not in tablet.types:
+                raise _unknown(sequence, f"column {column_id} of tablet {writes.tablet_id}")
+
+
+def _unknown(sequence: int, what: str) -> CorruptionError:
+    return CorruptionError(
+        f"record {sequence} of the write-ahead log is for {what}, which the manifest does not "
+        "know: the manifest has lost its newest edits",
+        hint="Restore the database directory from a backup.",
+    )
 
 
 def _replay_writes(

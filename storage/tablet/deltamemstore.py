@@ -13,7 +13,7 @@ their list, and batches are merged so that their number grows with the logarithm
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -31,15 +31,25 @@ from pykudu_sql.storage.tablet.delta_store import (
 )
 
 _ENTRY_BYTES = 200
+# In the batches kept for look-ups, the column that says when each change came.
+_ORDER = -1
 
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """One change of one row."""
+    """One change of one row.
+
+    Attributes:
+        timestamp: hybrid time.
+        kind: what it did.
+        cells: set, by column id.
+        order: ascends with the changes of a store, also among those of one commit.
+    """
 
     timestamp: int
     kind: DeltaKind
     cells: Mapping[int, Cell]
+    order: int = field(default=0, compare=False)
 
 
 class _RowHistory:
@@ -55,7 +65,8 @@ class _RowHistory:
         self.changes.append(change)
         before = self.outcome
         kind = before.kind if change.kind is DeltaKind.UPDATE else change.kind
-        self.outcome = RowChange(change.timestamp, kind, {**before.cells, **change.cells})
+        cells = {**before.cells, **change.cells}
+        self.outcome = RowChange(change.timestamp, kind, cells, change.order)
 
     def below(self, bound: int) -> list[RowChange]:
         return [change for change in self.changes if change.timestamp < bound]
@@ -96,7 +107,7 @@ class DeltaMemStore:
         self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: int
     ) -> None:
         """Add a change of one row. The caller holds the commit lock."""
-        change = RowChange(timestamp, kind, cells)
+        change = RowChange(timestamp, kind, cells, self.version)
         history = self._rows.get(ordinal)
         if history is None:
             self._rows[ordinal] = _RowHistory(change)
@@ -125,7 +136,7 @@ class DeltaMemStore:
         with self._seal_lock:
             self._seal()
             self._unmerged.append(batch)
-        self._batches = _with_batch(self._batches, batch)
+        self._batches = _with_batch(self._batches, _ordered(batch, self.version))
         size = sum(values.nbytes for values in columns.values())
         self._count(len(ordinals), size + 17 * len(ordinals), timestamp)
 
@@ -164,8 +175,15 @@ class DeltaMemStore:
         changes = [change for change in found if change.timestamp < bound]
         if history is not None:
             changes += history.below(bound)
-        changes.sort(key=lambda change: change.timestamp)
+        changes.sort(key=lambda change: (change.timestamp, change.order))
         return changes
+
+
+def _ordered(batch: Deltas, order: int) -> Deltas:
+    """A batch with the column that says that all of it came at `order`."""
+    places = np.arange(len(batch), dtype=np.int64)
+    orders = DeltaCells(places, pa.array(np.full(len(batch), order, np.int64)))
+    return replace(batch, cells={**batch.cells, _ORDER: orders})
 
 
 def _with_batch(batches: tuple[Deltas, ...], batch: Deltas) -> tuple[Deltas, ...]:
@@ -181,13 +199,16 @@ def _changes_in(batch: Deltas, ordinal: int, types: Mapping[int, DataType]) -> I
     first, stop = np.searchsorted(batch.ordinals, (ordinal, ordinal + 1)).tolist()
     for record in range(first, stop):
         cells: dict[int, Cell] = {}
+        order = batch.cells[_ORDER].values[record].as_py()
         for column_id, column in batch.cells.items():
+            if column_id == _ORDER:
+                continue
             place = int(np.searchsorted(column.positions, record))
             if place < len(column.positions) and column.positions[place] == record:
                 value = column.values.slice(place, 1)
                 cells[column_id] = array_to_cells(value, types[column_id])[0]
         kind = DeltaKind(int(batch.kinds[record]))
-        yield RowChange(int(batch.timestamps[record]), kind, cells)
+        yield RowChange(int(batch.timestamps[record]), kind, cells, order)
 
 
 def _columns_of(log: Sequence[tuple[int, RowChange]], types: Mapping[int, DataType]) -> Deltas:

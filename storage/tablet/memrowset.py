@@ -25,7 +25,7 @@ from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.delta_tracker import DeltaView, visible_redo, visible_undo
-from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore, RowChange
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, replay_changes
 
 SEGMENT_ROWS = 4096
@@ -210,10 +210,14 @@ class MemRowSet:
         where = bisect_right(self._starts, ordinal) - 1
         segment = self._segments[where]
         cells: list[Cell] | None = [segment.cell(ordinal - segment.start, c) for c in columns]
+        changes: list[RowChange] = []
         if len(self.deltas):
-            cells = replay_changes(cells, columns, self.deltas.changes_of(ordinal, bound))
+            changes += self.deltas.changes_of(ordinal, bound)
         if own is not None and len(own):
-            cells = replay_changes(cells, columns, own.changes_of(ordinal, 1 << 64))
+            changes += own.changes_of(ordinal, 1 << 64)
+        if changes:
+            # In one go: a row deleted and then inserted again by `own` has its key from `cells`.
+            cells = replay_changes(cells, columns, changes)
         return None if cells is None else tuple(cells)
 
     def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:

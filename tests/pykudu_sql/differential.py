@@ -59,7 +59,7 @@ class World:
         self._portable = portable
         self._path = str(folder / f"world{seed}.db")
         self._ours = pykudu_sql.connect(self._path, autocommit=True, durability="off")
-        self._other = _sqlite() if portable else _duckdb()
+        self._other, self._close_other = _sqlite() if portable else _duckdb()
         self._moments: list[int] = []
         self._tables = [self._draw.table(f"t{i}") for i in range(3)]
         self.report = Report()
@@ -68,6 +68,7 @@ class World:
 
     def close(self) -> None:
         self._ours.close()
+        self._close_other()
 
     def live(self, queries: int) -> Report:
         """Go through all versions with so many queries at each."""
@@ -228,17 +229,17 @@ def _key(table: Table, row: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(v for column, v in zip(table.columns, row, strict=True) if column.key)
 
 
-def _duckdb() -> Run:
+def _duckdb() -> tuple[Run, Callable[[], None]]:
     connection = duckdb.connect()
     for setting in _ORACLE_SETTINGS:
         connection.execute(setting)
-    return lambda sql, values: connection.execute(sql, list(values)).fetchall()
+    return lambda sql, values: connection.execute(sql, list(values)).fetchall(), connection.close
 
 
-def _sqlite() -> Run:
+def _sqlite() -> tuple[Run, Callable[[], None]]:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA case_sensitive_like = ON")
-    return lambda sql, values: connection.execute(sql, tuple(values)).fetchall()
+    return lambda sql, values: connection.execute(sql, tuple(values)).fetchall(), connection.close
 
 
 def explore(seed: int, queries: int, portable: bool) -> Report:

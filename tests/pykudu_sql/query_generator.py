@@ -6,10 +6,12 @@ in the text until `finished` turns the marks into `?` in the order of the text.
 """
 
 import datetime as dt
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -39,7 +41,7 @@ TYPES: dict[str, tuple[str, list[Any]]] = {
     "DATE": ("day", _DAYS),
     "TIMESTAMP": ("time", _TIMES),
     "BOOLEAN": ("bool", [True, False]),
-    "BINARY": ("bin", [b"", b"\x00", b"a", b"\xff\x01"]),
+    "BINARY": ("bin", [b"", b"\x00", b"a", b"a\x00", b"\xff\x01"]),
 }
 PORTABLE = ("INT", "BIGINT", "STRING")
 _KEYS = ("TINYINT", "INT", "BIGINT", "STRING", "DATE", "TIMESTAMP", "DECIMAL(9, 2)", "VARCHAR(3)")
@@ -82,12 +84,10 @@ def literal(value: Any) -> str:
             return "NULL"
         case bool():
             return str(value).upper()
+        case float() if not math.isfinite(value):
+            return f"CAST('{value}' AS DOUBLE)"
         case float():
-            return (
-                f"{value!r}e0"
-                if value - value == 0 and "e" not in repr(value)
-                else (repr(value) if value - value == 0 else f"CAST('{value}' AS DOUBLE)")
-            )
+            return f"{value!r}e0" if "e" not in repr(value) else repr(value)
         case str():
             return "'" + value.replace("'", "''") + "'"
         case bytes():
@@ -136,10 +136,7 @@ class Generator:
                 cuts = sorted(cuts, key=str.encode)
             bounds = [repr(c) if isinstance(c, str) and "'" not in c else literal(c) for c in cuts]
             ranges = [f"PARTITION VALUES < {bounds[0]}"]
-            ranges += [
-                f"PARTITION {low} <= VALUES < {high}"
-                for low, high in zip(bounds, bounds[1:], strict=False)
-            ]
+            ranges += [f"PARTITION {low} <= VALUES < {high}" for low, high in pairwise(bounds)]
             ranges.append(f"PARTITION {bounds[-1]} <= VALUES")
             parts.append(f"RANGE ({key.name}) ({', '.join(ranges)})")
         return f" PARTITION BY {', '.join(parts)}" if parts else ""
@@ -253,7 +250,7 @@ class Generator:
             else:
                 kind = pick.choice(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
                 condition = self._matching(columns, added)
-                if pick.random() < 0.5 and not (kind == "FULL JOIN"):
+                if pick.random() < 0.5 and kind != "FULL JOIN":
                     condition += f" AND {self.condition([*columns, *added], (), version, 1)}"
                 text = f"{text} {kind} {other} ON {condition}"
             columns = [*columns, *added]

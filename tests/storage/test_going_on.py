@@ -106,9 +106,7 @@ def workload(store: Store, outcomes: Outcomes) -> None:
     write(store, outcomes, RowOpKind.UPSERT, [{0: 10, 1: 1}, {0: 3, 1: 33}])
     write_bulk(store, outcomes)
     attempt(store.flush)
-    attempt(
-        lambda: store.alter_table("t", [AddColumn(ColumnSchema(0, "m", DataType(Kind.INT32)))])
-    )
+    attempt(lambda: store.alter_table("t", [AddColumn(ColumnSchema(0, "m", DataType(Kind.INT32)))]))
     write(store, outcomes, RowOpKind.UPSERT, [{0: 11, 1: 2}, {0: 2, 1: 22}])
     write(store, outcomes, RowOpKind.DELETE, [{0: 5}])
     attempt(store.flush)

@@ -123,7 +123,11 @@ class StoreMachine(RuleBasedStateMachine):
         txn = self.store.begin()
         for place, kind in enumerate(kinds):
             self.statement(data, kind, data.draw(st.booleans()), txn, commit=False)
-            assert read(txn, self.table) == visible(self.model.rows, self.table)
+            expected = visible(self.model.rows, self.table)
+            assert read(txn, self.table) == expected
+            ids = [column.id for column in self.table.schema.columns]
+            for key, row in expected.items():
+                assert txn.lookup(self.table, key, ids) == tuple(row[i] for i in ids)
             if place == flush_at:
                 self.store.flush()
         assert read(self.store.begin(), self.table) == visible(before, self.table)

@@ -96,6 +96,18 @@ def test_blocks_that_cannot_match_are_skipped() -> None:
     assert zone_map.may_match(Comparison(1, Op.GE, 630)).tolist() == [*[0] * 9, 1]
 
 
+@pytest.mark.parametrize("name", ["STRING", "BINARY"])
+def test_strings_that_end_in_nul_are_told_from_those_that_do_not(name: str) -> None:
+    column_type = parse_type(name)
+    empty, nul = ("", "\0") if name == "STRING" else (b"", b"\0")
+    only_empty = zone_map_of(pa.array([empty] * 3), column_type)
+    assert only_empty.may_match(Comparison(1, Op.LT, nul)).all()
+    assert not only_empty.may_match(Comparison(1, Op.EQ, nul)).any()
+    only_nul = zone_map_of(pa.array([nul] * 3), column_type)
+    assert only_nul.may_match(Comparison(1, Op.EQ, nul)).all()
+    assert not only_nul.may_match(Comparison(1, Op.LE, empty)).any()
+
+
 def test_nan_neither_hides_the_other_values_nor_is_lost() -> None:
     values = pa.array([math.nan, 1.0, 2.0] + [math.nan] * 61 + [math.nan] * 64)
     zone_map = zone_map_of(values, parse_type("DOUBLE"))

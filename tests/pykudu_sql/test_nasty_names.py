@@ -1,0 +1,43 @@
+"""Any name of 1 to 256 bytes names a table and a column, in every statement."""
+
+import pytest
+
+import pykudu_sql
+
+NAMES = [
+    'double"quote', "back`tick", "it's", "a b", "a;b", "--", "a\nb", ".", "a.b", "../../etc/passwd",
+    "select", "table", "null", "count(*)", "1a", "?", ":n", "$1", "__scan_0", "rowid", " ", "\u202e",
+    "日本", "😀", "É", "İ", "ß", "Upper", "x" * 256, "é" * 128,
+]  # fmt: skip
+BAD_NAMES = ["", "a\0b", "x" * 257, "é" * 129]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_quoted_name_works_in_every_statement(name: str) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE {quoted} ({quoted} INT PRIMARY KEY, v INT)")
+        connection.execute(f"INSERT INTO {quoted} ({quoted}, v) VALUES (1, 2), (2, 3), (3, 4)")
+        connection.execute(f"FLUSH TABLE {quoted}")
+        connection.execute(f"UPDATE {quoted} SET v = 9 WHERE {quoted} = 1")
+        connection.execute(f"UPDATE {quoted} SET v = v + 1 WHERE {quoted}.{quoted} > 2")
+        connection.execute(
+            f"DELETE FROM {quoted} WHERE {quoted} IN (SELECT {quoted} FROM {quoted} WHERE v = 3)"
+        )
+        found = connection.execute(f"SELECT {quoted}, v FROM {quoted} ORDER BY {quoted}")
+        assert found.fetchall() == [(1, 9), (3, 5)]
+        found = connection.execute(f"SELECT {quoted} FROM {quoted} WHERE {quoted} = 3")
+        assert found.fetchall() == [(3,)]
+        ((statement,),) = connection.execute(f"SHOW CREATE TABLE {quoted}").fetchall()
+        connection.execute(f"DROP TABLE {quoted}")
+        connection.execute(statement)
+        assert connection.execute(f"SELECT count(*) FROM {quoted}").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_a_name_of_no_bytes_too_many_or_with_nul_is_refused(name: str) -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        with pytest.raises(pykudu_sql.ProgrammingError) as caught:
+            connection.execute(f'CREATE TABLE "{name}" (id INT PRIMARY KEY)')
+        assert caught.value.sqlstate == "42P16"
+        assert connection.list_tables() == []

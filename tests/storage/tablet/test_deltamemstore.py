@@ -1,0 +1,82 @@
+"""A DeltaMemStore tells of one row, and of all, what a plain list of the changes tells."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import Cell, DataType, Kind
+from pykudu_sql.storage.tablet.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta_tracker import DeltaView, visible_redo
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore, RowChange
+from pykudu_sql.storage.tablet.rowset import replay_changes
+
+ROWS = 5
+COLUMNS = (ColumnSchema(1, "a", DataType(Kind.INT32)), ColumnSchema(2, "b", DataType(Kind.STRING)))
+TYPES = {column.id: column.type for column in COLUMNS}
+CELLS: dict[int, st.SearchStrategy[Cell]] = {
+    1: st.none() | st.integers(-9, 9),
+    2: st.none() | st.sampled_from(["", "x", "y"]),
+}
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[tuple[list[int], RowChange]]:
+    """Steps that each change some distinct rows alike; dead rows only come back whole."""
+    alive = [True] * ROWS
+    steps: list[tuple[list[int], RowChange]] = []
+    for timestamp in range(1, draw(st.integers(1, 25))):
+        living = draw(st.booleans())
+        candidates = [row for row in range(ROWS) if alive[row] is living]
+        if not candidates:
+            continue
+        rows = draw(st.lists(st.sampled_from(candidates), min_size=1, unique=True))
+        kind = DeltaKind.REINSERT
+        if living:
+            kind = draw(st.sampled_from([DeltaKind.UPDATE, DeltaKind.DELETE]))
+        chosen: list[int] = []
+        if kind is DeltaKind.REINSERT:
+            chosen = [1, 2]
+        elif kind is DeltaKind.UPDATE:
+            chosen = draw(st.lists(st.sampled_from([1, 2]), min_size=1, unique=True))
+        cells = {i: draw(CELLS[i]) for i in chosen}
+        for row in rows:
+            alive[row] = kind is not DeltaKind.DELETE
+        steps.append((rows, RowChange(timestamp, kind, cells)))
+    return steps
+
+
+def expected(
+    steps: Sequence[tuple[list[int], RowChange]], row: int, bound: int
+) -> list[Cell] | None:
+    changes = [c for rows, c in steps if row in rows and c.timestamp < bound]
+    return replay_changes([0, "base"], COLUMNS, changes)
+
+
+@given(steps=histories(), batches=st.randoms(use_true_random=False))
+def test_one_rows_changes_come_to_what_a_list_of_them_comes_to(
+    steps: list[tuple[list[int], RowChange]], batches: object
+) -> None:
+    store = DeltaMemStore(1, TYPES)
+    for rows, change in steps:
+        add(store, rows, change, batched=batches.random() < 0.5)  # type: ignore[attr-defined]
+    for bound in range(1, 27):
+        view = DeltaView([visible_redo(store.deltas(), bound)])
+        alive = view.alive(ROWS)
+        for row in range(ROWS):
+            wanted = expected(steps, row, bound)
+            changes = store.changes_of(row, bound)
+            assert replay_changes([0, "base"], COLUMNS, changes) == wanted
+            assert (alive is None or bool(alive[row])) is (wanted is not None)
+
+
+def add(store: DeltaMemStore, rows: list[int], change: RowChange, *, batched: bool) -> None:
+    if not batched:
+        for row in rows:
+            store.add_one(row, change.kind, change.cells, change.timestamp)
+        return
+    columns = {i: pa.array([cell] * len(rows), TYPES[i].arrow) for i, cell in change.cells.items()}
+    store.add_batch(change.kind, np.array(rows, np.int64), columns, change.timestamp)

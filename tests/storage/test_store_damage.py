@@ -1,0 +1,155 @@
+"""Damage to any file of a database: reading gives the right rows or an error that names the file.
+
+Never wrong rows, never another error. What is allowed: a write-ahead log that ends early, since
+its end cannot be told from a torn write (`docs/architecture/log.md`), is left out here.
+"""
+
+import contextlib
+import random
+
+import pytest
+
+from pykudu_sql.storage.alter import AddColumn
+from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.errors import CorruptionError, FormatVersionError
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.store import Store, StoreOptions
+from tests.storage.model import Key, Row, apply, operations, read, visible
+
+ROOT = "/db"
+FLIPS = 400
+Past = list[tuple[int, dict[Key, Row]]]
+
+
+def build() -> tuple[dict[str, bytes], Past]:
+    """A small database with every kind of file; its files, and its rows at each commit."""
+    env = MemoryEnv()
+    rows: dict[Key, Row] = {}
+    past: Past = []
+    with contextlib.closing(Store(env, ROOT, StoreOptions(threads=1))) as store:
+        columns = [
+            ColumnSchema(0, "id", DataType(Kind.INT32)),
+            ColumnSchema(0, "n", DataType(Kind.INT32), True),
+            ColumnSchema(0, "s", DataType(Kind.STRING), True),
+        ]
+        partitions = PartitionSchema((HashDimension((0,), 2),))
+        store.create_table("t", create_schema(columns, ["id"]), partitions)
+
+        def write(kind: RowOpKind, batch: list[Row]) -> None:
+            nonlocal rows
+            table = store.catalog.table("t")
+            rows = apply(rows, table, kind, batch)
+            txn = store.begin()
+            txn.write(table, operations(table, kind, batch))
+            past.append(((txn.commit(durable=True) or 0) + 1, rows))
+
+        write(RowOpKind.INSERT, [{0: i, 1: i, 2: f"w{i % 7}"} for i in range(40)])
+        store.flush()
+        write(RowOpKind.UPDATE, [{0: i, 1: -i, 2: None} for i in range(12)])
+        write(RowOpKind.DELETE, [{0: 30}, {0: 31}])
+        write(RowOpKind.UPSERT, [{0: i, 1: 9, 2: "new"} for i in range(38, 60)])
+        write(RowOpKind.UPDATE, [{0: i, 1: 7} for i in range(40, 45)])
+        store.flush()
+        store.alter_table("t", [AddColumn(ColumnSchema(0, "m", DataType(Kind.INT32), True))])
+        write(RowOpKind.UPSERT, [{0: i, 1: 5, 2: "log", 3: 9} for i in (3, 4, 100)])
+    files = {path: bytes(content.data) for path, content in env._files.items() if content.data}
+    return files, past
+
+
+def disk_of(files: dict[str, bytes]) -> MemoryEnv:
+    disk = MemoryEnv()
+    for path, data in files.items():
+        disk.make_dir(path.rpartition("/")[0])
+        disk.create(path, point="test").append(data, point="test")
+    return disk
+
+
+def read_everything(files: dict[str, bytes], past: Past) -> None:
+    """Every row at every commit, and by key, held against what was written."""
+    with contextlib.closing(Store(disk_of(files), ROOT, StoreOptions(threads=1))) as store:
+        txn = store.begin()
+        for bound, rows in past:
+            table = store.catalog_at(bound).table("t")
+            assert read(txn, table, bound) == visible(rows, table)
+        ids = [column.id for column in table.schema.columns]
+        newest = visible(past[-1][1], table)
+        for key in (0, 5, 30, 41, 100, 777):
+            row = newest.get((key,))
+            expected = None if row is None else tuple(row[i] for i in ids)
+            assert txn.lookup(table, (key,), ids) == expected
+
+
+def right_or_named(files: dict[str, bytes], past: Past, path: str) -> bool:
+    """Read a damaged database; whether the damage was reported."""
+    try:
+        read_everything(files, past)
+    except (CorruptionError, FormatVersionError) as error:
+        assert path in str(error), f"{path} is not named: {error}"
+        return True
+    return False
+
+
+FILES, PAST = build()
+
+
+def test_the_database_as_written_reads_right() -> None:
+    kinds = {path.rpartition(".")[2] for path in FILES}
+    assert kinds >= {"log", "base", "redo", "undo"}
+    read_everything(FILES, PAST)
+
+
+def test_a_flipped_bit_is_found_or_harmless() -> None:
+    rng = random.Random(11)
+    found = 0
+    for _ in range(FLIPS):
+        path = rng.choice(list(FILES))
+        data = bytearray(FILES[path])
+        place = rng.randrange(len(data.rstrip(b"\0")))
+        data[place] ^= 1 << rng.randrange(8)
+        found += right_or_named(FILES | {path: bytes(data)}, PAST, path)
+    assert found > 0.9 * FLIPS
+
+
+def test_a_file_cut_short_is_found() -> None:
+    rng = random.Random(12)
+    for path in FILES:
+        if "/wal/" in path or "/manifest/" in path:
+            continue
+        for _ in range(10):
+            data = FILES[path][: rng.randrange(len(FILES[path]))]
+            assert right_or_named(FILES | {path: data}, PAST, path)
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if "/tablets/" in p or "CURRENT" in p])
+def test_a_missing_file_is_named(path: str) -> None:
+    assert right_or_named({p: d for p, d in FILES.items() if p != path}, PAST, path)
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if "CURRENT" not in p])
+def test_a_file_of_another_database_is_found(path: str) -> None:
+    other, _ = build()
+    suffix = path.rpartition("/")[2]
+    twins = [
+        p for p in other if p.rpartition("/")[2] == suffix and ("/wal/" in p) == ("/wal/" in path)
+    ]
+    for twin in twins:
+        assert right_or_named(FILES | {path: other[twin]}, PAST, path)
+
+
+def test_a_manifest_that_lost_its_newest_edits_loses_no_more_at_the_opening() -> None:
+    path = next(p for p in FILES if "/manifest/" in p)
+    used = len(FILES[path].rstrip(b"\0"))
+    refused = 0
+    for length in range(used // 8, used, used // 60):
+        files = FILES | {path: FILES[path][:length]}
+        disk = disk_of(files)
+        try:
+            Store(disk, ROOT, StoreOptions(threads=1)).close()
+        except CorruptionError:
+            refused += 1
+            left = {p for p in disk._files if "/tablets/" in p}
+            assert left == {p for p in FILES if "/tablets/" in p}
+    assert refused
