@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
-from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
+from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError
 
 _PHYSICAL = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
 # Chunks of so many rows are worth a kernel call each; what one makes is in the cache for the next.
@@ -22,13 +22,31 @@ _CHUNK_ROWS = 16 * 1024
 
 
 def combine(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """One contiguous array; copies only where there is more than one chunk."""
+    """One contiguous array; copies only where there is more than one chunk.
+
+    Raises:
+        ValueTooLargeError: strings of more than 2 GiB together, which no Arrow array holds.
+    """
     if not isinstance(values, pa.ChunkedArray):
         return values
     if values.num_chunks == 1:
         return values.chunk(0)
-    combined = values.combine_chunks()
-    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+    try:
+        combined = values.combine_chunks()
+    except pa.ArrowInvalid as error:
+        raise _too_large(values) from error
+    if not isinstance(combined, pa.ChunkedArray):
+        return combined
+    if combined.num_chunks > 1:
+        raise _too_large(values)
+    return combined.chunk(0)
+
+
+def _too_large(values: pa.ChunkedArray) -> ValueTooLargeError:
+    return ValueTooLargeError(
+        f"a column of {values.nbytes} bytes in one statement is over the limit of 2 GiB",
+        hint="write the rows in several statements",
+    )
 
 
 def _large_chunks(values: pa.Array | pa.ChunkedArray) -> Sequence[pa.Array]:

@@ -8,6 +8,7 @@ from pykudu_sql.planner.dialect import parse, to_sql
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.storage.errors import (
     NotSupportedError,
+    ProgrammingError,
     StatementTooComplexError,
     SyntaxError,
 )
@@ -136,3 +137,28 @@ def test_mixed_parameter_styles_are_refused(context: PlanContext) -> None:
     with pytest.raises(Exception, match="not both") as caught:
         plan("select * from t where a = ? and b = :b", context)
     assert getattr(caught.value, "sqlstate", "") == "07001"
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("select * form t", "did you mean 'FROM' by 'form'?"),
+        ("select * from t were a = 1", "did you mean 'WHERE' by 'were'?"),
+        ("select a b c from t", None),
+        ("delete * from t", None),
+    ],
+)
+def test_a_misspelt_clause_is_suggested_and_nothing_of_the_parser_shows(
+    context: PlanContext, sql: str, hint: str | None
+) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        plan(sql, context)
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(("call", "name"), [("version()", "version"), ("isnull(1, 2)", "isnull")])
+def test_an_unknown_function_is_named_as_it_was_written(
+    context: PlanContext, call: str, name: str
+) -> None:
+    with pytest.raises(ProgrammingError, match=rf"function {name}\(\) does not exist"):
+        plan(f"select {call}", context)

@@ -6,8 +6,8 @@ import pykudu_sql
 
 NAMES = [
     'double"quote', "back`tick", "it's", "a b", "a;b", "--", "a\nb", ".", "a.b", "../../etc/passwd",
-    "select", "table", "null", "count(*)", "1a", "?", ":n", "$1", "__scan_0", "rowid", " ", "\u202e",
-    "日本", "😀", "É", "İ", "ß", "Upper", "x" * 256, "é" * 128,
+    "select", "table", "null", "count(*)", "1a", "?", ":n", "$1", "__scan_0", "rowid", " ",
+    "\u202e", "日本", "😀", "É", "İ", "ß", "Upper", "x" * 256, "é" * 128,
 ]  # fmt: skip
 BAD_NAMES = ["", "a\0b", "x" * 257, "é" * 129]
 

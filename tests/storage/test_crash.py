@@ -17,3 +17,12 @@ def test_every_acknowledged_commit_survives_sigkill_at_random_moments(tmp_path: 
     print(counts)
     assert counts["rounds"] == ROUNDS
     assert counts["acknowledged"] > ROUNDS
+
+
+def test_bulk_inserts_ddl_and_flushes_side_by_side_survive_sigkill_also_of_recoveries(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-m", "tests.storage.crash_mixed", str(tmp_path), "10", "3"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout)["rounds"] == 10

@@ -21,7 +21,7 @@ from pykudu_sql.storage.common.arrays import (
 )
 from pykudu_sql.storage.common.type_names import parse_type
 from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
-from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
+from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError
 from tests.storage.common.strategies import ALL_TYPES, cells
 
 Column = tuple[DataType, list[Cell]]
@@ -162,3 +162,9 @@ def test_validity_is_none_without_nulls() -> None:
     assert mask is not None
     assert mask.tolist() == [True, False]
     assert from_fixed(np.array([1, 2], "<i4"), DataType(Kind.INT32), mask).null_count == 1
+
+
+def test_strings_over_two_gibibytes_together_are_refused_and_none_is_dropped() -> None:
+    chunk = pa.array(["x" * (1 << 20)] * 64)
+    with pytest.raises(ValueTooLargeError, match="2 GiB"):
+        combine(pa.chunked_array([chunk] * 33))
