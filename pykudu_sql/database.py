@@ -43,8 +43,8 @@ class Database:
         """
         self.path = path
         self.settings = settings
-        _check_parent(path)
         env: Env = MemoryEnv() if path == MEMORY else LocalEnv()
+        _check_place(env, path)
         if settings.read_only and not env.exists(layout.current_path(path)):
             raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
         self.store = Store(env, path, _store_options(settings))
@@ -118,13 +118,24 @@ def open_database(path: str, settings: DatabaseSettings) -> Database:
     return _OPEN.open(path, settings)
 
 
-def _check_parent(path: str) -> None:
-    """See that a new database has a place to lie in: a mistyped path is not made up."""
+def _check_place(env: Env, path: str) -> None:
+    """See that a path is a database, or a place where one may be made.
+
+    A mistyped path is not made up, and a folder with other things in it is left alone.
+    """
+    if path == MEMORY or env.exists(layout.current_path(path)):
+        return
     parent = os.path.dirname(os.path.abspath(path))
-    if path != MEMORY and not os.path.isdir(parent):
+    if not os.path.isdir(parent):
         raise OperationalError(
             f"cannot open '{path}': there is no directory '{parent}'",
             hint="create it, or correct the path",
+            sqlstate="58P01",
+        )
+    if os.path.isdir(path) and not layout.ENTRIES.issuperset(os.listdir(path)):
+        raise OperationalError(
+            f"'{path}' is no database, and there are other files in it",
+            hint="give a new name, or an empty directory",
             sqlstate="58P01",
         )
 

@@ -6,6 +6,7 @@ statement on the command line loads no terminal library.
 """
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -159,6 +160,8 @@ def _run(options: argparse.Namespace) -> int:
     settings = _settings(options, at_terminal)
     scripts = [] if at_terminal else _read_steps(options.steps or [Step("-", is_file=True)])
 
+    # Loading the database makes many objects and no garbage; looking for it takes a sixth more.
+    gc.disable()
     import pykudu_sql
     from pykudu_sql.shell.session import Place, Session, tell_error
 
@@ -172,6 +175,8 @@ def _run(options: argparse.Namespace) -> int:
     except pykudu_sql.Error as error:
         tell_error(error, Place(None))
         return FAILED
+    finally:
+        gc.enable()
     try:
         if at_terminal:
             from pykudu_sql.shell.repl import Repl

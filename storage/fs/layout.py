@@ -23,6 +23,10 @@ _LOG_NAME = re.compile(r"([1-9][0-9]{0,18})\.log")
 _TABLET_FILE_NAME = re.compile(r"([1-9][0-9]{0,18})\.(base|redo|undo)")
 
 
+# What a database directory holds, and nothing else.
+ENTRIES = frozenset({"LOCK", "CURRENT", "manifest", "wal", "tablets", "tmp"})
+
+
 class TabletFileKind(StrEnum):
     """What a file of a tablet holds; its suffix."""
 

@@ -1,8 +1,8 @@
 """The manifest: the database's metadata as a log of edits.
 
 What Kudu keeps in its system catalog and in each tablet's superblock lies here in one log, which
-makes one record the atom of every change of metadata: a flush that adds files and a compaction that
-swaps them, in any number of tablets, happen or do not. What the manifest does not name does not
+makes one record the atom of every change of metadata: a flush or a bulk insert that adds files, in
+any number of tablets, happens or does not. What the manifest does not name does not
 exist.
 
 An edit is a JSON object whose meaning belongs to the rooms above; here it is only made durable, in

@@ -2,7 +2,7 @@
 
 Kudu's `tablet/delta_tracker.h`. From oldest to newest a rowset has UNDO files, its base image,
 REDO files, perhaps a DeltaMemStore on its way to disk, and the live DeltaMemStore. The list is an
-immutable value, swapped whole by flush and compaction.
+immutable value, swapped whole by a flush.
 
 A snapshot below the time of an UNDO needs it, one above the time of a REDO needs that; files whose
 statistics say otherwise are not opened.

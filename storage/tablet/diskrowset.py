@@ -157,7 +157,7 @@ class DiskRowSet:
                 )
                 for column in columns
             ]
-            yield from living_rows(arrays, np.arange(start, stop, dtype=np.int64), alive)
+            yield from living_rows(arrays, start, stop, alive)
 
     def ranges(self, predicate: Predicate | None, view: DeltaView) -> list[Range]:
         """Ordinal ranges that a predicate can match."""

@@ -251,8 +251,7 @@ class MemRowSet:
                 )
                 for column in columns
             ]
-            ordinals = np.arange(segment.start, stop, dtype=np.int64)
-            yield from living_rows(arrays, ordinals, alive)
+            yield from living_rows(arrays, segment.start, stop, alive)
 
     def _segments_to(self, count: int) -> Iterator[tuple[_RowSegment | _BatchSegment, int]]:
         stops = [*self._starts[1:], count]
@@ -298,21 +297,21 @@ class MemRowSet:
 
 
 def living_rows(
-    arrays: Sequence[pa.Array], ordinals: Ordinals, alive: npt.NDArray[np.bool_] | None
+    arrays: Sequence[pa.Array], start: int, stop: int, alive: npt.NDArray[np.bool_] | None
 ) -> Iterator[RowBlock]:
-    """One block of the rows that are alive, or nothing.
+    """One block of the rows start <= ordinal < stop that are alive, or nothing.
 
     Args:
-        arrays: columns, n cells each.
-        ordinals: of the n rows.
+        arrays: columns, stop - start cells each.
+        start, stop: ordinals.
         alive: by ordinal, of the whole rowset; None when every row is.
     """
-    if not len(ordinals):
+    if start == stop:
         return
-    mask = None if alive is None else alive[ordinals]
+    mask = None if alive is None else alive[start:stop]
     if mask is None or mask.all():
-        yield RowBlock(arrays, len(ordinals), ordinals)
+        yield RowBlock(arrays, stop - start)
     elif mask.any():
         chosen = pa.array(mask)
-        kept = ordinals[mask]
-        yield RowBlock([array.filter(chosen) for array in arrays], len(kept), kept)
+        kept = [array.filter(chosen) for array in arrays]
+        yield RowBlock(kept, int(np.count_nonzero(mask)))

@@ -1,7 +1,7 @@
 """The RowSet: what scanner and writer need of a set of rows, in memory or on disk.
 
 The small protocol behind `MemRowSet` and `DiskRowSet` (Kudu's `tablet/rowset.h` has thirty methods
-there; flush and compaction here know the two classes by name instead). A row is addressed by its
+there; the flush here knows the two classes by name instead). A row is addressed by its
 ordinal, which stays the same for the rowset's life.
 """
 
@@ -44,12 +44,10 @@ class RowBlock:
     Attributes:
         columns: in the order of the scan's columns, `length` cells each.
         length: rows.
-        ordinals: of the rows, int64[length].
     """
 
     columns: Sequence[pa.Array]
     length: int
-    ordinals: Ordinals
 
 
 class RowSet(Protocol):
