@@ -190,22 +190,10 @@ class UncoveredRangeError(IntegrityError):
     default_sqlstate = "23514"
 
 
-class ImmutableColumnError(IntegrityError):
-    """A change of a column that may only be set on insert."""
-
-    default_sqlstate = "23001"
-
-
 class SerializationError(OperationalError):
     """Another transaction changed the same rows first. Retry the whole transaction."""
 
     default_sqlstate = "40001"
-
-
-class SnapshotTooOldError(OperationalError):
-    """The moment asked for lies before the kept history."""
-
-    default_sqlstate = "72000"
 
 
 class SnapshotInFutureError(ProgrammingError):

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.common.types import MAX_CELL_BYTES, Cell
-from pykudu_sql.storage.errors import Error, NotNullError, ValueTooLargeError
+from pykudu_sql.storage.errors import NotNullError, ValueTooLargeError
 
 
 class RowOpKind(StrEnum):
@@ -53,21 +53,6 @@ class RowOperations:
     kind: RowOpKind
     columns: Mapping[int, pa.Array]
     length: int
-
-
-@dataclass(frozen=True, slots=True)
-class RowError:
-    """Why one row of a batch was refused.
-
-    Attributes:
-        index: its position in the batch.
-        key: its key as Python values, in key order.
-        error: the reason.
-    """
-
-    index: int
-    key: tuple[object, ...]
-    error: Error
 
 
 def check_columns(schema: Schema, columns: Mapping[int, pa.Array], table: str) -> None:

@@ -169,15 +169,6 @@ def stats(deltas: Deltas) -> DeltaStats:
 
 def merge_redo(parts: Sequence[Deltas]) -> Deltas:
     """REDO batches, given in the order of their making, as one."""
-    return _merge(parts, descending=False)
-
-
-def merge_undo(parts: Sequence[Deltas]) -> Deltas:
-    """UNDO batches as one; of equal ordinal and time the earlier part comes first."""
-    return _merge(parts, descending=True)
-
-
-def _merge(parts: Sequence[Deltas], *, descending: bool) -> Deltas:
     parts = [part for part in parts if len(part)]
     if not parts:
         return no_deltas()
@@ -198,7 +189,7 @@ def _merge(parts: Sequence[Deltas], *, descending: bool) -> Deltas:
             np.concatenate([start + c.positions for start, c in having]),
             concat_values([c.values for _, c in having]),
         )
-    order = np.lexsort((~timestamps if descending else timestamps, ordinals))
+    order = np.lexsort((timestamps, ordinals))
     return reorder(Deltas(ordinals, timestamps, kinds, cells), order)
 
 

@@ -15,7 +15,7 @@ from pykudu_sql.storage.common.arrays import array_to_cells
 from pykudu_sql.storage.common.column_predicate import Predicate
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.tablet.cfile_set import CFileSet
 from pykudu_sql.storage.tablet.delta_applier import apply_patch, slice_patch
 from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
@@ -41,7 +41,6 @@ class DiskRowSet:
         meta: RowSetMeta,
         base: CFileSet,
         tracker: DeltaTracker,
-        types: Mapping[int, DataType],
     ) -> None:
         """Put base and deltas together.
 
@@ -49,12 +48,10 @@ class DiskRowSet:
             meta: as in the manifest.
             base: the base image.
             tracker: the deltas.
-            types: the types of all columns of the table, grown by ALTER TABLE.
         """
         self.meta = meta
         self.base = base
         self.tracker = tracker
-        self._types = types
         self._settled: tuple[object, DeltaView] | None = None
         self._settled_files: tuple[object, DeltaView] | None = None
 

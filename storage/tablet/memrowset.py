@@ -193,10 +193,6 @@ class MemRowSet:
         found = map(self._ordinals.get, keys.to_pylist(), repeat(-1))
         return np.fromiter(found, np.int64, len(keys))
 
-    def keys(self, count: int) -> list[bytes]:
-        """The encoded keys of the first rows, by ordinal."""
-        return list(self._ordinals)[:count]
-
     def read_row(
         self,
         ordinal: int,

@@ -42,7 +42,6 @@ from pykudu_sql.storage.tablet.keyed_operations import (
 )
 from pykudu_sql.storage.tablet.locator import (
     Located,
-    TabletComponents,
     changed_keys,
     find_row,
     locate,
@@ -299,11 +298,6 @@ class PendingWrites:
             keys = self.tablet.key_encoder.encode(columns).to_pylist()
             final.append((BatchInsert(columns), keys))
         return final
-
-    @property
-    def components(self) -> TabletComponents:
-        """The tablet's rowsets that these writes were made against."""
-        return self._components
 
 
 def _changed(rowsets: Sequence[RowSet], probe: KeyProbe, bound: int) -> bool:

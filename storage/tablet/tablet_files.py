@@ -130,4 +130,4 @@ class TabletFiles:
             memory=DeltaMemStore(meta.durable_delta_store + 1, types),
             inserted_at=meta.inserted_at,
         )
-        return DiskRowSet(meta, base, tracker, types)
+        return DiskRowSet(meta, base, tracker)
