@@ -121,18 +121,14 @@ def _values_before(
 
 def _interleave(first: Deltas, second: Deltas) -> Deltas:
     """Two batches sorted by ordinal as one; within an ordinal those of `first` come first."""
-    ordinals = np.concatenate([first.ordinals, second.ordinals])
-    order = np.argsort(ordinals, kind="stable")
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order), dtype=np.int64)
     offset = len(first)
-    cells = {i: DeltaCells(place[offset + c.positions], c.values) for i, c in second.cells.items()}
-    return Deltas(
-        ordinals[order],
-        np.concatenate([first.timestamps, second.timestamps])[order],
-        np.concatenate([first.kinds, second.kinds])[order],
-        cells,
+    joined = Deltas(
+        np.concatenate([first.ordinals, second.ordinals]),
+        np.concatenate([first.timestamps, second.timestamps]),
+        np.concatenate([first.kinds, second.kinds]),
+        {i: DeltaCells(offset + c.positions, c.values) for i, c in second.cells.items()},
     )
+    return reorder(joined, np.argsort(joined.ordinals, kind="stable"))
 
 
 def remap(deltas: Deltas, place: npt.NDArray[np.int64]) -> Deltas:
