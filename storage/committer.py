@@ -62,6 +62,7 @@ class Committer:
         record: Callable[[dict[str, Any]], None],
         check_manifest: Callable[[], None],
         read_only: bool,
+        history_mark: Callable[[str], int],
     ) -> None:
         """Commit to a log and a manifest.
 
@@ -72,6 +73,7 @@ class Committer:
             record: appends an edit to the manifest, durably, and folds it into the store's state.
             check_manifest: raises ReadOnlyError once the manifest takes no more edits.
             read_only: refuse every commit.
+            history_mark: see `TabletHost`.
         """
         self.lock = threading.RLock()
         self.clock = clock
@@ -80,12 +82,13 @@ class Committer:
         self._record = record
         self._check_manifest = check_manifest
         self._read_only = read_only
+        self._history_mark = history_mark
         self._closed = False
 
     @property
     def host(self) -> TabletHost:
         """What the maintenance of tablets needs."""
-        return TabletHost(self.lock, self.sync, self._record_edit)
+        return TabletHost(self.lock, self.sync, self._record_edit, self._history_mark)
 
     def _record_edit(self, edit: TabletEdit) -> None:
         self._record({"op": "tablets", "ts": None, "tablets": [edit.to_json()]})

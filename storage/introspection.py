@@ -100,7 +100,7 @@ def _disk_info(place: int, tablet_id: str, rowset: DiskRowSet) -> RowSetInfo:
         rowset_id=meta.id,
         kind="DiskRowSet",
         rows=meta.rows,
-        size=meta.size + sum(file.size for file in (*meta.undo, *meta.redo)),
+        size=meta.total_size,
         min_key=meta.min_key,
         max_key=meta.max_key,
         undo_records=sum(file.stats.records for file in meta.undo),

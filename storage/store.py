@@ -39,6 +39,7 @@ from pykudu_sql.storage.maintenance import MaintenanceHost, MaintenanceManager
 from pykudu_sql.storage.row_writer import RowWriter
 from pykudu_sql.storage.store_state import StoreState
 from pykudu_sql.storage.tablet.bootstrap import replay
+from pykudu_sql.storage.tablet.file_reaper import FileReaper
 from pykudu_sql.storage.tablet.flush import flush_tablet
 from pykudu_sql.storage.tablet.mvcc import MvccManager
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -115,6 +116,7 @@ class Store:
         else:
             self._manifest = Manifest.create(env, path, uuid.uuid4().bytes, [])
         self._database_id = self._manifest.database_id
+        self._reaper = FileReaper(env, lambda path: True)
         self._state = StoreState()
         for edit in self._manifest.edits:
             self._state.fold(edit)
@@ -138,6 +140,7 @@ class Store:
             self._record,
             self._manifest.check_writable,
             self.options.read_only,
+            self.history_mark,
         )
         threads = self.options.threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pykudu-scan")
@@ -172,11 +175,11 @@ class Store:
         if info.id in self._tablets:
             return
         self._env.make_dir(layout.tablet_directory(self.path, info.id))
-        files = TabletFiles(self._env, self.path, self._database_id, info.id, self.cache)
-        metadata = self._state.tablets.get(info.id, TabletMetadata())
-        self._tablets[info.id] = Tablet(
-            files, schemas, tuple(metadata.rowsets.values()), metadata.durable_memrowset
+        files = TabletFiles(
+            self._env, self.path, self._database_id, info.id, self.cache, self._reaper
         )
+        metadata = self._state.tablets.get(info.id, TabletMetadata())
+        self._tablets[info.id] = Tablet(files, schemas, metadata)
 
     def _remove_orphans(self) -> None:
         """Remove what a crash left that the manifest does not name."""
@@ -189,9 +192,8 @@ class Store:
                 self._env.remove_tree(folder, point="open.remove_tablet")
                 continue
             metadata = self._state.tablets.get(tablet_id, TabletMetadata())
-            named = {f"{m.base}.base" for m in metadata.rowsets.values()}
-            for meta in metadata.rowsets.values():
-                named.update(f"{m.number}.{m.kind}" for m in (*meta.undo, *meta.redo))
+            rowsets = metadata.rowsets.values()
+            named = {f"{number}.{kind}" for meta in rowsets for kind, number in meta.files}
             for name in self._env.list_dir(folder):
                 if name not in named:
                     self._env.unlink(f"{folder}/{name}", point="open.remove_orphan")
@@ -355,6 +357,21 @@ class Store:
             if after > self._state.log_after:
                 self._record({"op": "log", "after": after})
                 self._log.drop_before(after + 1)
+
+    def collect_files(self) -> int:
+        """Unlink files that compactions replaced and nobody reads any more.
+
+        Returns:
+            How many.
+
+        Raises:
+            DiskError: the disk refused.
+        """
+        return self._reaper.collect()
+
+    def history_mark(self, tablet_id: str) -> int:
+        """The ancient history mark of a tablet: what only snapshots below it need may go."""
+        return 0
 
     def close(self) -> None:
         """Make everything durable and give the directory back. Closing twice is allowed."""

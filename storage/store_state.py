@@ -72,7 +72,14 @@ class StoreState:
         yield from map(dict, self.catalog_edits)
         for tablet_id, metadata in self.tablets.items():
             rowsets = tuple(metadata.rowsets.values())
-            edit = TabletEdit(tablet_id, rowsets, (), metadata.durable_memrowset)
+            edit = TabletEdit(
+                tablet_id,
+                rowsets,
+                (),
+                metadata.durable_memrowset,
+                metadata.newest_rowset,
+                metadata.newest_file,
+            )
             yield {"op": "tablets", "ts": None, "tablets": [edit.to_json()]}
         for timestamp in sorted(self.commits):
             yield {"op": "tablets", "ts": timestamp, "tablets": []}

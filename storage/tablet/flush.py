@@ -42,11 +42,14 @@ class TabletHost:
         commit_lock: held by whoever applies a commit or swaps components; re-entrant.
         sync_log: makes every commit applied so far durable.
         record: appends a tablet's edit to the manifest, durably.
+        history_mark: the ancient history mark of a tablet, by its id: snapshots are read at this
+            bound or above, and what only earlier ones need may go. 0 keeps everything.
     """
 
     commit_lock: AbstractContextManager[object]
     sync_log: Callable[[], None]
     record: Callable[[TabletEdit], None]
+    history_mark: Callable[[str], int]
 
 
 def flush_tablet(tablet: Tablet, host: TabletHost) -> int:

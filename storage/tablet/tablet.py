@@ -31,7 +31,7 @@ from pykudu_sql.storage.tablet.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, RowSet
 from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
-from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
+from pykudu_sql.storage.tablet.tablet_metadata import TabletMetadata
 
 
 class Tablet:
@@ -52,30 +52,29 @@ class Tablet:
         self,
         files: TabletFiles,
         schemas: Sequence[Schema],
-        metas: Sequence[RowSetMeta],
-        durable_memrowset: int,
+        metadata: TabletMetadata,
     ) -> None:
         """Open a tablet as the manifest describes it, before the log is replayed.
 
         Args:
             files: of the tablet.
             schemas: all the table ever had, oldest first.
-            metas: its DiskRowSets.
-            durable_memrowset: id of the newest MemRowSet on disk.
+            metadata: its DiskRowSets, and what was used before them.
         """
         self.files = files
         self.column_schemas: dict[int, ColumnSchema] = {}
         self.types: dict[int, DataType] = {}
-        self.durable_memrowset = durable_memrowset
+        self.durable_memrowset = metadata.durable_memrowset
         self.schema = schemas[-1]
         for schema in schemas:
             self.change_schema(schema)
         self.key_encoder = KeyEncoder(self.schema.key_columns)
-        for meta in metas:
-            for number in (meta.base, *(m.number for m in (*meta.undo, *meta.redo))):
-                files.reserve(number)
-        self._rowset_ids = count(max([durable_memrowset, *(meta.id for meta in metas)]) + 1)
-        rowsets = [files.open_rowset(meta, self.schema.key_columns, self.types) for meta in metas]
+        files.reserve(metadata.newest_file)
+        self._rowset_ids = count(metadata.newest_rowset + 1)
+        rowsets = [
+            files.open_rowset(meta, self.schema.key_columns, self.types)
+            for meta in metadata.rowsets.values()
+        ]
         self.components = TabletComponents(self.new_memrowset(), (), RowSetTree(rowsets))
         self.maintenance_lock = threading.Lock()
         self.newest = max((rowset.tracker.newest for rowset in rowsets), default=0)
@@ -91,6 +90,10 @@ class Tablet:
         for column in schema.columns:
             self.column_schemas[column.id] = column
             self.types[column.id] = column.type
+
+    def retained_columns(self) -> Sequence[ColumnSchema]:
+        """The columns that files written now must hold: all that a snapshot may ask for."""
+        return tuple(self.column_schemas.values())
 
     def new_rowset_id(self) -> int:
         """A rowset id not used before."""

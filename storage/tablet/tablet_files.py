@@ -18,6 +18,7 @@ from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.deltafile import DeltaFile, DeltaFileMeta
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.file_reaper import FileReaper
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
 
 
@@ -33,7 +34,13 @@ class TabletFiles:
     """
 
     def __init__(
-        self, env: Env, root: str, database_id: bytes, tablet_id: str, cache: BlockCache
+        self,
+        env: Env,
+        root: str,
+        database_id: bytes,
+        tablet_id: str,
+        cache: BlockCache,
+        reaper: FileReaper,
     ) -> None:
         """Files of a tablet whose folder exists."""
         self.env = env
@@ -41,6 +48,7 @@ class TabletFiles:
         self.tablet_id = tablet_id
         self.cache = cache
         self._database_id = database_id
+        self._reaper = reaper
         self.files_written = 0
         self._next_number = 1
         self._lock = threading.Lock()
@@ -91,9 +99,10 @@ class TabletFiles:
         if self.env.exists(path):
             self.env.unlink(path, point="tablet.discard")
 
-    def unlink(self, kind: str, number: int) -> None:
-        """Remove a published file that the manifest does not name any more."""
-        self.env.unlink(self.path(kind, number), point="tablet.unlink")
+    def retire(self, kind: str, number: int, user: object) -> None:
+        """Remove a published file that the manifest does not name any more, once `user`, the
+        CFileSet or DeltaFile that reads it, is gone."""
+        self._reaper.retire(self.path(kind, number), user)
 
     def open_base(
         self, meta: RowSetMeta, key_columns: Sequence[ColumnSchema], path: str

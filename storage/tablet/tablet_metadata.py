@@ -12,6 +12,30 @@ from pykudu_sql.storage.tablet.deltafile import DeltaFileMeta
 
 
 @dataclass(frozen=True, slots=True)
+class Overlay:
+    """A base file with newer CFiles of some columns, written by a major delta compaction.
+
+    Attributes:
+        base: number of the file.
+        column_ids: the columns in it.
+        size: bytes.
+    """
+
+    base: int
+    column_ids: tuple[int, ...]
+    size: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The description as plain JSON values."""
+        return {"base": self.base, "column_ids": list(self.column_ids), "size": self.size}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Overlay":
+        """The inverse of `to_json`."""
+        return cls(value["base"], tuple(value["column_ids"]), value["size"])
+
+
+@dataclass(frozen=True, slots=True)
 class RowSetMeta:
     """What the manifest knows of a rowset.
 
@@ -23,8 +47,11 @@ class RowSetMeta:
         min_key, max_key: encoded.
         column_ids: the columns in the base file.
         inserted_at: the one commit that inserted all rows, or None.
-        undo, redo: delta files, oldest first.
+        undo: delta files, newest first, the order in which they lead back.
+        redo: delta files, oldest first.
         durable_delta_store: id of the newest DeltaMemStore that is on disk.
+        overlays: files with newer CFiles of some columns, oldest first; the newest that has a
+            column counts.
     """
 
     id: int
@@ -38,6 +65,25 @@ class RowSetMeta:
     undo: tuple[DeltaFileMeta, ...] = ()
     redo: tuple[DeltaFileMeta, ...] = ()
     durable_delta_store: int = 0
+    overlays: tuple[Overlay, ...] = ()
+
+    @property
+    def live_rows(self) -> int:
+        """Rows that no REDO file deletes."""
+        return self.rows - sum(file.stats.deletes for file in self.redo)
+
+    @property
+    def total_size(self) -> int:
+        """Bytes of all its files."""
+        deltas = sum(meta.size for meta in (*self.undo, *self.redo))
+        return self.size + sum(overlay.size for overlay in self.overlays) + deltas
+
+    @property
+    def files(self) -> tuple[tuple[str, int], ...]:
+        """Kind and number of every file that belongs to it."""
+        overlays = [("base", overlay.base) for overlay in self.overlays]
+        deltas = [(meta.kind, meta.number) for meta in (*self.undo, *self.redo)]
+        return (("base", self.base), *overlays, *deltas)
 
     def to_json(self) -> dict[str, Any]:
         """The description as plain JSON values."""
@@ -53,6 +99,7 @@ class RowSetMeta:
             "undo": [meta.to_json() for meta in self.undo],
             "redo": [meta.to_json() for meta in self.redo],
             "durable_delta_store": self.durable_delta_store,
+            "overlays": [overlay.to_json() for overlay in self.overlays],
         }
 
     @classmethod
@@ -70,6 +117,7 @@ class RowSetMeta:
             undo=tuple(DeltaFileMeta.from_json(meta) for meta in value["undo"]),
             redo=tuple(DeltaFileMeta.from_json(meta) for meta in value["redo"]),
             durable_delta_store=value["durable_delta_store"],
+            overlays=tuple(Overlay.from_json(overlay) for overlay in value["overlays"]),
         )
 
 
@@ -82,12 +130,16 @@ class TabletEdit:
         rowsets: rowsets added, or exchanged for those of the same id.
         dropped: ids of rowsets that are gone.
         durable_memrowset: id of a MemRowSet that is on disk now, or None.
+        newest_rowset, newest_file: the highest id and number in use so far; only a condensed
+            manifest, which does not name what is gone, needs to tell them.
     """
 
     tablet_id: str
     rowsets: Sequence[RowSetMeta] = ()
     dropped: Sequence[int] = ()
     durable_memrowset: int | None = None
+    newest_rowset: int = 0
+    newest_file: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The edit as plain JSON values."""
@@ -96,6 +148,8 @@ class TabletEdit:
             "rowsets": [meta.to_json() for meta in self.rowsets],
             "dropped": list(self.dropped),
             "durable_memrowset": self.durable_memrowset,
+            "newest_rowset": self.newest_rowset,
+            "newest_file": self.newest_file,
         }
 
     @classmethod
@@ -106,6 +160,8 @@ class TabletEdit:
             tuple(RowSetMeta.from_json(meta) for meta in value["rowsets"]),
             tuple(value["dropped"]),
             value["durable_memrowset"],
+            value["newest_rowset"],
+            value["newest_file"],
         )
 
 
@@ -116,14 +172,28 @@ class TabletMetadata:
     Attributes:
         rowsets: by id.
         durable_memrowset: id of the newest MemRowSet on disk.
+        newest_rowset: the highest rowset id ever named; ids are never used again, for the log may
+            still hold changes of a rowset that is gone.
+        newest_file: the highest file number ever named; other processes may still read the file.
     """
 
     rowsets: Mapping[int, RowSetMeta] = field(default_factory=dict)
     durable_memrowset: int = 0
+    newest_rowset: int = 0
+    newest_file: int = 0
 
     def apply(self, edit: TabletEdit) -> "TabletMetadata":
         """The metadata after an edit."""
         rowsets = {i: meta for i, meta in self.rowsets.items() if i not in edit.dropped}
         rowsets.update((meta.id, meta) for meta in edit.rowsets)
         durable = max(self.durable_memrowset, edit.durable_memrowset or 0)
-        return replace(self, rowsets=rowsets, durable_memrowset=durable)
+        numbers = [number for meta in edit.rowsets for _, number in meta.files]
+        return replace(
+            self,
+            rowsets=rowsets,
+            durable_memrowset=durable,
+            newest_rowset=max(
+                [self.newest_rowset, edit.newest_rowset, durable, *(m.id for m in edit.rowsets)]
+            ),
+            newest_file=max([self.newest_file, edit.newest_file, *numbers]),
+        )

@@ -1,8 +1,9 @@
 """Rounds of writing until SIGKILL, run as a program of its own so that every child forks early.
 
 Each round forks a writer that opens the store and does random statements and flushes, telling the
-parent of each before it begins and when it is acknowledged; the parent kills it after a random
-time. A second child then opens the store and reports every row, now and AS OF all earlier commits.
+parent of each before it begins and when it is acknowledged; the parent kills it a random moment
+after it has told a random number of times, or, one time in eight, a random moment after it was
+forked, which may be while it recovers. A second child then opens the store and reports every row, now and AS OF all earlier commits.
 What it reports must be the acknowledged state, or that with the one statement then in flight.
 
 Usage: python -m tests.storage.crash_rounds FOLDER ROUNDS SEED; prints one JSON line.
@@ -109,14 +110,22 @@ def in_child(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[
         os._exit(code)
 
 
-def drain(reader: int) -> list[dict[str, Any]]:
+def listen(reader: int, lines: int) -> bytes:
+    """What a child tells, until it has told so many times or has ended."""
+    heard = b""
+    while heard.count(b"\n") < lines:
+        more = os.read(reader, 65536)
+        if not more:
+            break
+        heard += more
+    return heard
+
+
+def drain(reader: int, heard: bytes = b"") -> list[dict[str, Any]]:
     """Everything a child told before it ended; a line cut by its death does not count."""
     with os.fdopen(reader, "rb") as pipe:
-        return [
-            json.loads(line)
-            for line in pipe.read().splitlines(keepends=True)
-            if line.endswith(b"\n")
-        ]
+        lines = (heard + pipe.read()).splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith(b"\n")]
 
 
 def rows_of(state: list[list[list[Any]]]) -> dict[tuple[Any, ...], Row]:
@@ -142,11 +151,12 @@ def main(folder: str, rounds: int, seed: int) -> dict[str, int]:
     for number in range(rounds):
         child_seed = rng.randrange(1 << 30)
         pid, reader = in_child(lambda tell, s=child_seed: write_until_killed(path, s, tell))
-        time.sleep(rng.uniform(0.02, 0.25))
+        heard = b"" if rng.random() < 0.125 else listen(reader, rng.randrange(2, 14))
+        time.sleep(rng.uniform(0.0, 0.02 if heard else 0.25))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         pending = None
-        for message in drain(reader):
+        for message in drain(reader, heard):
             if "begin" in message:
                 kind, given = message["begin"]
                 pending = (RowOpKind(kind), [dict(map(tuple, row)) for row in given])

@@ -1,0 +1,65 @@
+"""The file reaper: files that the manifest names no more, unlinked when nobody reads them.
+
+A compaction ends with a manifest edit that drops its inputs, but scans and snapshots that began
+before still read them. Each such file is retired together with the object through which it is
+read. Once that object is gone the file waits in a queue, which the maintenance thread drains,
+because a finalizer may run on any thread and at any point. What is left when the process ends is
+removed by the next opening, as an orphan.
+
+Kudu's block manager keeps deleted blocks alive for open readers in the same way
+(`fs/log_block_manager.cc`).
+"""
+
+import weakref
+from collections import deque
+from collections.abc import Callable
+
+from pykudu_sql.storage.fs.env import Env
+
+
+class FileReaper:
+    """Files to be unlinked. Safe for threads."""
+
+    def __init__(self, env: Env, may_unlink: Callable[[str], bool]) -> None:
+        """Nothing to unlink yet.
+
+        Args:
+            env: the disk.
+            may_unlink: whether no other process needs the file of a path any more.
+        """
+        self._env = env
+        self._may_unlink = may_unlink
+        self._released: deque[str] = deque()
+
+    def retire(self, path: str, user: object) -> None:
+        """Unlink a file once an object that reads it is gone.
+
+        Args:
+            path: of a file that the manifest, durably, does not name any more.
+            user: the one object through which this process reads it.
+        """
+        weakref.finalize(user, self._released.append, path).atexit = False
+
+    def collect(self) -> int:
+        """Unlink the files whose users are gone.
+
+        Returns:
+            How many were unlinked. One that another process needs, or that the disk refuses to
+            unlink, waits for the next call.
+
+        Raises:
+            DiskError: the disk refused.
+        """
+        unlinked = 0
+        for _ in range(len(self._released)):
+            path = self._released.popleft()
+            if not self._may_unlink(path):
+                self._released.append(path)
+                continue
+            try:
+                self._env.unlink(path, point="tablet.unlink")
+            except BaseException:
+                self._released.append(path)
+                raise
+            unlinked += 1
+        return unlinked
