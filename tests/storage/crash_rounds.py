@@ -151,7 +151,7 @@ def main(folder: str, rounds: int, seed: int) -> dict[str, int]:
     for number in range(rounds):
         child_seed = rng.randrange(1 << 30)
         pid, reader = in_child(lambda tell, s=child_seed: write_until_killed(path, s, tell))
-        heard = b"" if rng.random() < 0.125 else listen(reader, rng.randrange(2, 14))
+        heard = b"" if rng.random() < 0.125 else listen(reader, rng.randrange(2, 9))
         time.sleep(rng.uniform(0.0, 0.02 if heard else 0.25))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
