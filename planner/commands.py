@@ -1,11 +1,12 @@
-"""The small statements: transactions, SET, SHOW, DESCRIBE, FLUSH, DROP TABLE and CREATE INDEX."""
+"""The small statements: transactions, SET, SHOW, DESCRIBE, FLUSH, DROP TABLE and CREATE INDEX.
+
+None of them needs sqlglot, so what does is loaded where it is called.
+"""
 
 from collections.abc import Callable
 
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.expression import value_of
 from pykudu_sql.planner.lexer import Token, TokenKind, source_position
-from pykudu_sql.planner.moment import moment_bound
 from pykudu_sql.planner.plan import (
     Describe,
     DropTable,
@@ -18,7 +19,6 @@ from pykudu_sql.planner.plan import (
     TransactionAction,
     TransactionControl,
 )
-from pykudu_sql.planner.syntax import Expression
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
@@ -92,6 +92,10 @@ def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _moment(tokens: TokenStream, first: Token, context: PlanContext) -> int:
+    from pykudu_sql.planner.expression import value_of
+    from pykudu_sql.planner.moment import moment_bound
+    from pykudu_sql.planner.syntax import Expression
+
     text = tokens.text.rstrip().rstrip(";").rstrip()
     expression = Expression(text[first.start :], first.start)
     position = source_position(text, first.start, len(expression.text))
@@ -121,6 +125,9 @@ def show(tokens: TokenStream, context: PlanContext) -> Plan:
             pattern = tokens.string() if tokens.accept("LIKE") else None
             tokens.expect_end()
             return Show(kind, None, pattern)
+    if tokens.accept(*ShowKind.ROW_ERRORS.value.split()):
+        tokens.expect_end()
+        return Show(ShowKind.ROW_ERRORS)
     for kind in ShowKind:
         if tokens.accept(*kind.value.split()):
             if not tokens.accept("FROM"):

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.expression import cell_of
 from pykudu_sql.planner.lexer import source_position
-from pykudu_sql.planner.names import near
 from pykudu_sql.planner.partitioning import partition_schema, range_partition
 from pykudu_sql.planner.plan import AlterTable, CreateTable
 from pykudu_sql.planner.query import plan_rows
 from pykudu_sql.planner.result_types import result_columns
+from pykudu_sql.planner.suggestion import near
 from pykudu_sql.planner.syntax import (
     AddColumnsSyntax,
     AddRangeSyntax,
@@ -26,8 +26,10 @@ from pykudu_sql.planner.syntax import (
     CreateTableSyntax,
     DropColumnSyntax,
     DropRangeSyntax,
+    Expression,
     RenameColumnSyntax,
     RenameTableSyntax,
+    TableCommentSyntax,
 )
 from pykudu_sql.storage.alter import (
     AddColumn,
@@ -37,8 +39,9 @@ from pykudu_sql.storage.alter import (
     DropRange,
     RenameColumn,
     RenameTable,
+    SetAttributes,
     SetDefault,
-    SetStorage,
+    SetTableComment,
     apply_steps,
 )
 from pykudu_sql.storage.catalog import TableInfo
@@ -51,7 +54,7 @@ from pykudu_sql.storage.common.schema import (
     create_schema,
 )
 from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Compression, Encoding
+from pykudu_sql.storage.common.types import Cell, Compression, Encoding
 from pykudu_sql.storage.errors import (
     Error,
     InvalidSchemaError,
@@ -239,6 +242,7 @@ def _column(definition: ColumnDefinition, text: str, context: PlanContext) -> Co
             compression=_compression(definition.compression),
             block_size=definition.block_size or DEFAULT_BLOCK_SIZE,
             comment=definition.comment or "",
+            immutable=definition.immutable,
         )
     except InvalidSchemaError as error:
         error.position = position
@@ -304,6 +308,8 @@ def _steps(
             return [] if if_exists and (span.lower, span.upper) not in known else [DropRange(span)]
         case RenameTableSyntax(new_name):
             return [RenameTable(new_name)]
+        case TableCommentSyntax(comment):
+            return [SetTableComment(comment)]
 
 
 def _added(definition: ColumnDefinition, text: str, context: PlanContext) -> ColumnSchema:
@@ -332,11 +338,25 @@ def _alter_column(
     if syntax.drop_default:
         return SetDefault(column.name, None)
     if syntax.default is not None:
-        return SetDefault(column.name, cell_of(syntax.default, column, text, context))
-    return SetStorage(
+        return SetDefault(column.name, _new_default(syntax.default, column, text, context))
+    return SetAttributes(
         column.name,
         None if syntax.encoding is None else _encoding(syntax.encoding),
         None if syntax.compression is None else _compression(syntax.compression),
         syntax.block_size,
         syntax.comment,
+        syntax.immutable,
     )
+
+
+def _new_default(
+    default: Expression, column: ColumnSchema, text: str, context: PlanContext
+) -> Cell:
+    cell = cell_of(default, column, text, context)
+    if cell is None and not column.nullable:
+        raise InvalidSchemaError(
+            f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL",
+            hint="DROP DEFAULT makes every INSERT give a value",
+            position=source_position(text, default.start, len(default.text)),
+        )
+    return cell

@@ -1,24 +1,18 @@
 """Names that are not found, or found too often: errors that point at the place and suggest."""
 
-import difflib
 from collections.abc import Iterable
 
 from sqlglot import exp
 
 from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.planner.sources import Frame
+from pykudu_sql.planner.suggestion import near
 from pykudu_sql.storage.errors import (
     ProgrammingError,
     SourcePosition,
     UndefinedColumnError,
     UndefinedTableError,
 )
-
-
-def near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """A hint naming the known name closest to one, if any is at least `cutoff` of 1 alike."""
-    found = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=1, cutoff=cutoff)
-    return f"did you mean '{found[0]}'?" if found else None
 
 
 def undefined_column(

@@ -22,6 +22,7 @@ from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import Schema
+from pykudu_sql.storage.common.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +270,8 @@ class ShowKind(StrEnum):
     TABLETS = "TABLETS"
     ROWSETS = "ROWSETS"
     COLUMN_FILES = "COLUMN FILES"
+    HASH_SCHEMA = "HASH SCHEMA"
+    ROW_ERRORS = "ROW ERRORS"
     SETTINGS = "SETTINGS"
 
 
@@ -328,10 +331,29 @@ class Explain:
         return self.plan.parameters
 
 
+@dataclass(frozen=True, slots=True)
+class ConstantColumn:
+    """One literal of a `ConstantRow`: what its column is called, its type, its Python value."""
+
+    name: str
+    type: DataType
+    value: int | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRow:
+    """One row of literals."""
+
+    columns: tuple[ConstantColumn, ...]
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = True
+
+
 Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
 Plan = (
     Query
     | KeyLookup
+    | ConstantRow
     | Write
     | CreateTable
     | DropTable
@@ -363,6 +385,8 @@ def scans_of(plan: Plan) -> Iterator[Scan]:
 
 __all__ = [
     "AlterTable",
+    "ConstantColumn",
+    "ConstantRow",
     "CreateTable",
     "DeleteQuery",
     "Describe",

@@ -1,18 +1,18 @@
-"""One statement to its plan: the first words say which room reads the rest."""
+"""One statement to its plan: the first words say which room reads the rest.
+
+A room is loaded when the first statement for it comes: sqlglot takes longer to load than most
+statements of a script take to run, and many need none of it.
+"""
 
 from dataclasses import replace
 
 from pykudu_sql.planner.commands import COMMANDS, create_index
+from pykudu_sql.planner.constant_row import constant_row
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.ddl import plan_alter_table, plan_create_table
-from pykudu_sql.planner.ddl_parser import parse_alter_table, parse_create_table
-from pykudu_sql.planner.insert import plan_insert
 from pykudu_sql.planner.lexer import source_position
-from pykudu_sql.planner.names import near
 from pykudu_sql.planner.plan import Explain, Plan
-from pykudu_sql.planner.query import plan_query
+from pykudu_sql.planner.suggestion import near
 from pykudu_sql.planner.token_stream import TokenStream
-from pykudu_sql.planner.update import plan_delete, plan_truncate, plan_update
 from pykudu_sql.storage.errors import InterfaceError, StatementTooComplexError, SyntaxError
 
 MAX_STATEMENT_CHARACTERS = 256 * 1024 * 1024
@@ -60,27 +60,31 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
     first = tokens.current
     word = first.word
     if word in _QUERY_WORDS or first.text == "(":
-        return _query(text, first.start, tokens, context)
+        return constant_row(text, first.start) or _query(text, first.start, tokens, context)
     if word in _INSERT_WORDS:
+        from pykudu_sql.planner.insert import plan_insert
+
         return plan_insert(tokens, context)
     if word in COMMANDS:
         return COMMANDS[word](tokens, context)
     match word:
-        case "UPDATE":
-            return plan_update(text, context, first.start)
-        case "DELETE":
-            return plan_delete(text, context, first.start)
-        case "TRUNCATE":
-            return plan_truncate(tokens, context)
+        case "UPDATE" | "DELETE" | "TRUNCATE":
+            return _change(word, first.start, tokens, context)
         case "CREATE":
             return _create(tokens, context)
         case "ALTER":
+            from pykudu_sql.planner.ddl import plan_alter_table
+            from pykudu_sql.planner.ddl_parser import parse_alter_table
+
             tokens.expect("ALTER", "TABLE")
             return plan_alter_table(parse_alter_table(tokens), text, context)
         case "EXPLAIN":
             tokens.take()
             analyze = tokens.accept("ANALYZE")
-            return Explain(_plan(text, tokens.current.start, context), analyze)
+            explained = tokens.current
+            if explained.word in _QUERY_WORDS:
+                return Explain(_query(text, explained.start, tokens, context), analyze)
+            return Explain(_plan(text, explained.start, context), analyze)
     if tokens.at_end():
         raise SyntaxError("the statement is empty")
     raise SyntaxError(
@@ -93,20 +97,26 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
 
 def _query(text: str, start: int, tokens: TokenStream, context: PlanContext) -> Plan:
     """A query, or the UPDATE, DELETE or INSERT that a WITH clause stands before."""
-    if not tokens.at("WITH"):
-        return plan_query(text, context, start)
-    match _word_behind_with(tokens):
-        case "UPDATE":
-            return plan_update(text, context, start)
-        case "DELETE":
-            return plan_delete(text, context, start)
-        case "INSERT" | "UPSERT" as word:
-            raise SyntaxError(
-                f"WITH comes behind the table: {word} INTO t WITH ... SELECT ...",
-                position=source_position(text, start, 4),
-            )
-        case _:
-            return plan_query(text, context, start)
+    word = _word_behind_with(tokens) if tokens.at("WITH") else "SELECT"
+    if word in ("UPDATE", "DELETE"):
+        return _change(word, start, tokens, context)
+    if word in ("INSERT", "UPSERT"):
+        raise SyntaxError(
+            f"WITH comes behind the table: {word} INTO t WITH ... SELECT ...",
+            position=source_position(text, start, 4),
+        )
+    from pykudu_sql.planner.query import plan_query
+
+    return plan_query(text, context, start)
+
+
+def _change(word: str, start: int, tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.update import plan_delete, plan_truncate, plan_update
+
+    if word == "TRUNCATE":
+        return plan_truncate(tokens, context)
+    planner = plan_update if word == "UPDATE" else plan_delete
+    return planner(tokens.text, context, start)
 
 
 def _word_behind_with(tokens: TokenStream) -> str:
@@ -127,4 +137,7 @@ def _create(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.accept("EXTERNAL")
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
+    from pykudu_sql.planner.ddl import plan_create_table
+    from pykudu_sql.planner.ddl_parser import parse_create_table
+
     return plan_create_table(parse_create_table(tokens), tokens.text, context)

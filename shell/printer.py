@@ -1,6 +1,6 @@
 """Results printed in the format of the session.
 
-A table keeps only the rows it shows as Python values: the rest stays in Arrow. The other formats
+A table makes Python values only of the rows it shows: the rest stays in Arrow. The other formats
 pass batches through, so their results may be larger than memory.
 """
 
@@ -39,7 +39,11 @@ def print_result(
 def _print_table(cursor: "Cursor", output: Output, settings: Settings) -> str:
     names, types = _columns(cursor)
     limit = settings.max_rows if output.is_terminal else 0
-    preview = _preview(cursor.fetch_arrow_table(), names, types, limit)
+    if not limit or cursor.rowcount <= limit:
+        rows = cursor.fetchall()
+        preview = Preview(names, types, rows, (), len(rows))
+    else:
+        preview = _preview(cursor.fetch_arrow_table(), names, types, limit)
     null = "NULL" if settings.null is None else settings.null
     lines, shown_columns = draw(preview, null, settings.max_width or output.width())
     for line in lines:
@@ -51,8 +55,6 @@ def _preview(
     table: "pa.Table", names: tuple[str, ...], types: tuple[str, ...], limit: int
 ) -> Preview:
     total = table.num_rows
-    if not limit or total <= limit:
-        return Preview(names, types, _rows(table), (), total)
     tail = limit // 2
     return Preview(
         names,

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from functools import partial
 
 from pykudu_sql.executor import definitions, explanations, listings
-from pykudu_sql.executor.queries import Lookup, select
+from pykudu_sql.executor.queries import Constants, Lookup, select
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writes import prepare_write
 from pykudu_sql.planner.plan import (
     AlterTable,
+    ConstantRow,
     CreateTable,
     DeleteQuery,
     Describe,
@@ -47,6 +48,8 @@ def prepare(state: SessionState, plan: Plan) -> Prepared:
             return Lookup(state, plan)
         case Query():
             return partial(select, state, plan)
+        case ConstantRow():
+            return Constants(state, plan)
         case (
             InsertValues()
             | InsertQuery()

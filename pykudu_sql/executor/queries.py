@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan import KeyLookup, Query, Scan
+from pykudu_sql.planner.plan import ConstantRow, KeyLookup, Query, Scan
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.planner.value import ParameterValues, bind_key, parameter_value
 from pykudu_sql.result import Outcome, Row, RowResult, TableResult, header
@@ -132,6 +132,23 @@ class Lookup:
         for index, convert in self._conversions.items():
             values[index] = convert(values[index])
         return tuple(values)
+
+
+class Constants:
+    """A prepared `ConstantRow`."""
+
+    __slots__ = ("_header", "_row", "_state")
+
+    def __init__(self, state: SessionState, plan: ConstantRow) -> None:
+        """The row is always the same."""
+        self._state = state
+        self._header = header(*((column.name, column.type) for column in plan.columns))
+        self._row = tuple(column.value for column in plan.columns)
+
+    def __call__(self, parameters: ParameterValues) -> Outcome:
+        """The row; as any query, it opens a transaction where one is due."""
+        self._state.transactions.reading()
+        return Outcome(RowResult(self._header, (self._row,)), 1)
 
 
 def _conversions(types: Sequence[DataType]) -> Mapping[int, Callable[[Cell], Any]]:

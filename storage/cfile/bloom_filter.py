@@ -12,7 +12,7 @@ OR over the keys of each block.
     8       .   blocks, two u64 each
 
 A key of hash h belongs to block (h >> 32) * blocks >> 32. Its bits in the two words are patterns
-s >> 52 and s >> 40 & 4095 (see `_pattern`), where s = h * 0x9E3779B97F4A7C15 mod 2**64.
+s >> 52 and s >> 40 & 4095 (see `_patterns`), where s = h * 0x9E3779B97F4A7C15 mod 2**64.
 """
 
 import math
@@ -40,20 +40,21 @@ _PATTERN_BITS = 12
 _CHUNK = 32 * 1024
 
 
-def _pattern(choice: int) -> int:
-    """A word with four bits set: those named by the low six bits of the (choice + 1)th multiple of
-    the spreading constant, rotated right by six until four different ones have come."""
-    digits = (choice + 1) * _SPREAD & _U64
-    word = 0
-    while word.bit_count() < _BITS_PER_WORD:
-        word |= 1 << (digits & 63)
-        digits = digits >> 6 | (digits & 63) << 58
-    return word
+def _patterns() -> U64:
+    """Words with four bits set, uint64[4096]: those named by the low six bits of the (i + 1)th
+    multiple of the spreading constant, rotated right by six until four different ones have come."""
+    digits = np.arange(1, (1 << _PATTERN_BITS) + 1, dtype=np.uint64) * np.uint64(_SPREAD)
+    words = np.zeros(len(digits), np.uint64)
+    low, six, rest = np.uint64(63), np.uint64(6), np.uint64(58)
+    while (wanting := np.bitwise_count(words) < _BITS_PER_WORD).any():
+        words |= wanting.astype(np.uint64) << (digits & low)
+        digits = digits >> six | (digits & low) << rest
+    words.setflags(write=False)
+    return words
 
 
-_PATTERNS = tuple(_pattern(choice) for choice in range(1 << _PATTERN_BITS))
-_PATTERN_ARRAY: U64 = np.array(_PATTERNS, np.uint64)
-_PATTERN_ARRAY.setflags(write=False)
+_PATTERN_ARRAY: U64 = _patterns()
+_PATTERNS: tuple[int, ...] = tuple(_PATTERN_ARRAY.tolist())
 
 
 class BloomFilter:
