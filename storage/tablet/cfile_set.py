@@ -4,9 +4,14 @@ Kudu's `tablet/cfile_set.h`. Columns are CFiles of one container, named by colum
 the file lacks, because it was added later, reads as its read default. Rows are sorted by key, so a
 key is found by bloom filter, then the sparse key index, then a binary search of each key column
 within the index's interval.
+
+A major delta compaction writes newer CFiles of some columns to a file of their own, laid over the
+base: row ids stay, so any column can be read from whichever file has its newest image.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +35,23 @@ from pykudu_sql.storage.tablet.rowset import KeyProbe
 BLOOM = "bloom"
 KEY_INDEX = "key_index"
 
+_Parsed = TypeVar("_Parsed")
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayFile:
+    """A file with newer CFiles of some columns.
+
+    Attributes:
+        path: of the file.
+        identity: what its checksums cover besides the bytes.
+        column_ids: the columns to read from it.
+    """
+
+    path: str
+    identity: FileIdentity
+    column_ids: Collection[int]
+
 
 class CFileSet:
     """Base data of one rowset, opened on first use. Safe for threads."""
@@ -42,8 +64,9 @@ class CFileSet:
         key_columns: Sequence[ColumnSchema],
         rows: int,
         cache: BlockCache,
+        overlays: Sequence[OverlayFile] = (),
     ) -> None:
-        """Describe the base file; nothing is read yet.
+        """Describe the files; nothing is read yet.
 
         Args:
             env: the disk.
@@ -52,6 +75,7 @@ class CFileSet:
             key_columns: of the table, in key order.
             rows: in the file.
             cache: keeps decoded blocks and the encoded keys.
+            overlays: files laid over the base file; the last that has a column counts.
         """
         self.rows = rows
         self.path = path
@@ -59,7 +83,8 @@ class CFileSet:
         self._identity = identity
         self._key_columns = tuple(key_columns)
         self._cache = cache
-        self._reader: ContainerReader | None = None
+        self._overlays = tuple(overlays)
+        self._readers: dict[str, ContainerReader] = {}
         self._columns: dict[int, CFileReader | None] = {}
         self._bloom: BloomFilter | None = None
         self._index: KeyIndex | None = None
@@ -71,27 +96,65 @@ class CFileSet:
         Raises:
             CorruptionError: its footer is not what was written.
         """
-        if self._reader is None:
-            self._reader = ContainerReader.open(self._env, self.path, self._identity, self._cache)
-        return self._reader
+        return self._open(self.path, self._identity)
+
+    def _open(self, path: str, identity: FileIdentity) -> ContainerReader:
+        reader = self._readers.get(path)
+        if reader is None:
+            opened = ContainerReader.open(self._env, path, identity, self._cache)
+            reader = self._readers.setdefault(path, opened)
+            if reader is not opened:
+                opened.close()
+        return reader
 
     def close(self) -> None:
-        """Close the file; the set is not used afterwards."""
-        if self._reader is not None:
-            self._reader.close()
+        """Close the files; the set is not used afterwards."""
+        for reader in self._readers.values():
+            reader.close()
 
     def cfile(self, column_id: int) -> CFileReader | None:
-        """The CFile of a column, None when the file has none."""
+        """The newest CFile of a column, None when there is none.
+
+        Raises:
+            CorruptionError: it is not what was written, or an overlay lacks it.
+        """
         if column_id not in self._columns:
-            name = str(column_id)
-            container = self.container
-            found = container.cfile(name) if name in container.names() else None
-            self._columns[column_id] = found
+            self._columns[column_id] = self._find_cfile(column_id)
         return self._columns[column_id]
+
+    def _find_cfile(self, column_id: int) -> CFileReader | None:
+        name = str(column_id)
+        container = self.container
+        for overlay in self._overlays:
+            if column_id in overlay.column_ids:
+                container = self._open(overlay.path, overlay.identity)
+        if name not in container.names():
+            if container is not self.container:
+                raise CorruptionError(f"{container.path}: column {column_id} is missing")
+            return None
+        found = container.cfile(name)
+        if found.row_count != self.rows:
+            raise CorruptionError(
+                f"{container.path}: column {column_id} has {found.row_count} rows "
+                f"instead of {self.rows}"
+            )
+        if found.null_count and any(column.id == column_id for column in self._key_columns):
+            raise CorruptionError(f"{container.path}: key column {column_id} has NULLs")
+        return found
+
+    def _cfile_of(self, column: ColumnSchema) -> CFileReader | None:
+        """The newest CFile of a column, which must be of the column's type."""
+        cfile = self.cfile(column.id)
+        # Types parsed from one text are one object, and comparing takes ten times as long.
+        if cfile is None or cfile.type is column.type or cfile.type == column.type:
+            return cfile
+        raise CorruptionError(
+            f"{self.path}: column '{column.name}' of type {column.type} is stored as {cfile.type}"
+        )
 
     def column(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         """The base cells of rows start <= ordinal < stop."""
-        cfile = self.cfile(column.id)
+        cfile = self._cfile_of(column)
         if cfile is None:
             return constant_array(column.read_default, column.type, stop - start)
         if start == 0 and stop == self.rows:
@@ -100,7 +163,7 @@ class CFileSet:
 
     def cell(self, column: ColumnSchema, ordinal: int) -> Cell:
         """One base cell."""
-        cfile = self.cfile(column.id)
+        cfile = self._cfile_of(column)
         return column.read_default if cfile is None else cfile.cell(ordinal)
 
     def zone_map(self, column_id: int) -> ZoneMap | None:
@@ -112,15 +175,27 @@ class CFileSet:
     def bloom(self) -> BloomFilter:
         """The bloom filter over the encoded keys."""
         if self._bloom is None:
-            self._bloom = BloomFilter.from_bytes(self.container.blob(BLOOM))
+            self._bloom = self._parse(BLOOM, BloomFilter.from_bytes)
         return self._bloom
 
     @property
     def key_index(self) -> KeyIndex:
         """The sparse index over the encoded keys."""
         if self._index is None:
-            self._index = KeyIndex.from_bytes(self.container.blob(KEY_INDEX))
+            self._index = self._parse(KEY_INDEX, self._parse_key_index)
         return self._index
+
+    def _parse(self, name: str, parse: Callable[[bytes], _Parsed]) -> _Parsed:
+        try:
+            return parse(self.container.blob(name))
+        except CorruptionError as error:
+            raise CorruptionError(f"{self.path}: {name}: {error.message}") from error
+
+    def _parse_key_index(self, data: bytes) -> KeyIndex:
+        index = KeyIndex.from_bytes(data)
+        if index.rows != self.rows or index.min_key > index.max_key:
+            raise CorruptionError(f"it is over {index.rows} rows instead of {self.rows}")
+        return index
 
     def keys(self) -> EncodedKeys:
         """All encoded keys, ascending."""
@@ -147,7 +222,7 @@ class CFileSet:
         return start
 
     def _key_cfile(self, column: ColumnSchema) -> CFileReader:
-        cfile = self.cfile(column.id)
+        cfile = self._cfile_of(column)
         if cfile is None:
             raise CorruptionError(f"{self.path}: key column '{column.name}' is missing")
         return cfile

@@ -16,8 +16,8 @@ the order in which they were made (reversed for UNDO), so within an ordinal the 
 record always wins and the same scatter serves both directions.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -30,6 +30,9 @@ from pykudu_sql.storage.common.arrays import plain
 Ordinals = npt.NDArray[np.int64]
 Timestamps = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.uint8]
+
+# A bound above every hybrid time.
+FOREVER = (1 << 64) - 1
 
 
 class DeltaKind(IntEnum):
@@ -90,6 +93,11 @@ class DeltaStats:
     reinserts: int
     updates: Mapping[int, int]
     records: int
+
+    @property
+    def decisions(self) -> int:
+        """Records that end a row's life or begin it again."""
+        return self.deletes + self.reinserts
 
     def to_json(self) -> dict[str, Any]:
         """The statistics as plain JSON values."""
@@ -227,24 +235,94 @@ def select(deltas: Deltas, mask: npt.NDArray[np.bool_]) -> Deltas:
     return Deltas(deltas.ordinals[mask], deltas.timestamps[mask], deltas.kinds[mask], cells)
 
 
-def winners(deltas: Deltas, column_id: int) -> ColumnPatch | None:
-    """For each row that the batch changes in a column, the cell of its last record."""
+def winners(
+    deltas: Deltas, column_id: int, mask: npt.NDArray[np.bool_] | None = None
+) -> ColumnPatch | None:
+    """For each row that the batch changes in a column, the cell of its last record.
+
+    Args:
+        deltas: in REDO or UNDO order.
+        column_id: of the column.
+        mask: the records that count, bool[n]; None for all.
+    """
     cells = deltas.cells.get(column_id)
     if cells is None or not len(cells.positions):
         return None
     ordinals = deltas.ordinals[cells.positions]
+    values = cells.values
+    if mask is not None:
+        kept = mask[cells.positions]
+        ordinals, values = ordinals[kept], values.filter(pa.array(kept))
     last = last_of_each(ordinals)
-    if last.all():
-        return ColumnPatch(ordinals, cells.values)
-    return ColumnPatch(ordinals[last], cells.values.filter(pa.array(last)))
+    if not last.all():
+        ordinals, values = ordinals[last], values.filter(pa.array(last))
+    return ColumnPatch(ordinals, values) if len(ordinals) else None
 
 
-def liveness(deltas: Deltas) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
-    """Rows that the batch deletes or inserts again, ascending, and whether they end up alive."""
+def liveness(
+    deltas: Deltas, mask: npt.NDArray[np.bool_] | None = None
+) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
+    """Rows that the batch deletes or inserts again, ascending, and whether they end up alive.
+
+    Args:
+        deltas: in REDO or UNDO order.
+        mask: the records that count, bool[n]; None for all.
+    """
     decisive = deltas.kinds != DeltaKind.UPDATE
+    if mask is not None:
+        decisive &= mask
     ordinals, kinds = deltas.ordinals[decisive], deltas.kinds[decisive]
     last = last_of_each(ordinals)
     return ordinals[last], kinds[last] == DeltaKind.REINSERT
+
+
+def without_columns(deltas: Deltas, dropped: Container[int]) -> Deltas:
+    """The batch without the cells of some columns, and without UPDATEs that set nothing then."""
+    cells = {i: column for i, column in deltas.cells.items() if i not in dropped}
+    keep = deltas.kinds != DeltaKind.UPDATE
+    for column in cells.values():
+        keep[column.positions] = True
+    return select(replace(deltas, cells=cells), keep)
+
+
+def collapse(deltas: Deltas, mark: int) -> Deltas:
+    """REDO deltas without those that no snapshot at or above a mark can tell from later ones.
+
+    A record's cell is superseded when the next record of the row that sets the column is below the
+    mark too, or of the same commit; a row deleted below the mark keeps only its DELETE. The last
+    record of each row stays, so the newest time of each row does.
+
+    Args:
+        deltas: in REDO order.
+        mark: snapshots have this bound or a higher one.
+    """
+    last = last_of_each(deltas.ordinals)
+    buried = last & (deltas.kinds == DeltaKind.DELETE) & (deltas.timestamps < np.uint64(mark))
+    lengths = np.diff(np.flatnonzero(last), prepend=-1)
+    forgotten = np.repeat(buried[last], lengths) & ~last
+    decisive = np.flatnonzero((deltas.kinds != DeltaKind.UPDATE) & ~forgotten)
+    keep = np.zeros(len(deltas), np.bool_)
+    keep[decisive[_distinct(deltas, decisive, mark)]] = True
+    cells: dict[int, DeltaCells] = {}
+    for column_id, column in deltas.cells.items():
+        kept = _distinct(deltas, column.positions, mark) & ~forgotten[column.positions]
+        positions = column.positions[kept]
+        keep[positions] = True
+        if kept.all():
+            cells[column_id] = column
+        elif len(positions):
+            cells[column_id] = DeltaCells(positions, column.values.filter(pa.array(kept)))
+    return select(replace(deltas, cells=cells), keep)
+
+
+def _distinct(deltas: Deltas, records: Ordinals, mark: int) -> npt.NDArray[np.bool_]:
+    """Which of some records a snapshot at or above a mark may see without the next of its row."""
+    ordinals, times = deltas.ordinals[records], deltas.timestamps[records]
+    followed = ordinals[1:] == ordinals[:-1]
+    together = (times[1:] < np.uint64(mark)) | (times[1:] == times[:-1])
+    distinct = np.ones(len(records), np.bool_)
+    distinct[:-1] = ~(followed & together)
+    return distinct
 
 
 def last_of_each(ordinals: Ordinals) -> npt.NDArray[np.bool_]:

@@ -5,76 +5,22 @@ REDO files, perhaps a DeltaMemStore on its way to disk, and the live DeltaMemSto
 immutable value, swapped whole by a flush.
 
 A snapshot below the time of an UNDO needs it, one above the time of a REDO needs that; files whose
-statistics say otherwise are not opened.
+statistics say otherwise are not opened. A major delta compaction moves some columns' base images
+forward past the REDO files and writes an UNDO file back; for each column by itself the order of
+the parts stays that of time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from pykudu_sql.storage.tablet.delta_store import (
-    ColumnPatch,
-    Deltas,
-    Ordinals,
-    concat_values,
-    last_of_each,
-    liveness,
-    select,
-    winners,
-)
+from pykudu_sql.storage.tablet.delta_store import Deltas, Ordinals, select
+from pykudu_sql.storage.tablet.delta_view import DeltaPart, DeltaView, FilePart, MemoryPart
 from pykudu_sql.storage.tablet.deltafile import DeltaFile
-from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore, RowChange
-
-
-class DeltaView:
-    """What a sequence of visible deltas comes to; later parts win over earlier ones."""
-
-    def __init__(self, parts: Sequence[Deltas]) -> None:
-        """View over parts that hold only visible deltas."""
-        self._parts = [part for part in parts if len(part)]
-        self._patches: dict[int, ColumnPatch | None] = {}
-        self._alive: dict[int, npt.NDArray[np.bool_] | None] = {}
-
-    @property
-    def records(self) -> int:
-        """How many deltas the view applies."""
-        return sum(len(part) for part in self._parts)
-
-    def patch(self, column_id: int) -> ColumnPatch | None:
-        """The cells that win in a column, or None when none changed."""
-        if column_id not in self._patches:
-            found = [winners(part, column_id) for part in self._parts]
-            self._patches[column_id] = _last_patch([p for p in found if p is not None])
-        return self._patches[column_id]
-
-    def alive(self, rows: int) -> npt.NDArray[np.bool_] | None:
-        """Which of a rowset's rows exist, bool[rows]; None when all do."""
-        if rows not in self._alive:
-            self._alive[rows] = self._find_alive(rows)
-        return self._alive[rows]
-
-    def _find_alive(self, rows: int) -> npt.NDArray[np.bool_] | None:
-        mask: npt.NDArray[np.bool_] | None = None
-        for part in self._parts:
-            ordinals, living = liveness(part)
-            if len(ordinals):
-                if mask is None:
-                    mask = np.ones(rows, np.bool_)
-                mask[ordinals] = living
-        return None if mask is None or bool(mask.all()) else mask
-
-
-def _last_patch(patches: Sequence[ColumnPatch]) -> ColumnPatch | None:
-    if len(patches) <= 1:
-        return patches[0] if patches else None
-    ordinals = np.concatenate([patch.ordinals for patch in patches])
-    order = np.argsort(ordinals, kind="stable")
-    chosen = order[last_of_each(ordinals[order])]
-    values = concat_values(patch.values for patch in patches)
-    return ColumnPatch(ordinals[chosen], values.take(pa.array(chosen)))
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.row_change import RowChange
 
 
 def visible_redo(deltas: Deltas, bound: int) -> Deltas:
@@ -92,7 +38,7 @@ class DeltaTracker:
     """The delta stores of a rowset at one moment.
 
     Attributes:
-        undo: UNDO files.
+        undo: UNDO files, newest first.
         redo: REDO files, oldest first.
         flushing: DeltaMemStores on their way to disk, oldest first.
         memory: the DeltaMemStore that takes new changes.
@@ -128,34 +74,31 @@ class DeltaTracker:
         times += [store.max_timestamp for store in self.stores]
         return max(times)
 
-    def view(self, bound: int, own: DeltaMemStore | None = None) -> DeltaView:
+    def view(
+        self, bound: int, own: DeltaMemStore | None = None, files: DeltaView | None = None
+    ) -> DeltaView:
         """What the deltas come to at a snapshot.
 
         Args:
             bound: of the snapshot.
             own: a transaction's uncommitted changes, which it sees on top.
+            files: what the deltas on disk come to, where that is known already.
         """
-        parts = self._file_parts(bound)
+        parts: list[DeltaPart] = [self.file_view(bound) if files is None else files]
         for store in self.stores:
             if len(store) and store.min_timestamp < bound:
-                parts.append(visible_redo(store.deltas(), bound))
+                parts.append(MemoryPart(store.visible(bound)))
         if own is not None and len(own):
-            parts.append(own.deltas())
+            parts.append(MemoryPart(own.current()))
         return DeltaView(parts)
 
     def file_view(self, bound: int) -> DeltaView:
         """What the deltas on disk alone come to at a snapshot."""
-        return DeltaView(self._file_parts(bound))
+        return DeltaView([FilePart(file, bound) for file in self._files_for(bound)])
 
-    def _file_parts(self, bound: int) -> list[Deltas]:
-        parts: list[Deltas] = []
-        for file in self.undo:
-            if file.meta.stats.max_timestamp >= bound:
-                parts.append(visible_undo(file.deltas(), bound))
-        for file in self.redo:
-            if file.meta.stats.min_timestamp < bound:
-                parts.append(visible_redo(file.deltas(), bound))
-        return parts
+    def _files_for(self, bound: int) -> Iterator[DeltaFile]:
+        """The files that a snapshot needs, in the order of their application."""
+        return (file for file in (*self.undo, *self.redo) if file.is_needed(bound))
 
     @property
     def newest_on_disk(self) -> int:
@@ -166,13 +109,20 @@ class DeltaTracker:
         """Whether a snapshot can see any row of the rowset."""
         return self.inserted_at is None or self.inserted_at < bound
 
-    def memory_changes(self, ordinal: int, bound: int) -> list[RowChange]:
-        """One row's changes in memory below a bound, oldest first."""
-        changes: list[RowChange] = []
-        for store in self.stores:
-            if len(store):
-                changes += store.changes_of(ordinal, bound)
-        return changes
+    def row_changes(self, ordinal: int, bound: int, column_ids: Sequence[int]) -> list[RowChange]:
+        """What leads one row from the base image to a snapshot, in the order of application.
+
+        Args:
+            ordinal: of the row.
+            bound: of the snapshot.
+            column_ids: whose cells are wanted; changes from memory may name others too.
+        """
+        found = [
+            file.outcome_of(ordinal, bound, column_ids, self.memory.types)
+            for file in self._files_for(bound)
+        ]
+        found += [store.outcome_of(ordinal, bound) for store in self.stores if len(store)]
+        return [change for change in found if change is not None]
 
     def changed_since(self, bound: int, rows: int) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound, bool[rows]; None when there is none.
@@ -191,7 +141,7 @@ class DeltaTracker:
     def _ordinals_since(self, bound: int) -> Iterable[Ordinals]:
         for file in (*self.undo, *self.redo):
             if file.meta.stats.max_timestamp >= bound:
-                yield visible_undo(file.deltas(), bound).ordinals
+                yield visible_undo(file.deltas(()), bound).ordinals
         for store in self.stores:
             if store.max_timestamp >= bound:
                 yield visible_undo(store.deltas(), bound).ordinals

@@ -7,69 +7,46 @@ change afterwards; readers ask for what lies below their bound.
 Two shapes arrive: single changes, kept as Python cells and found by ordinal at once, and batches,
 kept as columns. For a scan the single changes are turned into columns, each only once.
 
-A row changed ever so often stays cheap to look up: what its single changes come to is kept beside
-their list, and batches are merged so that their number grows with the logarithm of the changes.
+A row changed ever so often stays cheap to read. What its single changes come to is kept beside
+their list, batches are merged so that their number grows with the logarithm of the changes, and
+for scans of "now" there is a second set of columns from which superseded changes are left out; it
+grows with the rows changed, not with the changes.
 """
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array
+from pykudu_sql.storage.common.arrays import cells_to_array
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.tablet.delta_store import (
+    FOREVER,
     DeltaCells,
     DeltaKind,
     Deltas,
     Ordinals,
+    collapse,
     merge_redo,
     no_deltas,
+    select,
     uniform_deltas,
 )
+from pykudu_sql.storage.tablet.row_change import (
+    RowChange,
+    cell_at,
+    earlier,
+    last_decision,
+    last_place,
+    records_of,
+)
+from pykudu_sql.storage.tablet.row_history import NewestCells, RowHistory
 
 _ENTRY_BYTES = 200
 # In the batches kept for look-ups, the column that says when each change came.
 _ORDER = -1
-
-
-@dataclass(frozen=True, slots=True)
-class RowChange:
-    """One change of one row.
-
-    Attributes:
-        timestamp: hybrid time.
-        kind: what it did.
-        cells: set, by column id.
-        order: ascends with the changes of a store, also among those of one commit.
-    """
-
-    timestamp: int
-    kind: DeltaKind
-    cells: Mapping[int, Cell]
-    order: int = field(default=0, compare=False)
-
-
-class _RowHistory:
-    """The single changes of one row, oldest first, and the one change that they come to."""
-
-    __slots__ = ("changes", "outcome")
-
-    def __init__(self, change: RowChange) -> None:
-        self.changes = [change]
-        self.outcome = change
-
-    def add(self, change: RowChange) -> None:
-        self.changes.append(change)
-        before = self.outcome
-        kind = before.kind if change.kind is DeltaKind.UPDATE else change.kind
-        cells = {**before.cells, **change.cells}
-        self.outcome = RowChange(change.timestamp, kind, cells, change.order)
-
-    def below(self, bound: int) -> list[RowChange]:
-        return [change for change in self.changes if change.timestamp < bound]
 
 
 class DeltaMemStore:
@@ -79,7 +56,7 @@ class DeltaMemStore:
         id: distinguishes it in the write-ahead log from the rowset's other DeltaMemStores.
         types: the types of all columns that changes may name.
         version: grows with every change.
-        max_timestamp: of the newest change, 0 when there is none.
+        min_timestamp, max_timestamp: of the oldest and newest change, 0 when there is none.
         bytes: a rough size.
         anchor: the first log record whose effect is here, 0 for none.
     """
@@ -93,11 +70,11 @@ class DeltaMemStore:
         self.max_timestamp = 0
         self.bytes = 0
         self.anchor = 0
-        self._rows: dict[int, _RowHistory] = {}
+        self._rows: dict[int, RowHistory] = {}
         self._batches: tuple[Deltas, ...] = ()
         self._log: list[tuple[int, RowChange]] = []
-        self._columnar: Deltas = no_deltas()
-        self._unmerged: list[Deltas] = []
+        self._everything = _Columns()
+        self._newest = _Columns()
         self._seal_lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -110,7 +87,7 @@ class DeltaMemStore:
         change = RowChange(timestamp, kind, cells, self.version)
         history = self._rows.get(ordinal)
         if history is None:
-            self._rows[ordinal] = _RowHistory(change)
+            self._rows[ordinal] = RowHistory(change)
         else:
             history.add(change)
         with self._seal_lock:
@@ -135,7 +112,7 @@ class DeltaMemStore:
         batch = uniform_deltas(kind, ordinals, columns, timestamp)
         with self._seal_lock:
             self._seal()
-            self._unmerged.append(batch)
+            self._add_columns(batch)
         self._batches = _with_batch(self._batches, _ordered(batch, self.version))
         size = sum(values.nbytes for values in columns.values())
         self._count(len(ordinals), size + 17 * len(ordinals), timestamp)
@@ -150,33 +127,72 @@ class DeltaMemStore:
     def _seal(self) -> None:
         """Turn the log of single changes into columns. The caller holds the seal lock."""
         if self._log:
-            self._unmerged.append(_columns_of(self._log, self.types))
+            self._add_columns(_columns_of(self._log, self.types))
             self._log = []
+
+    def _add_columns(self, deltas: Deltas) -> None:
+        self._everything.added.append(deltas)
+        self._newest.added.append(deltas)
 
     def deltas(self) -> Deltas:
         """Every change so far, in REDO order."""
         with self._seal_lock:
             self._seal()
-            if self._unmerged:
-                self._columnar = merge_redo([self._columnar, *self._unmerged])
-                self._unmerged = []
-            return self._columnar
+            return self._everything.merged()
 
-    def changes_of(self, ordinal: int, bound: int) -> list[RowChange]:
-        """Changes that come to what happened to one row below a bound, oldest first."""
+    def current(self) -> Deltas:
+        """The changes so far without those that later ones supersede, in REDO order."""
+        with self._seal_lock:
+            self._seal()
+            if self._newest.added:
+                self._newest.merge_in(collapse(self._newest.merged(), FOREVER))
+            return self._newest.deltas
+
+    def visible(self, bound: int) -> Deltas:
+        """The changes below a bound, perhaps without superseded ones, in REDO order."""
+        if self.max_timestamp < bound:
+            newest = self.current()
+            # Other changes may have arrived since; then the newest alone do not tell.
+            if not len(newest) or int(newest.timestamps.max()) < bound:
+                return newest
+        deltas = self.deltas()
+        return select(deltas, deltas.timestamps < np.uint64(bound))
+
+    def outcome_of(self, ordinal: int, bound: int) -> RowChange | None:
+        """What the changes of one row below a bound come to, or None when there are none."""
         history = self._rows.get(ordinal)
-        found = [c for b in self._batches for c in _changes_in(b, ordinal, self.types)]
-        if not found:
-            if history is None:
-                return []
-            if history.outcome.timestamp < bound:
-                return [history.outcome]
-            return history.below(bound)
-        changes = [change for change in found if change.timestamp < bound]
+        found = [(b, *records) for b in self._batches if (records := _records(b, ordinal, bound))]
+        if not found and history is not None:
+            outcome = history.outcome
+            if outcome.timestamp < bound:
+                return outcome
+        newest = NewestCells()
         if history is not None:
-            changes += history.below(bound)
-        changes.sort(key=lambda change: (change.timestamp, change.order))
-        return changes
+            history.gather(bound, newest)
+        for batch, first, stop in found:
+            _gather(batch, first, stop, self.types, newest)
+        return newest.outcome()
+
+
+class _Columns:
+    """Changes as columns: what is merged already, and what arrived since."""
+
+    __slots__ = ("added", "deltas")
+
+    def __init__(self) -> None:
+        self.deltas = no_deltas()
+        self.added: list[Deltas] = []
+
+    def merged(self) -> Deltas:
+        """All of them in REDO order."""
+        if self.added:
+            self.merge_in(merge_redo([self.deltas, *self.added]))
+        return self.deltas
+
+    def merge_in(self, deltas: Deltas) -> None:
+        """Let a batch stand for everything so far."""
+        self.deltas = deltas
+        self.added = []
 
 
 def _ordered(batch: Deltas, order: int) -> Deltas:
@@ -194,21 +210,30 @@ def _with_batch(batches: tuple[Deltas, ...], batch: Deltas) -> tuple[Deltas, ...
     return (*kept, batch)
 
 
-def _changes_in(batch: Deltas, ordinal: int, types: Mapping[int, DataType]) -> Iterator[RowChange]:
-    """The changes of one row in a batch, oldest first."""
-    first, stop = np.searchsorted(batch.ordinals, (ordinal, ordinal + 1)).tolist()
-    for record in range(first, stop):
-        cells: dict[int, Cell] = {}
-        order = batch.cells[_ORDER].values[record].as_py()
-        for column_id, column in batch.cells.items():
-            if column_id == _ORDER:
-                continue
-            place = int(np.searchsorted(column.positions, record))
-            if place < len(column.positions) and column.positions[place] == record:
-                value = column.values.slice(place, 1)
-                cells[column_id] = array_to_cells(value, types[column_id])[0]
-        kind = DeltaKind(int(batch.kinds[record]))
-        yield RowChange(int(batch.timestamps[record]), kind, cells, order)
+def _records(batch: Deltas, ordinal: int, bound: int) -> tuple[int, int] | None:
+    """The records of a row below a bound, None when there are none."""
+    first, stop = records_of(batch, ordinal)
+    if first < stop:
+        stop = earlier(batch.timestamps, first, stop, bound)
+    return (first, stop) if first < stop else None
+
+
+def _gather(
+    batch: Deltas, first: int, stop: int, types: Mapping[int, DataType], newest: NewestCells
+) -> None:
+    """Add what the records first <= record < stop of one row come to."""
+    orders = batch.cells[_ORDER].values
+    for column_id, column in batch.cells.items():
+        place = last_place(column.positions, first, stop)
+        if column_id != _ORDER and place >= 0:
+            order = orders[int(column.positions[place])].as_py()
+            cell = cell_at(column, place, types[column_id])
+            newest.add_cells(order, {column_id: cell})
+    decision = last_decision(batch, first, stop)
+    if decision >= 0:
+        kind = DeltaKind(int(batch.kinds[decision]))
+        newest.add_decision(orders[decision].as_py(), kind)
+    newest.timestamp = max(newest.timestamp, int(batch.timestamps[stop - 1]))
 
 
 def _columns_of(log: Sequence[tuple[int, RowChange]], types: Mapping[int, DataType]) -> Deltas:

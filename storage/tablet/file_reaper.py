@@ -6,6 +6,9 @@ read. Once that object is gone the file waits in a queue, which the maintenance 
 because a finalizer may run on any thread and at any point. What is left when the process ends is
 removed by the next opening, as an orphan.
 
+Other processes that read the database hold leases (see `fs.lease`), each with the position of the
+manifest that it has followed. A file waits until every lease is past the edit that dropped it.
+
 Kudu's block manager keeps deleted blocks alive for open readers in the same way
 (`fs/log_block_manager.cc`).
 """
@@ -15,21 +18,24 @@ from collections import deque
 from collections.abc import Callable
 
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.lease import Position, oldest_lease
 
 
 class FileReaper:
     """Files to be unlinked. Safe for threads."""
 
-    def __init__(self, env: Env, may_unlink: Callable[[str], bool]) -> None:
+    def __init__(self, env: Env, root: str, position: Callable[[], Position]) -> None:
         """Nothing to unlink yet.
 
         Args:
             env: the disk.
-            may_unlink: whether no other process needs the file of a path any more.
+            root: the database directory.
+            position: of the manifest's newest edit; called by any thread.
         """
         self._env = env
-        self._may_unlink = may_unlink
-        self._released: deque[str] = deque()
+        self._root = root
+        self._position = position
+        self._released: deque[tuple[str, Position]] = deque()
 
     def retire(self, path: str, user: object) -> None:
         """Unlink a file once an object that reads it is gone.
@@ -38,7 +44,8 @@ class FileReaper:
             path: of a file that the manifest, durably, does not name any more.
             user: the one object through which this process reads it.
         """
-        weakref.finalize(user, self._released.append, path).atexit = False
+        waiting = (path, self._position())
+        weakref.finalize(user, self._released.append, waiting).atexit = False
 
     def collect(self) -> int:
         """Unlink the files whose users are gone.
@@ -50,16 +57,19 @@ class FileReaper:
         Raises:
             DiskError: the disk refused.
         """
+        if not self._released:
+            return 0
+        oldest = oldest_lease(self._env, self._root)
         unlinked = 0
         for _ in range(len(self._released)):
-            path = self._released.popleft()
-            if not self._may_unlink(path):
-                self._released.append(path)
+            path, dropped = self._released.popleft()
+            if oldest is not None and oldest < dropped:
+                self._released.append((path, dropped))
                 continue
             try:
                 self._env.unlink(path, point="tablet.unlink")
             except BaseException:
-                self._released.append(path)
+                self._released.append((path, dropped))
                 raise
             unlinked += 1
         return unlinked

@@ -18,8 +18,9 @@ from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
-from pykudu_sql.storage.tablet.delta_tracker import DeltaView
-from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore, RowChange
+from pykudu_sql.storage.tablet.delta_view import DeltaView
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.row_change import RowChange
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.tablet.cfile_set import CFileSet
+from pykudu_sql.storage.tablet.cfile_set import CFileSet, OverlayFile
 from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.deltafile import DeltaFile, DeltaFileMeta
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
@@ -109,12 +109,21 @@ class TabletFiles:
     ) -> CFileSet:
         """The base image of a rowset."""
         identity = self.identity("base", meta.base)
-        return CFileSet(self.env, path, identity, key_columns, meta.rows, self.cache)
+        overlays = [
+            OverlayFile(
+                self.path("base", overlay.base),
+                self.identity("base", overlay.base),
+                frozenset(overlay.column_ids),
+            )
+            for overlay in meta.overlays
+        ]
+        return CFileSet(self.env, path, identity, key_columns, meta.rows, self.cache, overlays)
 
-    def open_delta(self, meta: DeltaFileMeta) -> DeltaFile:
-        """A published delta file."""
+    def open_delta(self, meta: DeltaFileMeta, rows: int) -> DeltaFile:
+        """A published delta file of a rowset of so many rows."""
         path = self.path(meta.kind, meta.number)
-        return DeltaFile(self.env, path, self.identity(meta.kind, meta.number), meta, self.cache)
+        identity = self.identity(meta.kind, meta.number)
+        return DeltaFile(self.env, path, identity, meta, rows, self.cache)
 
     def open_rowset(
         self,
@@ -133,8 +142,8 @@ class TabletFiles:
         """
         base = self.open_base(meta, key_columns, path or self.path("base", meta.base))
         tracker = DeltaTracker(
-            undo=tuple(self.open_delta(m) for m in meta.undo),
-            redo=tuple(self.open_delta(m) for m in meta.redo),
+            undo=tuple(self.open_delta(m, meta.rows) for m in meta.undo),
+            redo=tuple(self.open_delta(m, meta.rows) for m in meta.redo),
             flushing=(),
             memory=DeltaMemStore(meta.durable_delta_store + 1, types),
             inserted_at=meta.inserted_at,

@@ -105,6 +105,29 @@ def _invert(undone: Deltas, everything: Deltas, columns: Mapping[int, pa.Array])
     return Deltas(undone.ordinals, undone.timestamps, inverse, cells)
 
 
+def undo_of_updates(deltas: Deltas, columns: Mapping[int, pa.Array], mark: int) -> Deltas:
+    """The way back over the UPDATEs of some columns, in UNDO order.
+
+    Args:
+        deltas: all changes since the base image, in REDO order.
+        columns: the base image of the columns, by column id.
+        mark: nobody goes back to a snapshot below this bound.
+    """
+    recent = deltas.timestamps >= np.uint64(mark)
+    touched = np.zeros(len(deltas), np.bool_)
+    cells: dict[int, DeltaCells] = {}
+    for column_id, original in columns.items():
+        changes = deltas.cells.get(column_id)
+        if changes is not None:
+            wanted = changes.positions[recent[changes.positions]]
+            if len(wanted):
+                touched[wanted] = True
+                before = _values_before(wanted, deltas, changes, original)
+                cells[column_id] = DeltaCells(wanted, before)
+    inverse = Deltas(deltas.ordinals, deltas.timestamps, deltas.kinds, cells)
+    return reverse_time(select(inverse, touched))
+
+
 def _values_before(
     wanted: Ordinals, deltas: Deltas, changes: DeltaCells | None, original: pa.Array
 ) -> pa.Array:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
 from pykudu_sql.storage.tablet.delta_store import DeltaKind
-from pykudu_sql.storage.tablet.delta_tracker import DeltaView, visible_redo
-from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore, RowChange
+from pykudu_sql.storage.tablet.delta_view import DeltaView, MemoryPart
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.row_change import RowChange
 from pykudu_sql.storage.tablet.rowset import replay_changes
 
 ROWS = 5
@@ -64,11 +65,12 @@ def test_one_rows_changes_come_to_what_a_list_of_them_comes_to(
     for rows, change in steps:
         add(store, rows, change, batched=batches.random() < 0.5)  # type: ignore[attr-defined]
     for bound in range(1, 27):
-        view = DeltaView([visible_redo(store.deltas(), bound)])
+        view = DeltaView([MemoryPart(store.visible(bound))])
         alive = view.alive(ROWS)
         for row in range(ROWS):
             wanted = expected(steps, row, bound)
-            changes = store.changes_of(row, bound)
+            outcome = store.outcome_of(row, bound)
+            changes = [] if outcome is None else [outcome]
             assert replay_changes([0, "base"], COLUMNS, changes) == wanted
             assert (alive is None or bool(alive[row])) is (wanted is not None)
 

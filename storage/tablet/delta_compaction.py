@@ -1,0 +1,198 @@
+"""Delta compactions: fewer REDO files, and REDO deltas brought into the base image.
+
+Kudu's `tablet/delta_compaction.cc`, explained in `docs/design-docs/compaction.md` there. Row ids
+stay, so nothing that addresses rows notices. Only REDO files take part; the DeltaMemStores remain
+as they are, and writers go on meanwhile.
+
+- A *minor* compaction merges a rowset's REDO files into one.
+- A *major* compaction brings the updates of chosen columns into new CFiles of these columns, laid
+  over the base file, and writes UNDO deltas that lead back. DELETEs and the updates of other
+  columns stay behind as REDO:
+
+      base   REDO files                  base + overlay    UNDO            REDO
+      a b c  @5 a=2, @6 b=9, @7 DELETE   a=2 (b) (c)       @5 a was 1      @6 b=9, @7 DELETE
+
+For each column by itself time runs on through UNDO files, base image, REDO files and memory, so a
+snapshot at any time is read as before. Updates that no snapshot at or above the ancient history
+mark can tell from later ones are left out on the way, and so are those of columns that are gone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from pykudu_sql.storage.cfile.cfile_writer import encode_column
+from pykudu_sql.storage.cfile.container import ContainerWriter
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.tablet.delta_applier import apply_patch
+from pykudu_sql.storage.tablet.delta_store import (
+    Deltas,
+    collapse,
+    merge_redo,
+    winners,
+    without_columns,
+)
+from pykudu_sql.storage.tablet.deltafile import (
+    REDO,
+    UNDO,
+    DeltaFile,
+    DeltaFileMeta,
+    write_delta_file,
+)
+from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.flush import TabletHost
+from pykudu_sql.storage.tablet.rowset_exchange import (
+    StagedFiles,
+    current_rowset,
+    exchange,
+    staging,
+)
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_files import TabletFiles
+from pykudu_sql.storage.tablet.tablet_metadata import Overlay
+from pykudu_sql.storage.tablet.undo_builder import undo_of_updates
+
+
+def compact_redo(tablet: Tablet, rowset: DiskRowSet, host: TabletHost) -> int:
+    """Merge a rowset's REDO files into one (minor delta compaction).
+
+    Args:
+        tablet: the rowset's; the caller holds its maintenance lock.
+        rowset: as of now or of before, it is found by its id.
+        host: the store.
+
+    Returns:
+        How many files the one stands for; 0 when there was nothing to merge.
+
+    Raises:
+        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+        CorruptionError: a file is not what was written.
+    """
+    current = current_rowset(tablet, rowset.id)
+    if current is None or len(current.tracker.redo) < 2:
+        return 0
+    merged = _merged(tablet, current.tracker.redo, host.history_mark(tablet.id))
+    with staging(tablet.files) as staged:
+        redo = _write(tablet, staged, REDO, merged)
+        meta = replace(current.meta, redo=redo)
+        exchange(tablet, [(current, meta)], staged, host, "minor")
+    return len(current.tracker.redo)
+
+
+def compact_major(
+    tablet: Tablet, rowset: DiskRowSet, column_ids: Sequence[int], host: TabletHost
+) -> int:
+    """Bring the updates that REDO files hold for some columns into the base image.
+
+    Args:
+        tablet: the rowset's; the caller holds its maintenance lock.
+        rowset: as of now or of before, it is found by its id.
+        column_ids: the columns; those without updates on disk are passed over.
+        host: the store.
+
+    Returns:
+        How many columns were written anew; 0 when none of them had updates on disk.
+
+    Raises:
+        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+        CorruptionError: a file is not what was written.
+    """
+    current = current_rowset(tablet, rowset.id)
+    columns = [] if current is None else _updated(tablet, current, column_ids)
+    if current is None or not columns:
+        return 0
+    ids = tuple(column.id for column in columns)
+    mark = host.history_mark(tablet.id)
+    merged = _merged(tablet, current.tracker.redo, mark)
+    moved = _move_forward(current, columns, merged, mark)
+    old = current.meta
+    with staging(tablet.files) as staged:
+        overlay = _write_overlay(tablet.files, staged, columns, moved.columns)
+        undo = _write(tablet, staged, UNDO, moved.undo)
+        redo = _write(tablet, staged, REDO, without_columns(merged, ids))
+        meta = replace(
+            old,
+            overlays=(*_uncovered(old.overlays, ids), overlay),
+            undo=(*undo, *old.undo),
+            redo=redo,
+        )
+        exchange(tablet, [(current, meta)], staged, host, "major")
+    return len(ids)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """Columns after their updates, and the way back in UNDO order."""
+
+    columns: Mapping[int, pa.Array]
+    undo: Deltas
+
+
+def _updated(
+    tablet: Tablet, rowset: DiskRowSet, column_ids: Sequence[int]
+) -> Sequence[ColumnSchema]:
+    """Those of some columns that REDO files update, each once."""
+    changed = {i for file in rowset.meta.redo for i in file.stats.updates if i in column_ids}
+    return [column for column in tablet.retained_columns() if column.id in changed]
+
+
+def _merged(tablet: Tablet, redo: Sequence[DeltaFile], mark: int) -> Deltas:
+    """All of a rowset's REDO deltas on disk that still mean something."""
+    retained = {column.id for column in tablet.retained_columns()}
+    merged = merge_redo([file.deltas() for file in redo])
+    return collapse(without_columns(merged, set(merged.cells) - retained), mark)
+
+
+def _move_forward(
+    rowset: DiskRowSet, columns: Sequence[ColumnSchema], redo: Deltas, mark: int
+) -> _Moved:
+    before = {c.id: rowset.base.column(c, 0, rowset.meta.rows) for c in columns}
+    after = {c.id: apply_patch(before[c.id], 0, winners(redo, c.id), c.type) for c in columns}
+    return _Moved(after, undo_of_updates(redo, before, mark))
+
+
+def _uncovered(overlays: Sequence[Overlay], column_ids: Sequence[int]) -> Sequence[Overlay]:
+    """Overlays with just the columns that are not among those written anew."""
+    left = [
+        replace(overlay, column_ids=tuple(i for i in overlay.column_ids if i not in column_ids))
+        for overlay in overlays
+    ]
+    return [overlay for overlay in left if overlay.column_ids]
+
+
+def _write(
+    tablet: Tablet, staged: StagedFiles, kind: str, deltas: Deltas
+) -> tuple[DeltaFileMeta, ...]:
+    """Write and fsync a delta file in the staging folder; none when there are no deltas."""
+    if not len(deltas):
+        return ()
+    files = tablet.files
+    number = files.new_number()
+    staged.append((kind, number))
+    path, identity = files.staging_path(kind, number), files.identity(kind, number)
+    return (write_delta_file(files.env, path, identity, deltas, tablet.types),)
+
+
+def _write_overlay(
+    files: TabletFiles,
+    staged: StagedFiles,
+    columns: Sequence[ColumnSchema],
+    values: Mapping[int, pa.Array],
+) -> Overlay:
+    """Write and fsync a file of newer CFiles in the staging folder."""
+    number = files.new_number()
+    staged.append(("base", number))
+    path, identity = files.staging_path("base", number), files.identity("base", number)
+    with ContainerWriter(files.env, path, identity, "overlay.write") as writer:
+        for column in columns:
+            encoded = encode_column(
+                column.type,
+                column.encoding,
+                column.compression,
+                column.block_size,
+                values[column.id],
+            )
+            writer.add_cfile(str(column.id), encoded)
+        summary = writer.finish({"rows": len(values[columns[0].id])})
+    return Overlay(number, tuple(column.id for column in columns), summary.size)

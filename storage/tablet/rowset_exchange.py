@@ -1,0 +1,112 @@
+"""Exchanging DiskRowSets for others with the same rows and other files.
+
+What delta compactions and the collection of history end with: files are published, one manifest
+edit names them and forgets the old, and the tablet's components are swapped. The DeltaMemStores go
+over to the new rowset as they are, so writers notice nothing; readers that hold the old rowset go
+on with its files, which are unlinked once nobody reads them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from pykudu_sql.storage.errors import Error
+from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
+from pykudu_sql.storage.tablet.deltafile import DeltaFile, DeltaFileMeta
+from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.flush import TabletHost
+from pykudu_sql.storage.tablet.locator import TabletComponents
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_files import TabletFiles
+from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta, TabletEdit
+
+StagedFiles = list[tuple[str, int]]
+
+
+@contextmanager
+def staging(files: TabletFiles) -> Iterator[StagedFiles]:
+    """A list for the files that an operation writes; they are removed if it fails."""
+    staged: StagedFiles = []
+    try:
+        yield staged
+    except BaseException:
+        for kind, number in staged:
+            # A disk that refuses this too leaves the file in tmp/, for the next opening to remove.
+            with suppress(Error):
+                files.discard(kind, number)
+        raise
+
+
+def current_rowset(tablet: Tablet, rowset_id: int) -> DiskRowSet | None:
+    """The DiskRowSet of an id as the tablet has it now, or None."""
+    rowsets = tablet.components.tree.rowsets
+    return next((rowset for rowset in rowsets if rowset.id == rowset_id), None)
+
+
+def exchange(
+    tablet: Tablet,
+    changes: Sequence[tuple[DiskRowSet, RowSetMeta | None]],
+    staged: StagedFiles,
+    host: TabletHost,
+    point: str,
+) -> None:
+    """Make rowsets be what their new metadata say.
+
+    The log needs no sync before: everything in the new files was in published files already.
+
+    Args:
+        tablet: theirs; the caller holds its maintenance lock.
+        changes: rowsets of its components, and what each becomes; None for one that goes.
+        staged: files that the metadata name and that are not published yet.
+        host: the store.
+        point: prefix of the fault points.
+
+    Raises:
+        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+    """
+    with host.commit_lock:
+        if staged:
+            tablet.files.publish(staged, point)
+        kept = [meta for _, meta in changes if meta is not None]
+        dropped = [rowset.id for rowset, meta in changes if meta is None]
+        host.record(TabletEdit(tablet.id, rowsets=kept, dropped=dropped))
+        fresh = [_reopen(tablet, rowset, meta) for rowset, meta in changes if meta is not None]
+        old = tablet.components
+        tree = old.tree.replace([rowset for rowset, _ in changes], fresh)
+        tablet.components = TabletComponents(old.memrowset, old.flushing, tree)
+    for rowset, meta in changes:
+        _retire(tablet.files, rowset, meta)
+
+
+def _reopen(tablet: Tablet, rowset: DiskRowSet, meta: RowSetMeta) -> DiskRowSet:
+    """The rowset with other files; files that stay are shared, and so are the DeltaMemStores."""
+    known = {file.meta.number: file for file in (*rowset.tracker.undo, *rowset.tracker.redo)}
+    tracker = replace(
+        rowset.tracker,
+        undo=_open_deltas(tablet.files, meta, meta.undo, known),
+        redo=_open_deltas(tablet.files, meta, meta.redo, known),
+    )
+    base = rowset.base
+    if meta.overlays != rowset.meta.overlays:
+        path = tablet.files.path("base", meta.base)
+        base = tablet.files.open_base(meta, tablet.schema.key_columns, path)
+    return DiskRowSet(meta, base, tracker)
+
+
+def _open_deltas(
+    files: TabletFiles,
+    meta: RowSetMeta,
+    wanted: Sequence[DeltaFileMeta],
+    known: Mapping[int, DeltaFile],
+) -> tuple[DeltaFile, ...]:
+    return tuple(known.get(m.number) or files.open_delta(m, meta.rows) for m in wanted)
+
+
+def _retire(files: TabletFiles, rowset: DiskRowSet, meta: RowSetMeta | None) -> None:
+    """Let go of the files that the new metadata do not name."""
+    tracker: DeltaTracker = rowset.tracker
+    users: dict[int, object] = {file.meta.number: file for file in (*tracker.undo, *tracker.redo)}
+    kept = set() if meta is None else set(meta.files)
+    for kind, number in rowset.meta.files:
+        if (kind, number) not in kept:
+            files.retire(kind, number, users.get(number, rowset.base))

@@ -1,0 +1,196 @@
+"""Delta flushes, compactions and collection of history never change what a snapshot sees.
+
+Random changes and operations on one tablet, held against plain dictionaries: after each operation
+every snapshot at or above the ancient history mark is read by scan and row by row.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pykudu_sql.storage.common.partition import PartitionSchema
+from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.flush import TabletHost, flush_delta_store, flush_memrowset
+from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
+from pykudu_sql.storage.tablet.tablet import Tablet
+from tests.storage.model import Key, Row, apply, operations, read
+
+KEYS = 4
+INT, STRING = DataType(Kind.INT32), DataType(Kind.STRING)
+COLUMNS = [
+    ColumnSchema(0, "id", INT),
+    ColumnSchema(0, "a", INT),
+    ColumnSchema(0, "b", STRING),
+    ColumnSchema(0, "c", INT),
+]
+VALUES: dict[int, st.SearchStrategy[Any]] = {
+    1: st.none() | st.integers(-9, 9),
+    2: st.none() | st.sampled_from(["", "x", "y", "zz"]),
+    3: st.integers(0, 3),
+}
+
+
+@dataclass
+class Subject:
+    """A tablet under test, what it must show, and the mark below which nobody looks.
+
+    Attributes:
+        rows: now.
+        past: the time of each commit, as the bound of a snapshot, with the rows before it.
+        mark: no snapshot below this bound is read.
+    """
+
+    env: MemoryEnv = field(default_factory=MemoryEnv)
+    rows: dict[Key, Row] = field(default_factory=dict)
+    past: list[tuple[int, dict[Key, Row]]] = field(default_factory=list)
+    mark: int = 0
+    store: Store = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.open()
+        self.store.create_table("t", create_schema(COLUMNS, ["id"]), PartitionSchema())
+
+    def open(self) -> None:
+        self.store = Store(self.env, "/db", StoreOptions(durability="off", threads=1))
+
+    @property
+    def tablet(self) -> Tablet:
+        return self.store.tablets[self.store.catalog.table("t").tablets[0].id]
+
+    @property
+    def host(self) -> TabletHost:
+        return replace(self.store.committer.host, history_mark=lambda _: self.mark)
+
+    def write(self, kind: RowOpKind, batch: list[Row]) -> None:
+        table = self.store.catalog.table("t")
+        before, self.rows = self.rows, apply(self.rows, table, kind, batch)
+        txn = self.store.begin()
+        if len(batch) == 1:
+            txn.write_row(table, kind, batch[0])
+        else:
+            txn.write(table, operations(table, kind, batch))
+        timestamp = txn.commit(durable=False)
+        if timestamp is not None:
+            self.past.append((timestamp, before))
+
+    def check(self) -> None:
+        table = self.store.catalog.table("t")
+        for bound, rows in [*self.past, (self.store.begin().bound, self.rows)]:
+            if bound >= self.mark:
+                assert read(self.store.begin(), table, bound) == rows
+                self.check_rows(bound, rows)
+
+    def check_rows(self, bound: int, rows: dict[Key, Row]) -> None:
+        columns = self.store.catalog.table("t").schema.columns
+        for key in range(KEYS):
+            row = rows.get((key,))
+            wanted = None if row is None else tuple(row[c.id] for c in columns)
+            assert self.tablet.read_row(self.tablet.probe((key,)), columns, bound) == wanted
+
+
+def change(subject: Subject, draw: st.DataObject) -> None:
+    living = [key for key in range(KEYS) if (key,) in subject.rows]
+    dead = [key for key in range(KEYS) if (key,) not in subject.rows]
+    kinds = [RowOpKind.UPDATE] * 4 + [RowOpKind.DELETE] if living else []
+    kinds += [RowOpKind.INSERT] * 2 if dead else []
+    kind = draw.draw(st.sampled_from(kinds))
+    candidates = dead if kind is RowOpKind.INSERT else living
+    keys = draw.draw(st.lists(st.sampled_from(candidates), min_size=1, max_size=4, unique=True))
+    wanted = [1, 2, 3] if kind is RowOpKind.INSERT else []
+    if kind is RowOpKind.UPDATE:
+        wanted = draw.draw(st.lists(st.sampled_from([1, 2, 3]), min_size=1, unique=True))
+    batch = [{0: key, **{i: draw.draw(VALUES[i]) for i in wanted}} for key in keys]
+    subject.write(kind, batch)
+
+
+def operate(subject: Subject, draw: st.DataObject) -> None:
+    tablet, host = subject.tablet, subject.host
+    if draw.draw(st.booleans()):
+        for rowset in tablet.components.tree.rowsets:
+            flush_delta_store(tablet, rowset, host)
+    names = ["flush", "minor", "major", "major", "undo", "rowsets", "mark", "reopen"]
+    name = draw.draw(st.sampled_from(names))
+    columns = draw.draw(st.lists(st.sampled_from([1, 2, 3]), min_size=1, unique=True))
+    rowsets = tablet.components.tree.rowsets
+    if name == "mark" and subject.past:
+        subject.mark = max(subject.mark, draw.draw(st.sampled_from([b for b, _ in subject.past])))
+    elif name == "reopen":
+        subject.store.close()
+        subject.open()
+    elif name == "flush":
+        flush_memrowset(tablet, host)
+    elif name == "undo":
+        collect_undo(tablet, host)
+    elif name == "rowsets":
+        collect_deleted_rowsets(tablet, host)
+    else:
+        for rowset in rowsets:
+            if name == "minor":
+                compact_redo(tablet, rowset, host)
+            elif name == "major":
+                compact_major(tablet, rowset, columns, host)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@given(draw=st.data())
+def test_operations_on_deltas_change_nothing_that_a_snapshot_sees(draw: st.DataObject) -> None:
+    subject = Subject()
+    subject.write(RowOpKind.INSERT, [{0: key, 1: key, 2: "new", 3: 0} for key in range(KEYS - 1)])
+    flush_memrowset(subject.tablet, subject.host)
+    for _ in range(draw.draw(st.integers(2, 6))):
+        for _ in range(draw.draw(st.integers(1, 4))):
+            change(subject, draw)
+        for _ in range(draw.draw(st.integers(1, 3))):
+            operate(subject, draw)
+        subject.check()
+    subject.store.close()
+    subject.open()
+    subject.check()
+    subject.store.close()
+
+
+def test_a_reader_goes_on_with_the_files_it_began_with() -> None:
+    subject = Subject()
+    subject.write(RowOpKind.INSERT, [{0: key, 1: 0, 2: "x", 3: 0} for key in range(4)])
+    flush_memrowset(subject.tablet, subject.host)
+    for value in (1, 2):
+        subject.write(RowOpKind.UPDATE, [{0: 1, 1: value}, {0: 2, 1: value}])
+        flush_delta_store(subject.tablet, subject.tablet.components.tree.rowsets[0], subject.host)
+    (before,) = subject.tablet.components.tree.rowsets
+    columns = subject.tablet.schema.columns
+    bound = subject.store.begin().bound
+    scan = before.scan(columns, None, bound, None)
+    assert compact_redo(subject.tablet, before, subject.host) == 2
+    assert compact_major(subject.tablet, before, [1], subject.host) == 1
+    subject.store.collect_files()
+    (block,) = scan
+    assert block.columns[1].to_pylist() == [0, 2, 2, 0]
+    subject.check()
+    subject.store.close()
+
+
+def test_a_writer_that_found_its_row_before_a_compaction_still_reaches_it() -> None:
+    subject = Subject()
+    subject.write(RowOpKind.INSERT, [{0: key, 1: 0, 2: "x", 3: 0} for key in range(4)])
+    flush_memrowset(subject.tablet, subject.host)
+    subject.write(RowOpKind.UPDATE, [{0: 1, 1: 5}])
+    (rowset,) = subject.tablet.components.tree.rowsets
+    flush_delta_store(subject.tablet, rowset, subject.host)
+    table = subject.store.catalog.table("t")
+    txn = subject.store.begin()
+    txn.write_row(table, RowOpKind.UPDATE, {0: 2, 3: 7})
+    assert compact_major(subject.tablet, rowset, [1], subject.host) == 1
+    assert txn.commit(durable=False) is not None
+    subject.rows = apply(subject.rows, table, RowOpKind.UPDATE, [{0: 2, 3: 7}])
+    subject.check()
+    subject.store.close()
+    subject.open()
+    subject.check()
+    subject.store.close()
