@@ -27,6 +27,7 @@ from pykudu_sql.planner.syntax import (
     DropColumnSyntax,
     DropRangeSyntax,
     Expression,
+    PropertiesSyntax,
     RenameColumnSyntax,
     RenameTableSyntax,
     TableCommentSyntax,
@@ -41,6 +42,7 @@ from pykudu_sql.storage.alter import (
     RenameTable,
     SetAttributes,
     SetDefault,
+    SetProperties,
     SetTableComment,
     apply_steps,
 )
@@ -53,6 +55,7 @@ from pykudu_sql.storage.common.schema import (
     check_identifier,
     create_schema,
 )
+from pykudu_sql.storage.common.table_properties import check_properties
 from pykudu_sql.storage.common.type_names import parse_type
 from pykudu_sql.storage.common.types import Cell, Compression, Encoding
 from pykudu_sql.storage.errors import (
@@ -87,6 +90,7 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
         DataError: a default or a bound does not fit its column.
     """
     check_identifier(node.name, "table")
+    check_properties(dict(node.properties))
     if node.like is not None:
         return _create_like(node, text, context)
     query = None
@@ -113,7 +117,14 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
             error.position = source_position(text, _blame(node, error), 1)
         raise
     return CreateTable(
-        node.name, node.if_not_exists, schema, scheme, node.comment, query, tuple(notes)
+        node.name,
+        node.if_not_exists,
+        schema,
+        scheme,
+        node.comment,
+        query,
+        tuple(notes),
+        dict(node.properties),
     )
 
 
@@ -168,7 +179,12 @@ def _blame(node: CreateTableSyntax, error: Error) -> int:
 def _create_like(node: CreateTableSyntax, text: str, context: PlanContext) -> CreateTable:
     like = _table(node.like or "", node.start, text, context)
     return CreateTable(
-        node.name, node.if_not_exists, like.schema, like.partition_schema, node.comment
+        node.name,
+        node.if_not_exists,
+        like.schema,
+        like.partition_schema,
+        node.comment,
+        properties={**like.properties, **dict(node.properties)},
     )
 
 
@@ -310,6 +326,8 @@ def _steps(
             return [RenameTable(new_name)]
         case TableCommentSyntax(comment):
             return [SetTableComment(comment)]
+        case PropertiesSyntax(values, unset):
+            return [SetProperties((*values, *((name, None) for name in unset)))]
 
 
 def _added(definition: ColumnDefinition, text: str, context: PlanContext) -> ColumnSchema:

@@ -22,8 +22,10 @@ from pykudu_sql.planner.syntax import (
     DropRangeSyntax,
     Expression,
     KeyClause,
+    PropertiesSyntax,
     RenameColumnSyntax,
     RenameTableSyntax,
+    TableCommentSyntax,
 )
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
@@ -32,7 +34,7 @@ _ATTRIBUTES = frozenset(
     {
         "NOT", "NULL", "PRIMARY", "NON", "ENCODING", "COMPRESSION", "DEFAULT", "BLOCK_SIZE",
         "COMMENT", "UNIQUE", "CHECK", "REFERENCES", "CONSTRAINT", "COLLATE", "GENERATED",
-        "AUTO_INCREMENT", "AUTOINCREMENT",
+        "AUTO_INCREMENT", "AUTOINCREMENT", "IMMUTABLE",
     }
 )  # fmt: skip
 _UNSUPPORTED = {
@@ -125,8 +127,7 @@ def _table_option(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSy
             raise tokens.error("KUDU")
         return node
     if tokens.accept("TBLPROPERTIES"):
-        _properties(tokens)
-        return node
+        return replace(node, properties=_properties(tokens))
     key = _key_clause(tokens)
     if key is not None and node.key is None:
         return replace(node, key=key)
@@ -201,6 +202,8 @@ def _attribute(tokens: TokenStream, column: ColumnDefinition) -> ColumnDefinitio
         return replace(column, comment=tokens.string())
     if tokens.accept("DEFAULT"):
         return replace(column, default=_default(tokens))
+    if tokens.accept("IMMUTABLE"):
+        return replace(column, immutable=True)
     raise tokens.error("a column attribute")
 
 
@@ -238,15 +241,27 @@ def _default(tokens: TokenStream) -> Expression:
     return Expression(tokens.text[first.start : last.end], first.start)
 
 
-def _properties(tokens: TokenStream) -> None:
+def _properties(tokens: TokenStream) -> tuple[tuple[str, str], ...]:
     tokens.expect_symbol("(")
+    values: dict[str, str] = {}
     while True:
-        tokens.string()
+        name = tokens.string()
         tokens.expect_symbol("=")
-        tokens.string()
+        values[name] = tokens.string()
         if not tokens.accept_symbol(","):
             break
     tokens.expect_symbol(")")
+    return tuple(values.items())
+
+
+def _property_names(tokens: TokenStream) -> tuple[str, ...]:
+    tokens.accept("IF", "EXISTS")
+    tokens.expect_symbol("(")
+    names = [tokens.string()]
+    while tokens.accept_symbol(","):
+        names.append(tokens.string())
+    tokens.expect_symbol(")")
+    return tuple(names)
 
 
 def _step(tokens: TokenStream) -> AlterStepSyntax:
@@ -264,7 +279,13 @@ def _step(tokens: TokenStream) -> AlterStepSyntax:
     if tokens.accept("ALTER"):
         tokens.accept("COLUMN")
         return _alter_column(tokens)
-    raise tokens.error("ADD, DROP, RENAME, CHANGE or ALTER")
+    if tokens.accept("SET", "COMMENT"):
+        return TableCommentSyntax(tokens.string())
+    if tokens.accept("SET", "TBLPROPERTIES"):
+        return PropertiesSyntax(values=_properties(tokens))
+    if tokens.accept("UNSET", "TBLPROPERTIES"):
+        return PropertiesSyntax(unset=_property_names(tokens))
+    raise tokens.error("ADD, DROP, RENAME, CHANGE, ALTER or SET")
 
 
 def _add(tokens: TokenStream) -> AlterStepSyntax:
@@ -306,8 +327,12 @@ def _alter_column(tokens: TokenStream) -> AlterStepSyntax:
     node = AlterColumnSyntax(tokens.name("a column name"))
     if tokens.accept("DROP", "DEFAULT"):
         return replace(node, drop_default=True)
+    if tokens.accept("DROP", "IMMUTABLE"):
+        return replace(node, immutable=False)
     if not tokens.accept("SET") and not tokens.at("TYPE"):
-        raise tokens.error("SET or DROP DEFAULT")
+        raise tokens.error("SET, DROP DEFAULT or DROP IMMUTABLE")
+    if tokens.accept("IMMUTABLE"):
+        return replace(node, immutable=True)
     if tokens.accept("DEFAULT"):
         return replace(node, default=_default(tokens))
     if tokens.accept("ENCODING"):
@@ -322,7 +347,7 @@ def _alter_column(tokens: TokenStream) -> AlterStepSyntax:
 
 
 def _unalterable(tokens: TokenStream) -> SyntaxError:
-    error = tokens.error("DEFAULT, ENCODING, COMPRESSION, BLOCK_SIZE or COMMENT")
+    error = tokens.error("DEFAULT, ENCODING, COMPRESSION, BLOCK_SIZE, COMMENT or IMMUTABLE")
     if tokens.current.word in ("TYPE", "DATA", "NOT", "NULL"):
         error.hint = "the type and nullability of a column cannot be altered"
     return error

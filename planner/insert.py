@@ -104,15 +104,17 @@ def _head(tokens: TokenStream, context: PlanContext) -> _Head:
     columns: tuple[ColumnSchema, ...] = table.schema.visible_columns
     listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
     if listed:
-        columns = _listed_columns(tokens, table)
-    hidden = table.schema.auto_incrementing
-    if kind is RowOpKind.UPSERT and hidden:
-        if not replaces:
-            raise NotSupportedError(
-                f"UPSERT into table '{table.name}': its primary key is not unique",
-                hint="INSERT adds rows; UPDATE .. WHERE changes them",
+        columns = _listed_columns(tokens, table, kind)
+    if table.schema.auto_incrementing and not kind.numbers:
+        numbered = any(table.schema.is_hidden(column) for column in columns)
+        if not replaces and not numbered:
+            raise NotNullError(
+                f"{table.schema.key_columns[-1].name} of table '{table.name}' should be set for "
+                f"{kind}: its primary key is not unique",
+                hint="INSERT adds rows; name the column to UPSERT a row by its number",
             )
-        kind, replaces = RowOpKind.INSERT, False
+        if replaces and not numbered:
+            kind, replaces = RowOpKind.INSERT, False
     head = _Head(table, kind, columns, listed, replaces)
     _check_required(head, tokens.text, place)
     return head
@@ -120,6 +122,8 @@ def _head(tokens: TokenStream, context: PlanContext) -> _Head:
 
 def _kind(tokens: TokenStream) -> tuple[RowOpKind, bool]:
     """The operation, and whether it is REPLACE."""
+    if tokens.accept("UPSERT", "IGNORE"):
+        return RowOpKind.UPSERT_IGNORE, False
     if tokens.accept("UPSERT"):
         return RowOpKind.UPSERT, False
     if tokens.accept("REPLACE"):
@@ -142,7 +146,9 @@ def _ignoring(head: _Head) -> _Head:
     return _Head(head.table, RowOpKind.INSERT_IGNORE, head.columns, head.listed, False)
 
 
-def _listed_columns(tokens: TokenStream, table: TableInfo) -> tuple[ColumnSchema, ...]:
+def _listed_columns(
+    tokens: TokenStream, table: TableInfo, kind: RowOpKind
+) -> tuple[ColumnSchema, ...]:
     tokens.expect_symbol("(")
     columns: list[ColumnSchema] = []
     while True:
@@ -157,7 +163,7 @@ def _listed_columns(tokens: TokenStream, table: TableInfo) -> tuple[ColumnSchema
             raise ProgrammingError(
                 f"column '{name}' is given twice", position=position, sqlstate="42701"
             )
-        if table.schema.is_hidden(column):
+        if table.schema.is_hidden(column) and kind.numbers:
             raise InvalidSchemaError(
                 f"column '{name}' is numbered by the table and cannot be set", position=position
             )
@@ -174,7 +180,7 @@ def _check_required(head: _Head, text: str, place: Token) -> None:
     given = {column.id for column in head.columns}
     for column in schema.visible_columns:
         required = not column.nullable and column.write_default is None
-        if head.kind is RowOpKind.UPSERT and not head.replaces:
+        if not head.kind.numbers and not head.replaces:
             required = column.id in schema.key_ids
         if required and column.id not in given:
             what = "key column" if column.id in schema.key_ids else "required column"

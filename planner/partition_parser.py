@@ -1,6 +1,7 @@
 """Recursive descent for PARTITION BY and for the ranges of ALTER TABLE.
 
-    PARTITION BY HASH [(cols)] PARTITIONS n [, HASH ...] [, RANGE [(cols)] [(range, ...)]]
+    PARTITION BY HASH [(cols)] PARTITIONS n [, HASH ...] [, RANGE [(cols)] [(range, ...)] [splits]]
+    splits := SPLIT ROWS ((v1, v2), ...)
     range := PARTITION lo <[=] VALUES [<[=] hi] | PARTITION VALUES <[=] hi
            | PARTITION VALUE = v | PARTITION VALUE = (v1, v2) | PARTITION UNBOUNDED
     each range may be followed by HASH ... of its own
@@ -15,6 +16,7 @@ from pykudu_sql.planner.syntax import (
     HashClause,
     PartitionClause,
     RangeClause,
+    SplitRow,
 )
 from pykudu_sql.planner.token_stream import TokenStream
 
@@ -33,17 +35,19 @@ def parse_partition_by(tokens: TokenStream) -> PartitionClause:
     hashes: list[HashClause] = []
     range_columns: tuple[str, ...] | None = None
     ranges: tuple[RangeClause, ...] | None = None
+    splits: tuple[SplitRow, ...] = ()
     while True:
         if tokens.at("HASH"):
             hashes.append(_hash(tokens))
         elif tokens.at("RANGE") and range_columns is None:
             tokens.take()
             range_columns, ranges = _range_dimension(tokens)
+            splits = _split_rows(tokens)
         else:
             raise tokens.error("HASH or RANGE")
         if not tokens.accept_symbol(",") and not tokens.at("HASH") and not tokens.at("RANGE"):
             break
-    return PartitionClause(tuple(hashes), range_columns, ranges, start)
+    return PartitionClause(tuple(hashes), range_columns, ranges, start, splits)
 
 
 def parse_range(tokens: TokenStream) -> RangeClause:
@@ -84,6 +88,20 @@ def _range_dimension(
             break
     tokens.expect_symbol(")")
     return columns, tuple(ranges)
+
+
+def _split_rows(tokens: TokenStream) -> tuple[SplitRow, ...]:
+    if not tokens.accept("SPLIT", "ROWS"):
+        return ()
+    tokens.expect_symbol("(")
+    rows = []
+    while True:
+        start = tokens.current.start
+        rows.append(SplitRow(_values(tokens), start))
+        if not tokens.accept_symbol(","):
+            break
+    tokens.expect_symbol(")")
+    return tuple(rows)
 
 
 def _bounds(tokens: TokenStream) -> tuple[BoundClause | None, BoundClause | None]:

@@ -5,8 +5,19 @@ from collections.abc import Sequence
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.expression import cell_of
 from pykudu_sql.planner.lexer import source_position
-from pykudu_sql.planner.syntax import BoundClause, HashClause, PartitionClause, RangeClause
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema, RangePartition
+from pykudu_sql.planner.syntax import (
+    BoundClause,
+    Expression,
+    HashClause,
+    PartitionClause,
+    RangeClause,
+)
+from pykudu_sql.storage.common.partition import (
+    HashDimension,
+    PartitionSchema,
+    RangePartition,
+    split_range,
+)
 from pykudu_sql.storage.common.range_bound import Bound, exclusive_upper, inclusive_lower
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.errors import Error, InvalidSchemaError
@@ -26,9 +37,16 @@ def partition_schema(
         return PartitionSchema(hashes)
     columns = _named(clause.range_columns, schema)
     ids = tuple(column.id for column in columns)
-    if clause.ranges is None:
-        return PartitionSchema(hashes, ids, (RangePartition(),))
-    ranges = tuple(_range(span, columns, schema, text, context) for span in clause.ranges)
+    ranges: tuple[RangePartition, ...] = (RangePartition(),)
+    if clause.ranges is not None:
+        ranges = tuple(_range(span, columns, schema, text, context) for span in clause.ranges)
+    for split in clause.splits:
+        row = _row(split.values, columns, text, context)
+        try:
+            ranges = split_range(columns, ranges, row)
+        except InvalidSchemaError as error:
+            error.position = source_position(text, split.start, len(str(split)))
+            raise
     return PartitionSchema(hashes, ids, ranges)
 
 
@@ -96,16 +114,21 @@ def _range(
 def _cells(
     bound: BoundClause | None, columns: Sequence[ColumnSchema], text: str, context: PlanContext
 ) -> Bound | None:
-    if bound is None:
-        return None
-    if len(bound.values) != len(columns):
+    return None if bound is None else _row(bound.values, columns, text, context)
+
+
+def _row(
+    values: Sequence[Expression], columns: Sequence[ColumnSchema], text: str, context: PlanContext
+) -> Bound:
+    """One cell for each range column."""
+    if len(values) != len(columns):
         raise InvalidSchemaError(
-            f"range partition bound has {len(bound.values)} values for {len(columns)} columns",
+            f"range partition bound has {len(values)} values for {len(columns)} columns",
             hint=f"give one value for each of {', '.join(c.name for c in columns)}",
-            position=source_position(text, bound.values[0].start),
+            position=source_position(text, values[0].start),
         )
     cells = []
-    for value, column in zip(bound.values, columns, strict=True):
+    for value, column in zip(values, columns, strict=True):
         cell = cell_of(value, column, text, context)
         if cell is None:
             raise InvalidSchemaError(

@@ -11,7 +11,7 @@ may differ next time (the time of day, a change of the schema).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
@@ -22,6 +22,7 @@ from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import Schema
+from pykudu_sql.storage.common.table_properties import Properties
 from pykudu_sql.storage.common.types import DataType
 
 
@@ -202,6 +203,7 @@ class CreateTable:
     comment: str = ""
     query: Query | None = None
     notes: tuple[str, ...] = ()
+    properties: Properties = field(default_factory=dict)
     cacheable: ClassVar[bool] = False
 
     @property

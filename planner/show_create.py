@@ -5,6 +5,7 @@ out, and the text plans to the same schema and partitions.
 """
 
 from pykudu_sql.planner.lexer import quote_string
+from pykudu_sql.planner.syntax import property_list
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition_text import partition_by_sql
 from pykudu_sql.storage.common.range_bound import literal
@@ -27,6 +28,8 @@ def create_table_sql(table: TableInfo) -> str:
     if table.comment:
         parts.append(f"COMMENT {quote_string(table.comment)}")
     parts.append("STORED AS KUDU")
+    if table.properties:
+        parts.append(f"TBLPROPERTIES ({property_list(sorted(table.properties.items()))})")
     return "\n".join(parts)
 
 
@@ -46,6 +49,8 @@ def _column(column: ColumnSchema, schema: Schema) -> str:
     parts = [quoted(column.name), str(column.type)]
     if not column.nullable and column.id not in schema.key_ids:
         parts.append("NOT NULL")
+    if column.immutable:
+        parts.append("IMMUTABLE")
     if column.encoding is not Encoding.AUTO_ENCODING:
         parts.append(f"ENCODING {column.encoding}")
     if column.compression is not Compression.DEFAULT_COMPRESSION:

@@ -40,6 +40,7 @@ class ColumnDefinition:
     block_size: int | None = None
     default: Expression | None = None
     comment: str | None = None
+    immutable: bool = False
 
     def __str__(self) -> str:
         parts = [self.name, self.type]
@@ -47,6 +48,8 @@ class ColumnDefinition:
             parts.append("PRIMARY KEY" if self.unique_key else "NON UNIQUE PRIMARY KEY")
         if self.nullable is not None:
             parts.append("NULL" if self.nullable else "NOT NULL")
+        if self.immutable:
+            parts.append("IMMUTABLE")
         if self.encoding is not None:
             parts.append(f"ENCODING {self.encoding}")
         if self.compression is not None:
@@ -128,20 +131,37 @@ class RangeClause:
 
 
 @dataclass(frozen=True, slots=True)
+class SplitRow:
+    """One row of `SPLIT ROWS`: a value for each range column."""
+
+    values: tuple[Expression, ...]
+    start: int
+
+    def __str__(self) -> str:
+        return f"({_listed(self.values)})"
+
+
+@dataclass(frozen=True, slots=True)
 class PartitionClause:
-    """`PARTITION BY` with its dimensions; no range columns with ranges stand for the whole key."""
+    """`PARTITION BY` with its dimensions; no range columns with ranges stand for the whole key.
+
+    Attributes:
+        splits: rows at which the ranges are cut.
+    """
 
     hashes: tuple[HashClause, ...] = ()
     range_columns: tuple[str, ...] | None = None
     ranges: tuple[RangeClause, ...] | None = None
     start: int = 0
+    splits: tuple[SplitRow, ...] = ()
 
     def __str__(self) -> str:
         parts = [str(clause) for clause in self.hashes]
         if self.range_columns is not None:
             columns = f" ({', '.join(self.range_columns)})" if self.range_columns else ""
             listed = "" if self.ranges is None else f" ({_listed(self.ranges)})"
-            parts.append(f"RANGE{columns}{listed}")
+            splits = f" SPLIT ROWS ({_listed(self.splits)})" if self.splits else ""
+            parts.append(f"RANGE{columns}{listed}{splits}")
         return f"PARTITION BY {', '.join(parts)}"
 
 
@@ -163,6 +183,7 @@ class CreateTableSyntax:
     comment: str = ""
     like: str | None = None
     query_start: int | None = None
+    properties: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         head = f"CREATE TABLE {'IF NOT EXISTS ' if self.if_not_exists else ''}{self.name}"
@@ -178,6 +199,8 @@ class CreateTableSyntax:
             parts.append(str(self.partitions))
         if self.comment:
             parts.append(f"COMMENT {quote_string(self.comment)}")
+        if self.properties:
+            parts.append(f"TBLPROPERTIES ({property_list(self.properties)})")
         return " ".join(parts)
 
 
@@ -220,7 +243,7 @@ class RenameColumnSyntax:
 
 @dataclass(frozen=True, slots=True)
 class AlterColumnSyntax:
-    """`ALTER COLUMN name SET attribute value`, or `DROP DEFAULT`: one attribute is set."""
+    """`ALTER COLUMN name SET attribute value`, `DROP DEFAULT`: one attribute is set or dropped."""
 
     name: str
     encoding: str | None = None
@@ -229,8 +252,11 @@ class AlterColumnSyntax:
     comment: str | None = None
     default: Expression | None = None
     drop_default: bool = False
+    immutable: bool | None = None
 
     def __str__(self) -> str:
+        if self.immutable is not None:
+            return f"ALTER COLUMN {self.name} {'SET' if self.immutable else 'DROP'} IMMUTABLE"
         attributes = (
             ("ENCODING", self.encoding),
             ("COMPRESSION", self.compression),
@@ -275,6 +301,29 @@ class RenameTableSyntax:
         return f"RENAME TO {self.new_name}"
 
 
+@dataclass(frozen=True, slots=True)
+class TableCommentSyntax:
+    """`SET COMMENT 'text'`."""
+
+    comment: str
+
+    def __str__(self) -> str:
+        return f"SET COMMENT {quote_string(self.comment)}"
+
+
+@dataclass(frozen=True, slots=True)
+class PropertiesSyntax:
+    """`SET TBLPROPERTIES ('name' = 'value', ...)`, or `UNSET TBLPROPERTIES ('name', ...)`."""
+
+    values: tuple[tuple[str, str], ...] = ()
+    unset: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.unset:
+            return f"UNSET TBLPROPERTIES ({_listed(map(quote_string, self.unset))})"
+        return f"SET TBLPROPERTIES ({property_list(self.values)})"
+
+
 AlterStepSyntax = (
     AddColumnsSyntax
     | DropColumnSyntax
@@ -283,6 +332,8 @@ AlterStepSyntax = (
     | AddRangeSyntax
     | DropRangeSyntax
     | RenameTableSyntax
+    | TableCommentSyntax
+    | PropertiesSyntax
 )
 
 
@@ -297,6 +348,11 @@ class AlterTableSyntax:
 
     def __str__(self) -> str:
         return f"ALTER TABLE {self.name} {_listed(self.steps)}"
+
+
+def property_list(values: Iterable[tuple[str, str]]) -> str:
+    """Properties as TBLPROPERTIES lists them."""
+    return _listed(f"{quote_string(name)} = {quote_string(value)}" for name, value in values)
 
 
 def _listed(items: Iterable[object]) -> str:

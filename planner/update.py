@@ -2,9 +2,10 @@
 
 An UPDATE of any WHERE becomes a SELECT of the key columns and the new values over the same FROM;
 what it yields are the rows to change, each key once. Statements on one key with constants skip
-the engine.
+the engine. UPDATE IGNORE leaves the cells of immutable columns alone; DELETE IGNORE is DELETE.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,9 +25,11 @@ from pykudu_sql.planner.target import cell_literal, check_writable, target_table
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.planner.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
     DataError,
+    ImmutableColumnError,
     NotNullError,
     NotSupportedError,
     ProgrammingError,
@@ -34,6 +37,10 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
 )
 
+# `IGNORE` behind the first word, unless it is the table's name.
+_IGNORE = re.compile(
+    r"(UPDATE|DELETE)(\s+IGNORE)(?=\s+(?!SET\b|AS\b|WHERE\b|USING\b)[^\s;])", re.IGNORECASE
+)
 _UPDATE_CLAUSES = frozenset({"this", "expressions", "from_", "where", "with_"})
 _DELETE_CLAUSES = frozenset({"this", "tables", "using", "where", "with_", "cluster"})
 
@@ -87,8 +94,10 @@ def plan_update(text: str, context: PlanContext, start: int = 0) -> UpdateQuery 
         SyntaxError, NotSupportedError: a clause is wrong or not offered.
         UndefinedTableError, UndefinedColumnError: a name is unknown.
         ProgrammingError: a key column, or one column twice, is assigned.
+        ImmutableColumnError: an immutable column is assigned.
         DataError: a constant does not fit its column.
     """
+    text, kind = _without_ignore(text, start)
     tree = parse(text, start)
     if not isinstance(tree, exp.Update) or not isinstance(tree.this, exp.Table):
         raise SyntaxError("UPDATE table SET column = value [FROM ...] [WHERE ...] is expected")
@@ -96,7 +105,7 @@ def plan_update(text: str, context: PlanContext, start: int = 0) -> UpdateQuery 
     volatile = any(True for _ in current_nodes(tree))
     clause = tree.args.get("from_")
     rows = _rows(tree, tree.this, [clause.this] if clause else [], text, context)
-    assignments = _assignments(tree.expressions, rows.table, text, context)
+    assignments = _assignments(tree.expressions, rows.table, kind, text, context)
     rows.select.set("expressions", rows.key_columns() + [a.as_node() for a in assignments])
     if rows.joined:
         rows.select.set("distinct", exp.Distinct(on=exp.Tuple(expressions=rows.key_columns())))
@@ -119,6 +128,7 @@ def plan_delete(text: str, context: PlanContext, start: int = 0) -> DeleteQuery 
         SyntaxError, NotSupportedError: a clause is wrong or not offered.
         UndefinedTableError, UndefinedColumnError: a name is unknown.
     """
+    text, _ = _without_ignore(text, start)
     tree = parse(text, start)
     if not isinstance(tree, exp.Delete):
         raise SyntaxError("DELETE FROM table [USING ...] [WHERE ...] is expected")
@@ -158,6 +168,15 @@ def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery:
     rows.select.set("expressions", rows.key_columns())
     bound = bind(rows.select, tokens.text, context)
     return DeleteQuery(table, finish(rows.select, bound, context))
+
+
+def _without_ignore(text: str, start: int) -> tuple[str, RowOpKind]:
+    """The statement with IGNORE blanked out, so that places stay, and what an UPDATE does then."""
+    found = _IGNORE.match(text, start)
+    if found is None:
+        return text, RowOpKind.UPDATE
+    first, last = found.span(2)
+    return text[:first] + " " * (last - first) + text[last:], RowOpKind.UPDATE_IGNORE
 
 
 def _refuse_clauses(tree: exp.Expr, offered: frozenset[str], text: str) -> None:
@@ -202,7 +221,7 @@ def _rows(
 
 
 def _assignments(
-    nodes: Sequence[exp.Expr], table: TableInfo, text: str, context: PlanContext
+    nodes: Sequence[exp.Expr], table: TableInfo, kind: RowOpKind, text: str, context: PlanContext
 ) -> list[_Assignment]:
     assignments: list[_Assignment] = []
     for node in nodes:
@@ -211,7 +230,7 @@ def _assignments(
                 "SET takes column = value, separated by commas",
                 position=node_position(node, text),
             )
-        column = _assigned_column(node.this, table, text)
+        column = _assigned_column(node.this, table, kind, text)
         if any(column is other.column for other in assignments):
             raise ProgrammingError(
                 f"column '{column.name}' is assigned twice",
@@ -222,7 +241,9 @@ def _assignments(
     return assignments
 
 
-def _assigned_column(node: exp.Column, table: TableInfo, text: str) -> ColumnSchema:
+def _assigned_column(
+    node: exp.Column, table: TableInfo, kind: RowOpKind, text: str
+) -> ColumnSchema:
     name = node.name.lower()
     column = table.schema.by_name.get(name)
     if column is None:
@@ -234,6 +255,12 @@ def _assigned_column(node: exp.Column, table: TableInfo, text: str) -> ColumnSch
             hint="DELETE the row and INSERT it with the new key",
             position=node_position(node.this, text),
             sqlstate="42P16",
+        )
+    if column.immutable and not kind.ignores:
+        raise ImmutableColumnError(
+            f"UPDATE not allowed for immutable column '{name}' of table '{table.name}'",
+            hint="UPDATE IGNORE leaves such columns alone",
+            position=node_position(node.this, text),
         )
     return column
 

@@ -48,7 +48,9 @@ class Database:
         if settings.read_only and not env.exists(layout.current_path(path)):
             raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
         self.store = Store(env, path, _store_options(settings))
-        spill = None if path == MEMORY else f"{layout.temporary_directory(path)}/{_SPILL_FOLDER}"
+        spill = None
+        if path != MEMORY and not settings.read_only:
+            spill = f"{layout.temporary_directory(path)}/{_SPILL_FOLDER}"
         self._duckdb = DuckDB(EngineOptions(settings.threads, settings.memory_limit, spill))
         self._sessions = 0
 

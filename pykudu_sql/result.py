@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pykudu_sql.dbapi.types import SqlType
+from pykudu_sql.storage.common.row_result import RowError
 from pykudu_sql.storage.common.types import MAX_DATE, MIN_DATE, DataType
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
@@ -75,11 +76,13 @@ class Outcome:
         result: its rows, None for a statement that has none.
         rowcount: rows changed or found; -1 where that has no meaning.
         message: what was done, for people.
+        row_errors: rows that were left out (`row_errors = 'collect'`).
     """
 
     result: Result | None = None
     rowcount: int = -1
     message: str | None = None
+    row_errors: tuple[RowError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

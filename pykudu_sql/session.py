@@ -34,6 +34,7 @@ from pykudu_sql.result import Outcome, python_values
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog import Catalog
 from pykudu_sql.storage.common.hybrid_time import bound_at
+from pykudu_sql.storage.common.row_result import RowError
 from pykudu_sql.storage.errors import InterfaceError, ProgrammingError, SyntaxError
 
 MAX_STATEMENTS = 512
@@ -117,8 +118,8 @@ class Session:
                 _check_parameters(prepared, parameters)
             return write_many(self._state, meant, rows)
 
-    def append(self, table: str, data: object) -> Outcome:
-        """Insert the rows of an Arrow table, a pandas frame or a dict of columns, all or nothing.
+    def append(self, table: str, data: object, operation: str) -> Outcome:
+        """Do one operation on the rows of an Arrow table, a pandas frame or a dict of columns.
 
         Raises:
             Error: see `executor.append`.
@@ -126,11 +127,18 @@ class Session:
         with self._lock:
             self._check_open()
             self._state.cancelled.clear()
-            return append(self._state, table, data)
+            return append(self._state, table, data, operation)
+
+    @property
+    def row_errors(self) -> tuple[RowError, ...]:
+        """Rows that the last writing statement left out."""
+        return self._state.row_errors
 
     def _prepared(self, sql: str) -> PreparedStatement:
         if not isinstance(sql, str):
             raise InterfaceError(f"a statement is text, not {type(sql).__name__}", sqlstate="07006")
+        if not self._transactions.is_open:
+            self._store.refresh()
         known = self._statements.get(sql)
         if (
             known is not None
@@ -199,6 +207,18 @@ class Session:
         with self._lock:
             self._check_open()
             self._transactions.commit()
+
+    def refresh(self) -> None:
+        """End the open transaction, if there is one, and see what others have committed since.
+
+        Raises:
+            OperationalError: the open transaction has changed rows.
+            CorruptionError, DiskError: the database cannot be read.
+        """
+        with self._lock:
+            self._check_open()
+            self._transactions.end_reading()
+            self._store.refresh()
 
     def rollback(self) -> None:
         """Forget the open transaction, if there is one."""

@@ -43,6 +43,7 @@ class SessionSettings:
     implicit_primary_key: bool = False
     default_hash_partitions: int = 0
     as_of: int | None = None
+    row_errors: str = "fail"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,13 @@ def _durability(value: object) -> str:
     return text
 
 
+def _row_errors(value: object) -> str:
+    text = str(value).lower()
+    if text not in ("fail", "collect"):
+        raise ValueError("'fail' or 'collect'")
+    return text
+
+
 def _boolean(value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -150,6 +158,9 @@ _TABLE = (
             "hash partitions of a CREATE TABLE without PARTITION BY; 0 is a single tablet"),
     Setting("as_of", Scope.SESSION, "moment", _moment,
             "the moment at which tables without an AS OF of their own are read"),
+    Setting("row_errors", Scope.SESSION, "text", _row_errors,
+            "what a bad row does: 'fail' fails its statement; 'collect' leaves the row out and "
+            "reports it in SHOW ROW ERRORS"),
 )  # fmt: skip
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType({setting.name: setting for setting in _TABLE})

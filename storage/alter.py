@@ -8,10 +8,12 @@ new one or raises, so that a statement with many steps is atomic (Kudu's rules:
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from pykudu_sql.storage.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.common.partition import PartitionSchema, RangePartition
-from pykudu_sql.storage.common.schema import ColumnSchema, check_identifier
+from pykudu_sql.storage.common.schema import ColumnSchema, check_comment, check_identifier
+from pykudu_sql.storage.common.table_properties import check_properties
 from pykudu_sql.storage.common.types import Cell, Compression, Encoding
 
 
@@ -46,14 +48,18 @@ class SetDefault:
 
 
 @dataclass(frozen=True, slots=True)
-class SetStorage:
-    """Change how files written from now on store a column; None leaves an attribute as it is."""
+class SetAttributes:
+    """Change attributes of a column; None leaves one as it is.
+
+    How a column is stored changes for files written from now on.
+    """
 
     name: str
     encoding: Encoding | None = None
     compression: Compression | None = None
     block_size: int | None = None
     comment: str | None = None
+    immutable: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +83,31 @@ class RenameTable:
     new_name: str
 
 
+@dataclass(frozen=True, slots=True)
+class SetTableComment:
+    """Change what the table says of itself."""
+
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetProperties:
+    """Set properties of the table; a value of None removes one."""
+
+    values: tuple[tuple[str, str | None], ...]
+
+
 AlterStep = (
     AddColumn
     | DropColumn
     | RenameColumn
     | SetDefault
-    | SetStorage
+    | SetAttributes
     | AddRange
     | DropRange
     | RenameTable
+    | SetTableComment
+    | SetProperties
 )
 
 
@@ -113,26 +135,34 @@ def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
         case SetDefault(name, value):
             column = replace(schema.column(name), write_default=value)
             return replace(table, schema=schema.replace_column(column))
-        case SetStorage():
-            return replace(
-                table, schema=schema.replace_column(_restore(schema.column(step.name), step))
-            )
+        case SetAttributes():
+            column = _with_attributes(schema.column(step.name), step)
+            return replace(table, schema=schema.replace_column(column))
         case RenameTable(new_name):
             check_identifier(new_name, "table")
             return replace(table, name=new_name)
+        case SetTableComment(comment):
+            check_comment(comment, f"table '{table.name}'")
+            return replace(table, comment=comment)
+        case SetProperties(values):
+            merged = {**table.properties, **dict(values)}
+            properties = {name: text for name, text in merged.items() if text is not None}
+            check_properties(properties)
+            return replace(table, properties=MappingProxyType(properties))
         case AddRange(added):
             return repartition(table, table.partition_schema.add_range(schema, added))
         case DropRange(dropped):
             return repartition(table, table.partition_schema.drop_range(schema, dropped))
 
 
-def _restore(column: ColumnSchema, step: SetStorage) -> ColumnSchema:
+def _with_attributes(column: ColumnSchema, step: SetAttributes) -> ColumnSchema:
     return replace(
         column,
         encoding=column.encoding if step.encoding is None else step.encoding,
         compression=column.compression if step.compression is None else step.compression,
         block_size=column.block_size if step.block_size is None else step.block_size,
         comment=column.comment if step.comment is None else step.comment,
+        immutable=column.immutable if step.immutable is None else step.immutable,
     )
 
 

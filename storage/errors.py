@@ -172,6 +172,12 @@ class AlreadyPresentError(IntegrityError):
     default_sqlstate = "23505"
 
 
+class ImmutableColumnError(IntegrityError):
+    """A row that exists would get another value in an immutable column."""
+
+    default_sqlstate = "23001"
+
+
 class NotNullError(IntegrityError):
     """NULL, or nothing at all, for a column that needs a value."""
 

@@ -8,16 +8,15 @@ visibility is what `Transaction.commit` does.
 from collections.abc import Mapping
 
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.row_operation import RowOpKind, check_cells
+from pykudu_sql.storage.common.row_operation import RowOpKind, check_cells, check_set
 from pykudu_sql.storage.common.types import Cell
-from pykudu_sql.storage.errors import NotSupportedError
-from pykudu_sql.storage.table import complete_cells, set_ids
+from pykudu_sql.storage.table import complete_cells, set_columns
 from pykudu_sql.storage.tablet.commit_record import RowInsert, RowMutation, TabletWrites
 from pykudu_sql.storage.tablet.keyed_operations import ChangedRow, KeyedRow, NewRow, decide
 from pykudu_sql.storage.tablet.locator import find_row
 from pykudu_sql.storage.tablet.pending_writes import LATEST
 from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
-from pykudu_sql.storage.transaction_host import TransactionHost, check_unchanged
+from pykudu_sql.storage.transaction_host import TransactionHost, check_writable_still
 
 
 def keyed_row(
@@ -37,29 +36,16 @@ def keyed_row(
     """
     schema = table.schema
     check_cells(schema, cells, table.name)
-    set_columns = set_ids(schema, cells)
+    check_set(schema, kind, cells, table.name)
+    changed = set_columns(schema, kind, cells)
     if kind.may_insert:
         if schema.auto_incrementing:
-            check_countable(table, kind)
-            cells = {**cells, schema.key_ids[-1]: host.auto_ids(table, 1)}
+            cells = host.auto_increment.number_row(table, kind, cells)
         cells = complete_cells(table, cells)
     index = table.assigner.assign_one(cells)
     tablet = host.tablets[table.tablets[index].id]
     probe = tablet.probe(tuple([cells[i] for i in schema.key_ids]))
-    return tablet, KeyedRow(kind, probe, cells, set_columns)
-
-
-def check_countable(table: TableInfo, kind: RowOpKind) -> None:
-    """See that a kind of operation makes sense for a table whose key counts by itself.
-
-    Raises:
-        NotSupportedError: it does not.
-    """
-    if kind is not RowOpKind.INSERT and kind is not RowOpKind.INSERT_IGNORE:
-        raise NotSupportedError(
-            f"table '{table.name}' has a NON UNIQUE PRIMARY KEY and takes no UPSERT",
-            hint="use INSERT, or UPDATE the rows by a WHERE",
-        )
+    return tablet, KeyedRow(kind, probe, cells, changed.ids, changed.fixed)
 
 
 class RowWriter:
@@ -93,7 +79,7 @@ class RowWriter:
         tablet, row = keyed_row(host, table, kind, cells)
         with committer.lock:
             committer.check_writable()
-            check_unchanged(host, table)
+            check_writable_still(host, table)
             components = tablet.components
             memrowset = components.memrowset
             candidates = components.with_key(row.probe.encoded)

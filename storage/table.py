@@ -26,6 +26,19 @@ _MOSTLY = 8
 
 
 @dataclass(frozen=True, slots=True)
+class SetColumns:
+    """What an operation sets in a row that is there already.
+
+    Attributes:
+        ids: see `KeyedOperations.set_ids`.
+        fixed: see `KeyedOperations`.
+    """
+
+    ids: tuple[int, ...]
+    fixed: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class AssignedRows:
     """A batch whose keys are encoded and distinct and whose rows know their tablets.
 
@@ -33,13 +46,13 @@ class AssignedRows:
         operations: what to do.
         keys: encoded, one a row.
         tablets: index into the table's tablets, one a row, int32[n].
-        set_ids: see `KeyedOperations`.
+        changed: what is set in rows that are there already.
     """
 
     operations: RowOperations
     keys: EncodedKeys
     tablets: npt.NDArray[np.int32]
-    set_ids: tuple[int, ...]
+    changed: SetColumns
 
 
 def complete(table: TableInfo, operations: RowOperations) -> RowOperations:
@@ -92,13 +105,19 @@ def complete_cells(table: TableInfo, cells: Mapping[int, Cell]) -> dict[int, Cel
     return full
 
 
-def set_ids(schema: Schema, columns: Mapping[int, object]) -> tuple[int, ...]:
-    """The ids among `columns` that lie outside the key."""
-    return tuple(i for i in columns if i not in schema.key_ids)
+def set_columns(schema: Schema, kind: RowOpKind, columns: Mapping[int, object]) -> SetColumns:
+    """What an operation sets in a present row: *_IGNORE leaves immutable columns alone."""
+    ids = tuple([i for i in columns if i not in schema.key_ids])
+    immutable = schema.immutable_ids
+    if not immutable or kind.numbers or immutable.isdisjoint(ids):
+        return SetColumns(ids, None)
+    if kind.ignores:
+        return SetColumns(tuple(i for i in ids if i not in immutable), None)
+    return SetColumns(ids, next(schema.by_id[i].name for i in ids if i in immutable))
 
 
 def assign(
-    table: TableInfo, encoder: KeyEncoder, operations: RowOperations, set_columns: tuple[int, ...]
+    table: TableInfo, encoder: KeyEncoder, operations: RowOperations, changed: SetColumns
 ) -> AssignedRows:
     """Encode keys, settle keys that a batch names twice, and find each row's tablet.
 
@@ -109,7 +128,7 @@ def assign(
         table: to be written.
         encoder: of its key.
         operations: complete.
-        set_columns: see `KeyedOperations.set_ids`.
+        changed: what it sets in rows that are there already.
 
     Raises:
         AlreadyPresentError: an INSERT names a key twice.
@@ -124,18 +143,39 @@ def assign(
         columns, keys = take(columns, kept), keys.take(kept)
         operations = RowOperations(operations.kind, columns, len(kept))
     tablets = table.assigner.assign({i: columns[i] for i in table.schema.key_ids})
-    return AssignedRows(operations, keys, tablets, set_columns)
+    return AssignedRows(operations, keys, tablets, changed)
 
 
-def split(rows: AssignedRows) -> Iterator[tuple[int, KeyedOperations]]:
-    """The rows of each tablet, by its index."""
-    for index in np.unique(rows.tablets):
+@dataclass(frozen=True, slots=True)
+class TabletRows:
+    """The rows of a batch that belong to one tablet.
+
+    Attributes:
+        tablet: index into the table's tablets.
+        batch: what to do.
+        places: of the rows in the whole batch, ascending, int64[n].
+    """
+
+    tablet: int
+    batch: KeyedOperations
+    places: npt.NDArray[np.int64]
+
+
+def split(rows: AssignedRows) -> Iterator[TabletRows]:
+    """The rows of each tablet."""
+    whole = KeyedOperations(rows.operations, rows.keys, rows.changed.ids, rows.changed.fixed)
+    for index in np.unique(rows.tablets).tolist():
         mine = np.flatnonzero(rows.tablets == index)
-        if len(mine) == len(rows.keys):
-            yield int(index), KeyedOperations(rows.operations, rows.keys, rows.set_ids)
-            return
-        part = RowOperations(rows.operations.kind, take(rows.operations.columns, mine), len(mine))
-        yield int(index), KeyedOperations(part, rows.keys.take(mine), rows.set_ids)
+        yield TabletRows(index, choose(whole, mine), mine)
+
+
+def choose(batch: KeyedOperations, places: npt.NDArray[np.int64]) -> KeyedOperations:
+    """Some rows of a batch, by their places."""
+    if len(places) == len(batch.keys):
+        return batch
+    columns = take(batch.operations.columns, places)
+    part = RowOperations(batch.kind, columns, len(places))
+    return KeyedOperations(part, batch.keys.take(places), batch.set_ids, batch.fixed)
 
 
 def _settle(
@@ -159,14 +199,19 @@ def given_twice(
     table: TableInfo, columns: Mapping[int, pa.Array], place: int
 ) -> AlreadyPresentError:
     """The error that says an INSERT has the key of one of its rows twice."""
-    names = ", ".join(c.name for c in table.schema.key_columns)
-    values = ", ".join(
-        str(plain(columns[i].slice(place, 1))[0].as_py()) for i in table.schema.key_ids
-    )
     return AlreadyPresentError(
-        f"key given twice in one INSERT into table '{table.name}': ({names}) = ({values})",
+        f"key given twice in one INSERT into table '{table.name}': "
+        f"{key_text(table, columns, place)}",
         hint="use UPSERT to keep the last, or INSERT OR IGNORE to keep the first",
     )
+
+
+def key_text(table: TableInfo, columns: Mapping[int, pa.Array], place: int) -> str:
+    """The key of one row of a batch for people: `(id) = (5)`; NULL where it has no value."""
+    names = ", ".join(c.name for c in table.schema.key_columns)
+    values = [plain(columns[i].slice(place, 1))[0].as_py() for i in table.schema.key_ids]
+    shown = ", ".join("NULL" if value is None else str(value) for value in values)
+    return f"({names}) = ({shown})"
 
 
 def take(columns: Mapping[int, pa.Array], places: npt.NDArray[np.int64]) -> dict[int, pa.Array]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
+from pykudu_sql.storage.auto_increment import AutoIncrement
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.committer import Committer
 from pykudu_sql.storage.errors import SerializationError
@@ -19,27 +20,41 @@ class TransactionHost:
         committer: commits.
         pool: threads for scans and large inserts.
         table_now: a table's newest state by id, None once it is dropped.
-        auto_ids: reserves n values of a table's hidden counter and returns the first.
+        auto_increment: the tables' hidden counters.
     """
 
     tablets: Mapping[str, Tablet]
     committer: Committer
     pool: Executor
     table_now: Callable[[str], TableInfo | None]
-    auto_ids: Callable[[TableInfo, int], int]
+    auto_increment: AutoIncrement
 
 
-def check_unchanged(host: TransactionHost, table: TableInfo) -> None:
-    """See that a table is still as it was when rows for it were made.
+def check_writable_still(host: TransactionHost, table: TableInfo) -> None:
+    """See that rows made for a table as it was still fit the table as it is.
+
+    They do after most steps of ALTER TABLE: rows name columns by id, an added column shows its
+    read default in rows that lack it, and cells of a dropped one are never read.
 
     Raises:
-        SerializationError: it was altered or dropped since.
+        SerializationError: it was dropped, or one of its tablets was, or a column turned immutable
+            or back.
     """
     now = host.table_now(table.id)
-    if now is table:
+    if now is not None and (now is table or _takes_rows_of(now, table)):
         return
-    if now is None or now.schema != table.schema or now.tablets != table.tablets:
-        raise SerializationError(
-            f"table '{table.name}' was changed by another session meanwhile",
-            hint="run the transaction again",
-        )
+    raise SerializationError(
+        f"table '{table.name}' was changed by another session meanwhile",
+        hint="run the transaction again",
+    )
+
+
+def _takes_rows_of(now: TableInfo, before: TableInfo) -> bool:
+    """Whether a table takes rows that were made for an earlier state of it."""
+    if now.tablets != before.tablets and not set(before.tablets) <= set(now.tablets):
+        return False
+    known = now.schema.by_id
+    return all(
+        column.id not in known or known[column.id].immutable == column.immutable
+        for column in before.schema.columns
+    )

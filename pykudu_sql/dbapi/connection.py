@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pykudu_sql.session import Session
+    from pykudu_sql.storage.common.row_result import RowError
 
 
 def connect(
@@ -30,7 +31,8 @@ def connect(
     Args:
         path: its directory, made where there is none; `":memory:"` for one that lives as long as
             the connection.
-        read_only: refuse every write.
+        read_only: refuse every write. Any number of processes may read a database so while
+            another writes it; see `refresh`.
         autocommit: commit each statement at once, instead of waiting for `commit`.
         **settings: as `SHOW SETTINGS` lists them, such as `durability="normal"`,
             `memory_limit="2GB"`, `default_hash_partitions=8`.
@@ -115,25 +117,35 @@ class Connection:
         """Run a writing statement for many sets of parameters on a new cursor and return it."""
         return Cursor(self, self._session).executemany(sql, parameter_rows)
 
-    def append(self, table: str, data: object) -> int:
-        """Insert many rows at once: one INSERT with key check, all or nothing.
+    def append(self, table: str, data: object, operation: str = "insert") -> int:
+        """Write many rows at once, all or nothing unless `row_errors` is 'collect'.
 
         Much faster than `executemany`. Without autocommit it belongs to the open transaction.
 
         Args:
             table: name of the table.
             data: an Arrow table, batch or reader, a pandas frame, a dict of columns, or anything
-                with `__arrow_c_stream__`. Columns go by name; one left out takes its default.
+                with `__arrow_c_stream__`. Columns go by name; one left out takes its default in a
+                new row and keeps its value in an old one.
+            operation: what to do with each row: "insert", "upsert", "update" or "delete", each
+                also with "_ignore" behind it, which skips rows that do not fit. A delete takes
+                the key's columns only.
 
         Returns:
-            The number of rows.
+            The number of rows changed.
 
         Raises:
             UndefinedTableError, UndefinedColumnError: no such table or column.
-            IntegrityError: a key is present already, or a NULL where none may be.
+            IntegrityError: a key is present already, or missing, or a NULL where none may be.
             DataError: a value does not fit its column.
+            ProgrammingError: no such operation, or it cannot set these columns.
         """
-        return self._session.append(table, data).rowcount
+        return self._session.append(table, data, operation).rowcount
+
+    @property
+    def row_errors(self) -> "tuple[RowError, ...]":
+        """Rows that the last writing statement left out, under `SET row_errors = 'collect'`."""
+        return self._session.row_errors
 
     def commit(self) -> None:
         """Make the open transaction's changes durable and visible to others.
@@ -147,6 +159,17 @@ class Connection:
     def rollback(self) -> None:
         """Forget the open transaction's changes, if there are any."""
         self._session.rollback()
+
+    def refresh(self) -> None:
+        """See what was committed since the open transaction began, ending it.
+
+        On a read-only connection that includes what other processes have committed; outside a
+        transaction each statement looks for that by itself.
+
+        Raises:
+            OperationalError: the open transaction has changed rows.
+        """
+        self._session.refresh()
 
     def flush(self) -> None:
         """Write what tablets hold in memory to files, as `FLUSH` does."""

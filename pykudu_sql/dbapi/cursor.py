@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pykudu_sql.dbapi.connection import Connection
     from pykudu_sql.result import Outcome, Result
     from pykudu_sql.session import Session
+    from pykudu_sql.storage.common.row_result import RowError
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 Column = tuple[str, SqlType, None, None, int | None, int | None, None]
@@ -92,6 +93,11 @@ class Cursor:
     def message(self) -> str | None:
         """What the last statement did, in words; None for a query."""
         return None if self._outcome is None else self._outcome.message
+
+    @property
+    def row_errors(self) -> "tuple[RowError, ...]":
+        """Rows that the last statement left out, under `SET row_errors = 'collect'`."""
+        return () if self._outcome is None else self._outcome.row_errors
 
     def fetchone(self) -> Row | None:
         """The next row, or None at the end."""

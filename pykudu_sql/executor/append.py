@@ -1,4 +1,4 @@
-"""Bulk append: columns of any shape that Python's data tools have, as one INSERT.
+"""Bulk append: columns of any shape that Python's data tools have, as one batch of operations.
 
 Taken are Arrow tables, batches and readers, pandas frames, dicts of columns, and whatever else
 offers Arrow's C stream (polars frames, our own cursors). Columns are matched by name; a column left
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pykudu_sql.executor.column_values import array_of
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writes import ArrowColumns, write_columns
+from pykudu_sql.executor.writes import ArrowColumns, write_columns, writer_of, written
 from pykudu_sql.result import Outcome
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
@@ -28,25 +28,40 @@ from pykudu_sql.storage.errors import (
 Columns = Mapping[str, Any]
 
 
-def append(state: SessionState, name: str, data: object) -> Outcome:
-    """Insert rows, all or nothing.
+def append(state: SessionState, name: str, data: object, operation: str) -> Outcome:
+    """Do one operation on many rows, all or nothing unless the session collects row errors.
 
     Args:
         state: of the session.
         name: of the table.
         data: the rows; see above.
+        operation: a name of Kudu's: "insert", "upsert", "delete-ignore", ...
 
     Raises:
         UndefinedTableError, UndefinedColumnError: no such table or column.
-        IntegrityError: a key is present already, or a NULL where none may be.
+        IntegrityError: a key is present already, or missing, or a NULL where none may be.
         DataError: a value does not fit its column.
+        ProgrammingError: no such operation, or it cannot set these columns.
     """
     catalog = state.store.catalog
-    table = catalog.tables.get(name) or catalog.table(name.lower())
-    columns = _arrow_columns(table, _columns(data))
-    insert = RowOpKind.INSERT
-    rows = state.transactions.write(table, lambda t: write_columns(t, table, insert, columns))
-    return Outcome(None, rows, f"Inserted {rows} row(s)")
+    table, kind = catalog.tables.get(name) or catalog.table(name.lower()), _kind(operation)
+    columns = _arrow_columns(table, kind, _columns(data))
+    write = writer_of(state)
+    results = state.transactions.write(
+        table, lambda t: write_columns(write, t, table, kind, columns)
+    )
+    return written(state, kind, results)
+
+
+def _kind(operation: str) -> RowOpKind:
+    name = operation.upper().replace("-", "_")
+    if name not in RowOpKind.__members__:
+        raise ProgrammingError(
+            f"there is no operation '{operation}'",
+            hint=f"operations are {', '.join(kind.lower() for kind in RowOpKind)}",
+            sqlstate="22023",
+        )
+    return RowOpKind[name]
 
 
 def _columns(data: object) -> Columns:
@@ -74,10 +89,10 @@ def _by_name(data: pa.Table | pa.RecordBatch) -> Columns:
     return dict(zip(names, data.columns, strict=True))
 
 
-def _arrow_columns(table: TableInfo, given: Columns) -> ArrowColumns:
+def _arrow_columns(table: TableInfo, kind: RowOpKind, given: Columns) -> ArrowColumns:
     columns: dict[int, pa.Array | pa.ChunkedArray] = {}
     for name, values in given.items():
-        column = _column(table, str(name))
+        column = _column(table, kind, str(name))
         if column.id in columns:
             raise ProgrammingError(f"column '{column.name}' is given twice", sqlstate="42701")
         columns[column.id] = _array(values, column)
@@ -87,10 +102,10 @@ def _arrow_columns(table: TableInfo, given: Columns) -> ArrowColumns:
     return columns
 
 
-def _column(table: TableInfo, name: str) -> ColumnSchema:
+def _column(table: TableInfo, kind: RowOpKind, name: str) -> ColumnSchema:
     schema = table.schema
     column = schema.by_name.get(name) or schema.by_name.get(name.lower())
-    if column is None or schema.is_hidden(column):
+    if column is None or (kind.numbers and schema.is_hidden(column)):
         names = [c.name for c in schema.visible_columns]
         near = difflib.get_close_matches(name.lower(), names, n=1)
         raise UndefinedColumnError(

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from pykudu_sql.executor.queries import compute
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writes import write_columns
+from pykudu_sql.executor.writes import all_or_nothing, write_columns
 from pykudu_sql.planner.plan import AlterTable, CreateTable, DropTable, Flush, Query
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome
@@ -23,7 +23,9 @@ def create_table(state: SessionState, plan: CreateTable, parameters: ParameterVa
     if plan.if_not_exists and plan.name in state.store.catalog.tables:
         return _done("Table already exists.")
     rows = None if plan.query is None else _query_rows(state, plan.query, parameters)
-    table = state.store.create_table(plan.name, plan.schema, plan.partition_schema, plan.comment)
+    table = state.store.create_table(
+        plan.name, plan.schema, plan.partition_schema, plan.comment, plan.properties
+    )
     message = " ".join(("Table has been created.", *plan.notes))
     if rows is None:
         return _done(message)
@@ -43,7 +45,10 @@ def _fill(state: SessionState, table: TableInfo, rows: pa.Table) -> int:
     ids = [column.id for column in table.schema.visible_columns]
     columns = dict(zip(ids, rows.columns, strict=True))
     insert = RowOpKind.INSERT
-    return state.transactions.write(table, lambda t: write_columns(t, table, insert, columns))
+    results = state.transactions.write(
+        table, lambda t: write_columns(all_or_nothing, t, table, insert, columns)
+    )
+    return results.applied
 
 
 def drop_table(state: SessionState, plan: DropTable) -> Outcome:

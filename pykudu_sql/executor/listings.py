@@ -14,7 +14,11 @@ from pykudu_sql.result import Header, Outcome, Row, RowResult, header
 from pykudu_sql.settings import SETTINGS, Scope
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition import schema_columns
-from pykudu_sql.storage.common.partition_text import listed_bounds, partition_text
+from pykudu_sql.storage.common.partition_text import (
+    hash_schema_text,
+    listed_bounds,
+    partition_text,
+)
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType, Kind
 
@@ -62,6 +66,13 @@ _COLUMN_FILES = header(
     ("raw_bytes", _NUMBER),
     ("bytes", _NUMBER),
 )
+_ROW_ERRORS = header(
+    ("position", _NUMBER),
+    ("key", _TEXT),
+    ("status", _TEXT),
+    ("sqlstate", _TEXT),
+    ("message", _TEXT),
+)
 _SETTINGS = header(
     ("name", _TEXT),
     ("value", _TEXT),
@@ -76,6 +87,8 @@ def show(state: SessionState, plan: Show) -> Outcome:
     """SHOW of something."""
     if plan.table is not None:
         return _rows(*_OF_TABLE[plan.kind](state, plan.table))
+    if plan.kind is ShowKind.ROW_ERRORS:
+        return _rows(_ROW_ERRORS, _row_error_rows(state))
     matches = _like(plan.pattern)
     if plan.kind is ShowKind.SETTINGS:
         rows = [row for row in _setting_rows(state) if matches(row[0])]
@@ -141,6 +154,21 @@ def _ranges(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
     return header((f"RANGE ({names})", _TEXT)), rows if columns else []
 
 
+def _hash_schema(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+    """A row for each range, with the hash dimensions that hold in it, as Impala lists them."""
+    schema, scheme = table.schema, table.partition_schema
+    hashed = [span for span in scheme.covering_ranges if scheme.hash_dimensions_of(span)]
+    lines: list[Row] = [(hash_schema_text(schema, scheme, span),) for span in hashed]
+    return header(("HASH SCHEMA", _TEXT)), lines
+
+
+def _row_error_rows(state: SessionState) -> list[Row]:
+    return [
+        (error.position, error.key, error.status, error.sqlstate, error.message)
+        for error in state.row_errors
+    ]
+
+
 def _rowsets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
     rows: list[Row] = [
         (
@@ -186,6 +214,7 @@ _OF_TABLE: Mapping[ShowKind, Callable[[SessionState, TableInfo], tuple[Header, l
             ShowKind.PARTITIONS: _tablets,
             ShowKind.TABLETS: _tablets,
             ShowKind.RANGE_PARTITIONS: _ranges,
+            ShowKind.HASH_SCHEMA: _hash_schema,
             ShowKind.ROWSETS: _rowsets,
             ShowKind.COLUMN_FILES: _column_files,
         }

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pykudu_sql.engine.query_engine import QueryEngine
 from pykudu_sql.executor.transaction_scope import TransactionScope
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
+from pykudu_sql.storage.common.row_result import RowError
 from pykudu_sql.storage.errors import QueryCancelledError
 from pykudu_sql.storage.store import Store
 
@@ -21,6 +22,7 @@ class SessionState:
         database_settings: fixed while the database is open.
         settings: in force; exchanged whole by SET.
         cancelled: set when the running statement should stop.
+        row_errors: rows that the last writing statement left out.
     """
 
     store: Store
@@ -29,6 +31,7 @@ class SessionState:
     database_settings: DatabaseSettings
     settings: SessionSettings
     cancelled: threading.Event = field(default_factory=threading.Event)
+    row_errors: tuple[RowError, ...] = ()
 
     def checkpoint(self) -> None:
         """A place where a statement can stop without harm.

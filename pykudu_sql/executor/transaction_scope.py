@@ -94,6 +94,20 @@ class TransactionScope:
         if current is not None:
             current.rollback()
 
+    def end_reading(self) -> None:
+        """End the open transaction, if there is one; it must not have written.
+
+        Raises:
+            OperationalError: it has.
+        """
+        if self._written:
+            raise OperationalError(
+                "the transaction has uncommitted changes",
+                hint="COMMIT or ROLLBACK it before refreshing",
+                sqlstate="25001",
+            )
+        self.rollback()
+
     def reading(self) -> Transaction:
         """The transaction that a reading statement runs in."""
         current = self._current

@@ -1,6 +1,7 @@
 """INSERT, UPSERT, UPDATE and DELETE: values or a query's rows as row operations.
 
-Every statement is all or nothing, and so is every `executemany`: its rows become one batch.
+Every statement is all or nothing, and so is every `executemany`: its rows become one batch. Under
+`row_errors = 'collect'` each row stands for itself instead, and bad ones are reported.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,7 @@ from pykudu_sql.result import Outcome
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import cells_to_array
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.row_result import RowResults, joined
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.transaction import Transaction
@@ -39,19 +41,23 @@ _VERBS = {
     RowOpKind.INSERT: "Inserted",
     RowOpKind.INSERT_IGNORE: "Inserted",
     RowOpKind.UPSERT: "Upserted",
+    RowOpKind.UPSERT_IGNORE: "Upserted",
     RowOpKind.UPDATE: "Updated",
     RowOpKind.UPDATE_IGNORE: "Updated",
     RowOpKind.DELETE: "Deleted",
     RowOpKind.DELETE_IGNORE: "Deleted",
 }
 
-Action = Callable[[Transaction], int]
+Action = Callable[[Transaction], RowResults]
+Writer = Callable[[Transaction, TableInfo, RowOperations], RowResults]
 ArrowColumns = Mapping[int, pa.Array | pa.ChunkedArray]
 Prepared = Callable[[ParameterValues], Outcome]
 
 
 def prepare_write(state: SessionState, plan: Write) -> Prepared:
     """What runs a plan for given parameters."""
+    if writer_of(state) is row_by_row:
+        return lambda parameters: _write(state, plan, [parameters])
     match plan:
         case InsertValues(rows=1):
             return _by_row(state, plan.table, plan.kind, _insert_cells(plan))
@@ -61,6 +67,24 @@ def prepare_write(state: SessionState, plan: Write) -> Prepared:
             return _by_row(state, plan.table, RowOpKind.DELETE_IGNORE, _key_cells(plan))
         case _:
             return lambda parameters: _write(state, plan, [parameters])
+
+
+def all_or_nothing(
+    transaction: Transaction, table: TableInfo, operations: RowOperations
+) -> RowResults:
+    """Write a batch, or fail for its first bad row."""
+    changed = transaction.write(table, operations)
+    return RowResults(changed, operations.length - changed, 0, ())
+
+
+def row_by_row(transaction: Transaction, table: TableInfo, operations: RowOperations) -> RowResults:
+    """Write the rows of a batch that fit, and report the others."""
+    return transaction.write_each(table, operations)
+
+
+def writer_of(state: SessionState) -> Writer:
+    """How a session's statements write, as it has set `row_errors`."""
+    return row_by_row if state.settings.row_errors == "collect" else all_or_nothing
 
 
 def write_many(
@@ -76,7 +100,7 @@ def write_many(
 
 def _write(state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]) -> Outcome:
     kind, action = _action(state, plan, parameter_rows)
-    return _outcome(kind, state.transactions.write(plan.table, action))
+    return written(state, kind, state.transactions.write(plan.table, action))
 
 
 def _action(
@@ -84,20 +108,28 @@ def _action(
 ) -> tuple[RowOpKind, Action]:
     match plan:
         case InsertValues():
-            return plan.kind, _batch(plan.table, _inserted(plan, parameter_rows))
+            return plan.kind, _batch(state, plan.table, _inserted(plan, parameter_rows))
         case KeyUpdate():
-            return RowOpKind.UPDATE, _batch(plan.table, _updated(plan, parameter_rows))
+            return RowOpKind.UPDATE, _batch(state, plan.table, _updated(plan, parameter_rows))
         case KeyDelete():
-            return RowOpKind.DELETE, _batch(plan.table, _deleted(plan, parameter_rows))
+            return RowOpKind.DELETE, _batch(state, plan.table, _deleted(plan, parameter_rows))
         case InsertQuery():
             return plan.kind, _from_query(state, plan, plan.column_ids, plan.kind, parameter_rows)
         case UpdateQuery():
             targets = (*plan.table.schema.key_ids, *plan.column_ids)
-            kind = RowOpKind.UPDATE
+            kind = RowOpKind.UPDATE_IGNORE
             return kind, _from_query(state, plan, targets, kind, parameter_rows)
         case DeleteQuery():
             kind = RowOpKind.DELETE
             return kind, _from_query(state, plan, plan.table.schema.key_ids, kind, parameter_rows)
+
+
+def written(state: SessionState, kind: RowOpKind, results: RowResults) -> Outcome:
+    """The outcome of a writing statement, its row errors kept for SHOW ROW ERRORS."""
+    state.row_errors = results.errors
+    left_out = f", {results.failed} row(s) failed" if results.failed else ""
+    message = f"{_VERBS[kind]} {results.applied} row(s){left_out}"
+    return Outcome(None, results.applied, message, results.errors)
 
 
 def _outcome(kind: RowOpKind, changed: int) -> Outcome:
@@ -151,8 +183,9 @@ def _key_cells(plan: KeyDelete) -> Callable[[ParameterValues], Mapping[int, Cell
     return cells_of
 
 
-def _batch(table: TableInfo, operations: RowOperations) -> Action:
-    return lambda transaction: transaction.write(table, operations)
+def _batch(state: SessionState, table: TableInfo, operations: RowOperations) -> Action:
+    write = writer_of(state)
+    return lambda transaction: write(transaction, table, operations)
 
 
 def _inserted(plan: InsertValues, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
@@ -211,28 +244,36 @@ def _from_query(
     """The rows of a query as operations; `column_ids` receive its columns in order."""
     table = plan.table
 
-    def run(transaction: Transaction) -> int:
-        changed = 0
+    def run(transaction: Transaction) -> RowResults:
+        results: list[RowResults] = []
         for parameters in parameter_rows:
             rows = compute(state, plan.query, parameters, transaction).table
             columns = dict(zip(column_ids, rows.columns, strict=True))
-            changed += write_columns(transaction, table, kind, columns)
-        return changed
+            results.append(write_columns(writer_of(state), transaction, table, kind, columns))
+        return joined(results)
 
     return run
 
 
 def write_columns(
-    transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: ArrowColumns
-) -> int:
+    write: Writer,
+    transaction: Transaction,
+    table: TableInfo,
+    kind: RowOpKind,
+    columns: ArrowColumns,
+) -> RowResults:
     """Do an operation on rows given as columns of any Arrow type, by column id.
 
-    Returns:
-        The number of rows changed.
+    Args:
+        write: what to do about bad rows.
+        transaction: to write in.
+        table: to be written.
+        kind: what to do.
+        columns: the columns set.
 
     Raises:
         DataError, IntegrityError: a value or a row does not fit; nothing was done.
     """
     length = max(map(len, columns.values()), default=0)
     fitting = transaction.coerce(table, columns)
-    return transaction.write(table, RowOperations(kind, fitting, length))
+    return write(transaction, table, RowOperations(kind, fitting, length))

@@ -80,6 +80,15 @@ def fixed_view(values: pa.Array, column_type: DataType) -> npt.NDArray[Any]:
     return np.frombuffer(data, column_type.numpy, len(values), width * values.offset)
 
 
+def wide_bounds(words: npt.NDArray[np.uint64]) -> tuple[int, int]:
+    """Least and greatest 16-byte integer, given as low and high words, shape (n, 2), n > 0."""
+    low, high = words[:, 0], words[:, 1].view("<i8")
+    top, bottom = high.max(), high.min()
+    greatest = (int(top) << 64) + int(low[high == top].max())
+    least = (int(bottom) << 64) + int(low[high == bottom].min())
+    return least, greatest
+
+
 def from_fixed(
     values: npt.NDArray[Any],
     column_type: DataType,

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pykudu_sql.storage.common.types import EPOCH
 
 LOGICAL_BITS = 12
+# In the year 2077. A later time on disk is damage: a clock going on from it would soon overflow.
+LATEST = 3 << 62
 _LOGICAL_MASK = (1 << LOGICAL_BITS) - 1
 
 

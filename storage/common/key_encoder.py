@@ -62,13 +62,25 @@ class KeyEncoder:
         arrays = [(columns[column.id], column.type) for column in self.columns]
         if self.width:
             return _encode_fixed(arrays, self.width)
-        return EncodedKeys.from_binary(_encode_variable(arrays))
+        keys = _encode_variable(arrays)
+        longest = pc.max(pc.binary_length(keys)).as_py() or 0
+        if longest > MAX_ENCODED_KEY_BYTES:
+            raise key_too_large(longest)
+        return EncodedKeys.from_binary(keys)
+
+    def sizes(self, columns: Mapping[int, pa.Array]) -> npt.NDArray[np.int64] | None:
+        """The bytes that the key of each row would take, int64[n]; None when all are equal."""
+        if self.width:
+            return None
+        arrays = [(columns[column.id], column.type) for column in self.columns]
+        lengths: npt.NDArray[np.int64] = pc.binary_length(_encode_variable(arrays)).to_numpy()
+        return lengths
 
     def _encode_mixed(self, cells: Sequence[Cell]) -> bytes:
         encoders = self._encoders
         key = b"".join([encode(cell) for encode, cell in zip(encoders, cells, strict=True)])
         if len(key) > MAX_ENCODED_KEY_BYTES:
-            raise _too_large(len(key))
+            raise key_too_large(len(key))
         return key
 
     def decode_one(self, key: bytes) -> tuple[Cell, ...]:
@@ -173,9 +185,6 @@ def _encode_variable(arrays: Sequence[tuple[pa.Array, DataType]]) -> pa.LargeBin
     keys = parts[0]
     if last:
         keys = pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.large_binary()))
-    longest = pc.max(pc.binary_length(keys)).as_py() or 0
-    if longest > MAX_ENCODED_KEY_BYTES:
-        raise _too_large(longest)
     return keys
 
 
@@ -208,7 +217,8 @@ def _big_endian(values: pa.Array, kind: DataType) -> pa.LargeBinaryArray:
     return pa.Array.from_buffers(pa.large_binary(), len(values), buffers)
 
 
-def _too_large(size: int) -> ValueTooLargeError:
+def key_too_large(size: int) -> ValueTooLargeError:
+    """The error that says an encoded key is over its limit."""
     return ValueTooLargeError(
         f"encoded primary key too large ({size} bytes, maximum is {MAX_ENCODED_KEY_BYTES} bytes)"
     )

@@ -9,16 +9,19 @@ added and dropped around them.
 Cells of bounds compare as Python tuples do, which is the order of encoded keys.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any
 
-from pykudu_sql.storage.common.range_bound import Bound, check_bound, range_text
+from pykudu_sql.storage.common.range_bound import Bound, check_bound, range_text, tuple_text
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema, cell_from_json, cell_to_json
 from pykudu_sql.storage.errors import DuplicateObjectError, InvalidSchemaError
+
+MAX_TABLETS = 1000
+"""Of one table: each has files, memory and maintenance of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ class PartitionSchema:
         """Check every rule.
 
         Raises:
-            InvalidSchemaError: one is broken.
+            InvalidSchemaError: one is broken, or there are more than `MAX_TABLETS` partitions.
         """
         _check_hash(schema, self.hash_dimensions)
         if not self.range_column_ids and self.ranges:
@@ -178,6 +181,11 @@ class PartitionSchema:
                     "new range partition conflicts with existing one: "
                     f"{self._range_text(schema, after)} overlaps {self._range_text(schema, before)}"
                 )
+        if self.offsets[-1] > MAX_TABLETS:
+            raise InvalidSchemaError(
+                f"{self.offsets[-1]} partitions are more than the {MAX_TABLETS} allowed in a table",
+                hint="use fewer hash partitions, or wider ranges",
+            )
 
     def _check_range(self, schema: Schema, span: RangePartition) -> None:
         columns = schema_columns(schema, self.range_column_ids)
@@ -217,6 +225,31 @@ class PartitionSchema:
             tuple(value["range_columns"]),
             tuple(_range_from_json(span) for span in value["ranges"]),
         )
+
+
+def split_range(
+    columns: Sequence[ColumnSchema], ranges: Sequence[RangePartition], row: Bound
+) -> tuple[RangePartition, ...]:
+    """Ranges with the one that a row lies in cut in two, the row the first of the upper part.
+
+    Args:
+        columns: of the range dimension.
+        ranges: that do not overlap.
+        row: one cell for each column.
+
+    Raises:
+        InvalidSchemaError: it lies in no range, or where one begins.
+    """
+    check_bound(columns, row)
+    for index, span in enumerate(ranges):
+        above = span.lower is None or span.lower < row
+        if above and (span.upper is None or row < span.upper):
+            parts = (replace(span, upper=row), replace(span, lower=row))
+            return (*ranges[:index], *parts, *ranges[index + 1 :])
+    raise InvalidSchemaError(
+        f"split row {tuple_text(columns, row)} is the bound of a range partition, or outside all",
+        hint="split rows are distinct and lie inside the bounds",
+    )
 
 
 def schema_columns(schema: Schema, column_ids: Iterable[int]) -> list[ColumnSchema]:

@@ -89,13 +89,23 @@ class PartitionAssigner:
         Raises:
             UncoveredRangeError: some row lies outside all ranges.
         """
+        found = self.find(columns)
+        outside = np.flatnonzero(found < 0)
+        if len(outside):
+            raise self.uncovered(columns, int(outside[0]))
+        return found
+
+    def find(self, columns: Mapping[int, pa.Array]) -> I32:
+        """As `assign`, with -1 for a row outside all ranges."""
         if not self._range_ids:
             return self._within(0, columns)
         spans = self._spans(columns)
         if len(set(self._bucketers)) == 1:
-            return self._array_offsets[spans] + self._within(0, columns)
-        result = np.empty(len(spans), np.int32)
-        for span in np.unique(spans).tolist():
+            found = self._array_offsets[spans] + self._within(0, columns)
+            found[spans < 0] = -1
+            return found
+        result = np.full(len(spans), -1, np.int32)
+        for span in np.unique(spans[spans >= 0]).tolist():
             rows = np.flatnonzero(spans == span)
             indices = pa.array(rows)
             chosen = {column_id: values.take(indices) for column_id, values in columns.items()}
@@ -126,19 +136,22 @@ class PartitionAssigner:
         raise self._uncovered(values)
 
     def _spans(self, columns: Mapping[int, pa.Array]) -> npt.NDArray[np.int64]:
-        """The range of each row: lowers at or below it, less one; then as many uppers less one."""
+        """The range of each row, -1 outside all.
+
+        In a range as many lowers lie at or below the row as uppers, and one more.
+        """
         keys = self._range_encoder.encode(columns)
         begun = self._encoded_lowers.insertion_points(keys, "right") + self._open_below
         ended = self._encoded_uppers.insertion_points(keys, "right")
-        outside = begun - ended != 1
-        if outside.any():
-            row = int(np.argmax(outside))
-            values = tuple(
-                array_to_cells(columns[column.id].slice(row, 1), column.type)[0]
-                for column in self._range_columns
-            )
-            raise self._uncovered(values)
-        return begun - 1
+        return np.where(begun - ended == 1, begun - 1, -1)
+
+    def uncovered(self, columns: Mapping[int, pa.Array], row: int) -> UncoveredRangeError:
+        """The error that says a row of a batch lies outside all ranges."""
+        values = tuple(
+            array_to_cells(columns[column.id].slice(row, 1), column.type)[0]
+            for column in self._range_columns
+        )
+        return self._uncovered(values)
 
     def _within(self, span: int, columns: Mapping[int, pa.Array]) -> I32:
         """The index of each row's buckets within a range's partitions."""

@@ -41,6 +41,16 @@ def listed_bounds(schema: Schema, partition_schema: PartitionSchema, span: Range
     return f"VALUES >= {low}" if found and not rest else text
 
 
+def hash_schema_text(schema: Schema, scheme: PartitionSchema, span: RangePartition) -> str:
+    """The hash dimensions of a range: `0 <= VALUES < 10 HASH (id) PARTITIONS 3`.
+
+    Without the bounds where the table has no range dimension.
+    """
+    dimensions = [_hash_sql(schema, dimension) for dimension in scheme.hash_dimensions_of(span)]
+    bounds = [bounds_text(schema, scheme, span)] if scheme.range_column_ids else []
+    return " ".join([*bounds, *dimensions])
+
+
 def partition_by_sql(schema: Schema, partition_schema: PartitionSchema) -> str:
     """The table's PARTITION BY clause, or the empty text when it has none."""
     parts = [_hash_sql(schema, dimension) for dimension in partition_schema.hash_dimensions]

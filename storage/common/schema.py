@@ -45,7 +45,7 @@ class ColumnSchema:
         read_default: what older files read as; a cell.
         write_default: what an INSERT that leaves the column out stores; a cell. None is NULL.
         comment: for people.
-        immutable: set on insert only.
+        immutable: only an INSERT sets it (Kudu 1.17); the columns of the key are so anyway.
     """
 
     id: int
@@ -95,7 +95,7 @@ class ColumnSchema:
             read_default=cell_from_json(value["read_default"]),
             write_default=cell_from_json(value["write_default"]),
             comment=value["comment"],
-            immutable=value["immutable"],
+            immutable=value.get("immutable", False),
         )
 
 
@@ -134,6 +134,11 @@ class Schema:
     def value_columns(self) -> tuple[ColumnSchema, ...]:
         """The columns outside the key."""
         return tuple(c for c in self.columns if c.id not in self.key_ids)
+
+    @cached_property
+    def immutable_ids(self) -> frozenset[int]:
+        """Ids of the columns that only an insert sets."""
+        return frozenset(c.id for c in self.columns if c.immutable)
 
     @cached_property
     def visible_columns(self) -> tuple[ColumnSchema, ...]:
@@ -178,6 +183,7 @@ class Schema:
         """
         if column.name in self.by_name:
             raise DuplicateObjectError(f"column '{column.name}' exists already", sqlstate="42701")
+        _check_not_reserved(column.name)
         if not column.nullable and column.write_default is None:
             raise InvalidSchemaError(
                 f"column `{column.name}`: NOT NULL columns must have a default",
@@ -200,7 +206,10 @@ class Schema:
         """
         column = self.column(name)
         if column.id in self.key_ids:
-            raise InvalidSchemaError(f"cannot drop primary key column '{name}'")
+            raise InvalidSchemaError(
+                f"cannot drop primary key column '{name}'",
+                hint="the key is fixed when the table is created",
+            )
         return replace(self, columns=tuple(c for c in self.columns if c.id != column.id))
 
     def rename_column(self, name: str, new_name: str) -> "Schema":
@@ -213,11 +222,18 @@ class Schema:
         column = self.column(name)
         if new_name != name and new_name in self.by_name:
             raise DuplicateObjectError(f"column '{new_name}' exists already", sqlstate="42701")
+        _check_not_reserved(name)
+        _check_not_reserved(new_name)
         return self.replace_column(replace(column, name=new_name))
 
     def replace_column(self, column: ColumnSchema) -> "Schema":
-        """This schema with the column of the same id exchanged."""
+        """This schema with the column of the same id exchanged.
+
+        Raises:
+            InvalidSchemaError: an attribute breaks its rule.
+        """
         check_column(column)
+        _check_not_immutable_key(self, column)
         return replace(
             self,
             columns=tuple(column if c.id == column.id else c for c in self.columns),
@@ -261,10 +277,10 @@ def create_schema(
     """
     key_names = list(key)
     given = list(columns)
+    for column in given:
+        _check_not_reserved(column.name)
     if not unique:
         counter = ColumnSchema(0, AUTO_INCREMENTING_ID, DataType(Kind.INT64), nullable=False)
-        if any(c.name == AUTO_INCREMENTING_ID for c in given):
-            raise InvalidSchemaError(f"column name '{AUTO_INCREMENTING_ID}' is reserved")
         given.append(counter)
         key_names.append(AUTO_INCREMENTING_ID)
     if not key_names:
@@ -293,12 +309,29 @@ def create_schema(
     schema = replace(schema, key_ids=tuple(schema.column(name).id for name in key_names))
     for column in numbered:
         check_column(column)
+        _check_not_immutable_key(schema, column)
         if column.id in schema.key_ids and not column.type.allowed_in_key:
             raise InvalidSchemaError(
                 f"column '{column.name}' of type {column.type} cannot be in the primary key",
                 hint="key columns may not be BOOLEAN, FLOAT or DOUBLE",
             )
     return schema
+
+
+def _check_not_reserved(name: str) -> None:
+    if name == AUTO_INCREMENTING_ID:
+        raise InvalidSchemaError(
+            f"column name '{AUTO_INCREMENTING_ID}' is reserved",
+            hint="it is the hidden counter of tables with a NON UNIQUE PRIMARY KEY",
+        )
+
+
+def _check_not_immutable_key(schema: Schema, column: ColumnSchema) -> None:
+    if column.immutable and column.id in schema.key_ids:
+        raise InvalidSchemaError(
+            f"primary key column '{column.name}' cannot be declared IMMUTABLE",
+            hint="the columns of the key never change anyway",
+        )
 
 
 def check_column(column: ColumnSchema) -> None:
@@ -314,10 +347,17 @@ def check_column(column: ColumnSchema) -> None:
             f"column '{column.name}': BLOCK_SIZE {column.block_size} is out of range",
             hint=f"use {MIN_BLOCK_SIZE} to {MAX_BLOCK_SIZE} bytes",
         )
-    if len(column.comment.encode()) > MAX_COMMENT_BYTES:
-        raise InvalidSchemaError(
-            f"comment of column '{column.name}' is longer than {MAX_COMMENT_BYTES} bytes"
-        )
+    check_comment(column.comment, f"column '{column.name}'")
+
+
+def check_comment(comment: str, owner: str) -> None:
+    """Check the length of a table's or column's comment.
+
+    Raises:
+        InvalidSchemaError: it is over 256 bytes.
+    """
+    if len(comment.encode()) > MAX_COMMENT_BYTES:
+        raise InvalidSchemaError(f"comment of {owner} is longer than {MAX_COMMENT_BYTES} bytes")
 
 
 def check_identifier(name: str, what: str) -> None:

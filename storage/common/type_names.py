@@ -5,6 +5,7 @@ Names are SQL's (`BIGINT`, `DECIMAL(15, 2)`) and Kudu's own (`INT64`, `UNIXTIME_
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -32,6 +33,7 @@ _KINDS_BY_NAME: Mapping[str, Kind] = MappingProxyType(
 )  # fmt: skip
 
 
+@lru_cache(maxsize=1024)
 def parse_type(text: str) -> DataType:
     """The type a SQL or Kudu type name stands for: `BIGINT`, `int64`, `DECIMAL(15, 2)`.
 

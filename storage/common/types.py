@@ -122,7 +122,11 @@ _DECIMAL_NUMPY: Mapping[int, np.dtype[Any]] = MappingProxyType(
 
 _NUMERIC_ENCODINGS = (Encoding.BIT_SHUFFLE, Encoding.PLAIN_ENCODING, Encoding.RLE)
 _FLOATING_ENCODINGS = (Encoding.BIT_SHUFFLE, Encoding.PLAIN_ENCODING)
-_BINARY_ENCODINGS = (Encoding.DICT_ENCODING, Encoding.PLAIN_ENCODING)
+_BINARY_ENCODINGS = (
+    Encoding.DICT_ENCODING,
+    Encoding.PLAIN_ENCODING,
+    Encoding.PREFIX_ENCODING,
+)
 
 
 @dataclass(frozen=True, slots=True)

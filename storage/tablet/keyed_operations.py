@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types import Cell
-from pykudu_sql.storage.errors import AlreadyPresentError, RowNotFoundError
+from pykudu_sql.storage.errors import (
+    AlreadyPresentError,
+    ImmutableColumnError,
+    IntegrityError,
+    RowNotFoundError,
+)
 from pykudu_sql.storage.tablet.delta_store import DeltaKind
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -24,11 +29,18 @@ class KeyedOperations:
         operations: what to do; INSERT and UPSERT carry every column (see `set_ids`).
         keys: encoded.
         set_ids: the columns outside the key that an UPSERT or UPDATE of a present row sets.
+        fixed: name of an immutable column for whose sake a present row is refused, or None.
     """
 
     operations: RowOperations
     keys: EncodedKeys
     set_ids: tuple[int, ...]
+    fixed: str | None = None
+
+    @property
+    def kind(self) -> RowOpKind:
+        """What to do."""
+        return self.operations.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +51,14 @@ class KeyedRow:
         kind: what to do.
         probe: its key.
         cells: for INSERT and UPSERT every column; for UPDATE those set.
-        set_ids: as in `KeyedOperations`.
+        set_ids, fixed: as in `KeyedOperations`.
     """
 
     kind: RowOpKind
     probe: KeyProbe
     cells: Mapping[int, Cell]
     set_ids: tuple[int, ...]
+    fixed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +93,12 @@ def decide(
         The effect; or, when there is none, whether the row counts as changed.
 
     Raises:
-        AlreadyPresentError, RowNotFoundError: the operation does not fit.
+        AlreadyPresentError, RowNotFoundError, ImmutableColumnError: the operation does not fit.
     """
     kind = row.kind
     if found is None or not found[2]:
         if kind is RowOpKind.UPDATE or kind is RowOpKind.DELETE:
-            raise absent(tablet, table_name, row.probe.encoded)
+            raise misfit(tablet, table_name, row, row.probe.encoded, False)
         if not kind.may_insert:
             return False
         if found is None:
@@ -93,28 +106,41 @@ def decide(
         key_ids = tablet.schema.key_ids
         cells = {i: cell for i, cell in row.cells.items() if i not in key_ids}
         return ChangedRow(found[0], found[1], DeltaKind.REINSERT, cells)
-    if kind is RowOpKind.INSERT:
-        raise present(tablet, table_name, row.probe.encoded)
+    if kind is RowOpKind.INSERT or row.fixed is not None:
+        raise misfit(tablet, table_name, row, row.probe.encoded, True)
     if kind is RowOpKind.INSERT_IGNORE:
         return False
     if kind is RowOpKind.DELETE or kind is RowOpKind.DELETE_IGNORE:
         return ChangedRow(found[0], found[1], DeltaKind.DELETE, {})
     if not row.set_ids:
-        return True
+        return kind is not RowOpKind.UPDATE_IGNORE
     return ChangedRow(found[0], found[1], DeltaKind.UPDATE, {i: row.cells[i] for i in row.set_ids})
 
 
-def present(tablet: Tablet, table_name: str, key: bytes) -> AlreadyPresentError:
-    """The error that says a key is there already."""
+def misfit(
+    tablet: Tablet, table_name: str, operation: KeyedOperations | KeyedRow, key: bytes, alive: bool
+) -> IntegrityError:
+    """The error that says why a row cannot be done.
+
+    Args:
+        tablet: that it belongs to.
+        table_name: for messages.
+        operation: that the row is of.
+        key: of the row, encoded.
+        alive: whether the key exists.
+    """
+    where = f"table '{table_name}': {_describe(tablet, key)}"
+    if not alive:
+        return RowNotFoundError(f"key not found in {where}")
+    if operation.fixed is not None:
+        return ImmutableColumnError(
+            f"UPDATE not allowed for immutable column '{operation.fixed}' of {where}",
+            hint="leave the column out, or use an IGNORE form to keep its value",
+        )
     return AlreadyPresentError(
-        f"key already present in table '{table_name}': {_describe(tablet, key)}",
+        f"key already present in {where}",
         hint="use UPSERT to overwrite, or INSERT OR IGNORE to skip",
     )
-
-
-def absent(tablet: Tablet, table_name: str, key: bytes) -> RowNotFoundError:
-    """The error that says a key is not there."""
-    return RowNotFoundError(f"key not found in table '{table_name}': {_describe(tablet, key)}")
 
 
 def _describe(tablet: Tablet, key: bytes) -> str:

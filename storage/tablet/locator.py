@@ -64,6 +64,11 @@ class Located:
     ordinals: Ordinals
     alive: npt.NDArray[np.bool_]
 
+    def take(self, places: npt.NDArray[np.int64]) -> "Located":
+        """Where some of the keys are, by their places."""
+        where, ordinals = self.where[places], self.ordinals[places]
+        return Located(self.rowsets, where, ordinals, self.alive[places])
+
 
 def locate(
     rowsets: Sequence[RowSet],

@@ -21,6 +21,7 @@ from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
     BatchMutation,
@@ -36,9 +37,8 @@ from pykudu_sql.storage.tablet.keyed_operations import (
     KeyedOperations,
     KeyedRow,
     NewRow,
-    absent,
     decide,
-    present,
+    misfit,
 )
 from pykudu_sql.storage.tablet.locator import (
     Located,
@@ -92,22 +92,26 @@ class PendingWrites:
         """Where rows are, as the transaction sees them."""
         return locate(self.rowsets, self._reusable, keys, self.bound, self.own)
 
-    def check(self, kind: RowOpKind, keys: EncodedKeys) -> Located:
-        """Find rows by their keys and see that an operation fits them; changes nothing.
+    def check(self, batch: KeyedOperations) -> Located:
+        """Find rows by their keys and see that their operations fit them; changes nothing.
 
         Raises:
-            AlreadyPresentError, RowNotFoundError: for the first row that does not fit.
+            AlreadyPresentError, RowNotFoundError, ImmutableColumnError: for the first row that
+                does not fit.
         """
-        found = self.locate(keys)
-        alive = found.alive
-        if kind is RowOpKind.INSERT and alive.any():
-            raise present(self.tablet, self._table, keys.at(int(np.argmax(alive))))
-        if kind in (RowOpKind.UPDATE, RowOpKind.DELETE) and not alive.all():
-            raise absent(self.tablet, self._table, keys.at(int(np.argmin(alive))))
+        found = self.locate(batch.keys)
+        wrong = misfits(batch, found)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise self.misfit(batch, place, bool(found.alive[place]))
         return found
 
+    def misfit(self, batch: KeyedOperations, place: int, alive: bool) -> IntegrityError:
+        """The error that says why a row of a batch does not fit, given whether its key exists."""
+        return misfit(self.tablet, self._table, batch, batch.keys.at(place), alive)
+
     def write(self, batch: KeyedOperations, found: Located) -> int:
-        """Do a batch of operations that `check` has found to fit.
+        """Do a batch of operations on distinct keys that `check` has found to fit.
 
         Returns:
             The number of rows changed.
@@ -120,7 +124,7 @@ class PendingWrites:
         elif kind not in (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE):
             cells = {i: batch.operations.columns[i] for i in batch.set_ids}
             changed += self._mutate(DeltaKind.UPDATE, found, alive, cells)
-            if not cells:
+            if not cells and kind is not RowOpKind.UPDATE_IGNORE:
                 changed += int(np.count_nonzero(alive))
         if kind.may_insert:
             changed += self._insert(batch, found, ~alive)
@@ -189,7 +193,7 @@ class PendingWrites:
         """Do one operation on one row; as `write` for a batch of one.
 
         Raises:
-            AlreadyPresentError, RowNotFoundError: it does not fit.
+            AlreadyPresentError, RowNotFoundError, ImmutableColumnError: it does not fit.
         """
         candidates = self._with_key(row.probe.encoded)
         found = find_row(candidates, self._reusable, row.probe, self.bound, self.own)
@@ -256,7 +260,7 @@ class PendingWrites:
         """These writes done over against the tablet as it is now.
 
         Raises:
-            AlreadyPresentError, RowNotFoundError: they do not fit any more.
+            IntegrityError: they do not fit any more.
         """
         if self._components is self.tablet.components:
             return self
@@ -267,8 +271,7 @@ class PendingWrites:
                 case KeyedRow():
                     renewed.write_row(entry)
                 case KeyedOperations():
-                    found = renewed.check(entry.operations.kind, entry.keys)
-                    renewed.write(entry, found)
+                    renewed.write(entry, renewed.check(entry))
                 case DiskRowSet():
                     renewed.stage((entry,))
         return renewed
@@ -298,6 +301,17 @@ class PendingWrites:
             keys = self.tablet.key_encoder.encode(columns).to_pylist()
             final.append((BatchInsert(columns), keys))
         return final
+
+
+def misfits(batch: KeyedOperations, found: Located) -> npt.NDArray[np.bool_]:
+    """The rows of a batch that cannot be done where they were found, bool[n]."""
+    kind, alive = batch.kind, found.alive
+    wrong = np.zeros(len(alive), np.bool_)
+    if kind is RowOpKind.UPDATE or kind is RowOpKind.DELETE:
+        wrong |= ~alive
+    if kind is RowOpKind.INSERT or batch.fixed is not None:
+        wrong |= alive
+    return wrong
 
 
 def _changed(rowsets: Sequence[RowSet], probe: KeyProbe, bound: int) -> bool:

@@ -15,8 +15,8 @@ from pykudu_sql.storage.alter import (
     DropRange,
     RenameColumn,
     RenameTable,
+    SetAttributes,
     SetDefault,
-    SetStorage,
 )
 from pykudu_sql.storage.common.partition import HashDimension, RangePartition
 from pykudu_sql.storage.common.types import Compression, Encoding
@@ -44,7 +44,7 @@ def test_many_steps_of_all_kinds_make_one_plan(context: PlanContext) -> None:
         RenameColumn,
         RenameColumn,
         SetDefault,
-        SetStorage,
+        SetAttributes,
         SetDefault,
         RenameTable,
     ]
@@ -52,7 +52,7 @@ def test_many_steps_of_all_kinds_make_one_plan(context: PlanContext) -> None:
     assert isinstance(first, AddColumn)
     assert (first.column.write_default, first.column.encoding) == (5, Encoding.RLE)
     assert found[5] == SetDefault("ss", "x")
-    assert found[6] == SetStorage("d", compression=Compression.LZ4)
+    assert found[6] == SetAttributes("d", compression=Compression.LZ4)
 
 
 def test_later_steps_see_what_earlier_ones_did(context: PlanContext) -> None:

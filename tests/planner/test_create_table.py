@@ -26,7 +26,13 @@ def as_table(planned: CreateTable) -> TableInfo:
         TabletInfo(str(i), p) for i, p in enumerate(planned.partition_schema.partitions())
     )
     return TableInfo(
-        "id", planned.name, planned.schema, planned.partition_schema, tablets, planned.comment
+        "id",
+        planned.name,
+        planned.schema,
+        planned.partition_schema,
+        tablets,
+        planned.comment,
+        planned.properties,
     )
 
 
@@ -54,7 +60,8 @@ PARTITION BY HASH (site) PARTITIONS 4, RANGE (at) (
   PARTITION '2026-02-01 00:00:00' <= VALUES < '2026-03-01 00:00:00' HASH (site) PARTITIONS 8
 )
 COMMENT 'sensors'
-STORED AS KUDU"""
+STORED AS KUDU
+TBLPROPERTIES ('kudu.num_tablet_replicas' = '1')"""
 
 
 def test_the_statement_of_impalas_documentation_prints_back(context: PlanContext) -> None:
@@ -82,6 +89,10 @@ ROUND_TRIPS = [
     " g timestamp default '2026-01-01 10:00:00.5', h binary default x'00ff', i varchar(3) default 'abc',"
     " j tinyint not null default -5) partition by range (a) (partition x'00' <= values < 'z')",
     "create table `select` (`from` int primary key, `a b` string, `x``y` int)",
+    "create table x (a int primary key, b int not null immutable, c string immutable default 'x')"
+    " tblproperties ('kudu.table.maintenance_priority' = '2', 'it''s' = 'mine')",
+    "create table x (a int, b string, primary key (a, b)) partition by hash (b) partitions 2,"
+    " range (a, b) split rows ((1, 'a'), (2, 'b'))",
     "create table db.x (a int primary key encoding rle compression zstd block_size 1024)",
 ]
 
@@ -95,6 +106,7 @@ def test_a_table_prints_as_the_statement_that_makes_it_again(
     assert again.schema == first.schema
     assert again.partition_schema == first.partition_schema
     assert (again.name, again.comment) == (first.name, first.comment)
+    assert again.properties == first.properties
 
 
 @pytest.mark.parametrize("sql", ROUND_TRIPS)

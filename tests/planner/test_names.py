@@ -59,7 +59,7 @@ ERRORS = [
     ("insert into t (id, a) values (1, 'abc')", "22018", "column 'a': cannot read 'abc'", "(1", None),
     ("insert into t (id, a) values (1, 1), (2, 3000000000)", "22003", "'a' in row 2", "(2", None),
     ("insert into logs (day, auto_incrementing_id) values (1, 2)", "42P16", "numbered", "auto", None),
-    ("upsert into logs values (1, 'x')", "0A000", "not unique", None, None),
+    ("upsert into logs values (1, 'x')", "23502", "not unique", None, None),
     ("insert overwrite t values (1)", "0A000", "OVERWRITE", None, None),
     ("insert into t (id) values (1) on conflict (id) do update set a = 1", "42601", "on", "on",
      "UPSERT"),

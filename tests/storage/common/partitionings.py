@@ -24,6 +24,17 @@ def hash_dimensions(draw: st.DrawFn, columns: int) -> tuple[HashDimension, ...]:
 
 
 @st.composite
+def own_dimensions(
+    draw: st.DrawFn, columns: int, of_table: tuple[HashDimension, ...]
+) -> tuple[HashDimension, ...]:
+    """Dimensions of one range: as many as the table's, over other columns where it falls so."""
+    own = draw(hash_dimensions(columns))
+    if len(own) == len(of_table):
+        return own
+    return tuple(HashDimension(d.column_ids, d.buckets + 1, d.seed) for d in of_table)
+
+
+@st.composite
 def partitionings(draw: st.DrawFn) -> tuple[list[DataType], PartitionSchema]:
     """Key column types and a valid partition schema over them."""
     types = draw(st.lists(st.sampled_from(KEY_TYPES), min_size=1, max_size=3))
@@ -36,8 +47,8 @@ def partitionings(draw: st.DrawFn) -> tuple[list[DataType], PartitionSchema]:
         ends = [None, *points, None]
         for lower, upper in pairwise(ends):
             if draw(st.booleans()):
-                own = tuple(HashDimension(d.column_ids, d.buckets + 1, d.seed) for d in dimensions)
-                ranges.append(RangePartition(lower, upper, draw(st.sampled_from((None, own)))))
+                own = draw(st.none() | own_dimensions(len(types), dimensions))
+                ranges.append(RangePartition(lower, upper, own))
     partition_schema = PartitionSchema(dimensions, range_ids, tuple(ranges))
     partition_schema.validate(key_schema(types))
     return types, partition_schema

@@ -1,0 +1,51 @@
+"""Looking at a database directory without opening it as a database: check it, and inspect it.
+
+Both change nothing, work beside a process that writes, and go on as far as they can over damage.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+
+from pykudu_sql.storage.check.database_check import DatabaseCheck
+from pykudu_sql.storage.check.finding import Finding, Tally
+from pykudu_sql.storage.errors import Error, OperationalError
+from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.inspect.inspector import inspect_database
+
+__all__ = ["DatabaseCheck", "Error", "Finding", "Tally", "check", "inspect"]
+
+
+def check(path: str, quick: bool) -> DatabaseCheck:
+    """A check of a database, which `run` carries out.
+
+    Args:
+        path: the directory.
+        quick: footers and indexes only, no rows.
+
+    Raises:
+        OperationalError: there is no database.
+    """
+    _must_be_there(path)
+    return DatabaseCheck(LocalEnv(), path, quick)
+
+
+def inspect(path: str, words: Sequence[str]) -> Iterator[str]:
+    """What lies on disk, in lines for a person.
+
+    Args:
+        path: the directory.
+        words: what to show, as `pykudu-sql inspect --help` lists it.
+
+    Raises:
+        OperationalError: there is no database.
+        ProgrammingError: there is no such part of it.
+    """
+    _must_be_there(path)
+    return inspect_database(LocalEnv(), path, words)
+
+
+def _must_be_there(path: str) -> None:
+    entries = (layout.current_path(path), layout.manifest_directory(path))
+    if not any(map(os.path.lexists, entries)):
+        raise OperationalError(f"there is no database at '{path}'", sqlstate="58P01")

@@ -1,0 +1,120 @@
+"""What became of each row of a batch, where rows stand for themselves (Kudu's `client/write_op.h`).
+
+Kudu does a batch row by row: rows that fit go in, each other row is reported with its key and a
+status. A statement in that mode ends in a `RowResults`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pykudu_sql.storage.errors import (
+    AlreadyPresentError,
+    Error,
+    ImmutableColumnError,
+    RowNotFoundError,
+    UncoveredRangeError,
+)
+
+MAX_ROW_ERRORS = 10_000
+
+_STATUSES: tuple[tuple[type[Error], str], ...] = (
+    (AlreadyPresentError, "AlreadyPresent"),
+    (RowNotFoundError, "NotFound"),
+    (UncoveredRangeError, "NotFound"),
+    (ImmutableColumnError, "Immutable"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RowError:
+    """A row that was not done.
+
+    Attributes:
+        position: of the row in its statement, from 0.
+        key: `(id) = (5)`.
+        status: Kudu's name: AlreadyPresent, NotFound, Immutable or InvalidArgument.
+        sqlstate: five characters of ISO 9075.
+        message: one sentence.
+    """
+
+    position: int
+    key: str
+    status: str
+    sqlstate: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowResults:
+    """What became of a batch; the three numbers add up to its rows.
+
+    Attributes:
+        applied: rows done, perhaps without the cells of immutable columns (*_IGNORE).
+        ignored: rows that an *_IGNORE operation skipped.
+        failed: rows not done.
+        errors: the first `MAX_ROW_ERRORS` of them, by position.
+    """
+
+    applied: int
+    ignored: int
+    failed: int
+    errors: tuple[RowError, ...]
+
+
+def joined(parts: Sequence[RowResults]) -> RowResults:
+    """What became of batches that one statement wrote one after the other."""
+    errors: list[RowError] = []
+    before = 0
+    for part in parts:
+        room = MAX_ROW_ERRORS - len(errors)
+        errors += [replace(e, position=e.position + before) for e in part.errors[:room]]
+        before += part.applied + part.ignored + part.failed
+    return RowResults(
+        sum(part.applied for part in parts),
+        sum(part.ignored for part in parts),
+        sum(part.failed for part in parts),
+        tuple(errors),
+    )
+
+
+class RowErrorCollector:
+    """Notes rows that were not done.
+
+    Attributes:
+        failed: how many.
+    """
+
+    def __init__(self) -> None:
+        """None so far."""
+        self.failed = 0
+        self._errors: list[RowError] = []
+
+    def add(
+        self, positions: npt.NDArray[np.int64], describe: Callable[[int], tuple[str, Error]]
+    ) -> None:
+        """Note rows.
+
+        Args:
+            positions: of the rows in the statement, int64[n].
+            describe: the key's text and the error of the n-th of them; not asked for rows beyond
+                `MAX_ROW_ERRORS`.
+        """
+        self.failed += len(positions)
+        room = MAX_ROW_ERRORS - len(self._errors)
+        for place, position in enumerate(positions[:room].tolist()):
+            key, error = describe(place)
+            self._errors.append(
+                RowError(position, key, status_of(error), error.sqlstate, error.message)
+            )
+
+    def errors(self) -> tuple[RowError, ...]:
+        """The errors noted, by position."""
+        return tuple(sorted(self._errors, key=lambda error: error.position))
+
+
+def status_of(error: Error) -> str:
+    """Kudu's name for what an error says about a row."""
+    return next((name for kind, name in _STATUSES if isinstance(error, kind)), "InvalidArgument")
