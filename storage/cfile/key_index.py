@@ -13,6 +13,7 @@ first and the last one are the rowset's bounds.
 import struct
 from bisect import bisect_right
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -63,7 +64,10 @@ class KeyIndex:
         plain.decode_binary_into(block, lengths, data)
         ends = np.cumsum(lengths).tolist()
         raw = data.tobytes()
-        return [raw[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        entries = [raw[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        if any(before > after for before, after in pairwise(entries)):
+            raise CorruptionError("the keys of a key index do not ascend")
+        return entries
 
     @property
     def min_key(self) -> bytes:
@@ -95,6 +99,17 @@ class KeyIndex:
             return 0, 0
         start = (position - 1) * self._interval
         return start, min(start + self._interval, self.rows)
+
+    def sample(self, rows: int) -> list[bytes]:
+        """The first key and every so many rows another one.
+
+        Args:
+            rows: between two keys; rounded down to what the index knows.
+
+        Raises:
+            CorruptionError: the entries are not what was written.
+        """
+        return self._entries[: -1 : max(1, rows // self._interval)]
 
     def to_bytes(self) -> bytes:
         """The index as stored."""

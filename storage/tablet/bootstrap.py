@@ -7,9 +7,13 @@ not searched for, replay gives the same ordinals as the first time, and may be i
 begun again any number of times.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+import pyarrow as pa
+
+from pykudu_sql.storage.common.hybrid_time import LATEST
 from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.tablet.commit_check import check_insert, check_mutation, row_count
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
     BatchMutation,
@@ -18,24 +22,31 @@ from pykudu_sql.storage.tablet.commit_record import (
     TabletWrites,
     decode_commit,
 )
+from pykudu_sql.storage.tablet.delta_store import FOREVER
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset import RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
+
+_MALFORMED = (ValueError, TypeError, KeyError, OverflowError, OSError, pa.ArrowException)
 
 
 def replay(
     tablets: Mapping[str, Tablet],
     log: Iterable[tuple[int, bytes]],
     manifest_commits: Container[int],
+    path_of: Callable[[int], str],
 ) -> int:
     """Apply what the log holds beyond the tablets' files.
+
+    May be called again, with the records that came behind those replayed before.
 
     Args:
         tablets: all that the manifest knows, by UUID, those of dropped tables included.
         log: sequence numbers and commit records, ascending.
         manifest_commits: hybrid times of the commits that the manifest knows; a conditional record
             of another commit never happened.
+        path_of: the file that holds a record, for messages.
 
     Returns:
         The newest hybrid time in the log, 0 when it is empty.
@@ -45,48 +56,73 @@ def replay(
             manifest does not know: it was told of each before the log.
     """
     newest = 0
-    memrowsets: dict[str, dict[int, MemRowSet]] = {tablet_id: {} for tablet_id in tablets}
+    memrowsets = {tablet_id: _replayed(tablet) for tablet_id, tablet in tablets.items()}
     for sequence, payload in log:
-        record = decode_commit(payload)
-        newest = max(newest, record.timestamp)
-        if record.conditional and record.timestamp not in manifest_commits:
-            continue
-        for writes in record.tablets:
-            tablet = tablets.get(writes.tablet_id)
-            if tablet is None:
-                raise _unknown(sequence, f"tablet {writes.tablet_id}")
-            _check_columns(tablet, writes, sequence)
-            known = memrowsets[writes.tablet_id]
-            _replay_writes(tablet, known, writes, record.timestamp, sequence)
+        try:
+            record = decode_commit(payload)
+            if not newest <= record.timestamp < LATEST:
+                raise ValueError(f"its time {record.timestamp} is before that of another")
+            newest = record.timestamp
+            if record.conditional and record.timestamp not in manifest_commits:
+                continue
+            for writes in record.tablets:
+                _replay_writes(tablets, memrowsets, writes, record.timestamp, sequence)
+        except CorruptionError as error:
+            raise _senseless(path_of(sequence), sequence, error.message) from error
+        except _MALFORMED as error:
+            raise _senseless(path_of(sequence), sequence, str(error)) from error
     for tablet_id, known in memrowsets.items():
         if known:
             _adopt(tablets[tablet_id], known)
     return newest
 
 
-def _check_columns(tablet: Tablet, writes: TabletWrites, sequence: int) -> None:
-    for write in (*writes.inserts, *writes.mutations):
-        by_column = write.cells if isinstance(write, RowInsert | RowMutation) else write.columns
-        for column_id in by_column:
-            if column_id not in tablet.types:
-                raise _unknown(sequence, f"column {column_id} of tablet {writes.tablet_id}")
+def _replayed(tablet: Tablet) -> dict[int, MemRowSet]:
+    """The MemRowSets that an earlier replay filled, by id."""
+    components = tablet.components
+    return {m.id: m for m in (*components.flushing, components.memrowset) if len(m)}
 
 
-def _unknown(sequence: int, what: str) -> CorruptionError:
+def _senseless(path: str, sequence: int, reason: str) -> CorruptionError:
     return CorruptionError(
-        f"record {sequence} of the write-ahead log is for {what}, which the manifest does not "
-        "know: the manifest has lost its newest edits",
+        f"record {sequence} of '{path}' cannot be replayed: {reason}",
         hint="Restore the database directory from a backup.",
     )
 
 
+def _check_known(tablets: Mapping[str, Tablet], writes: TabletWrites) -> Tablet:
+    """The tablet that writes are for, which must know their columns.
+
+    Raises:
+        CorruptionError: it is not there, or does not know one.
+    """
+    tablet = tablets.get(writes.tablet_id)
+    if tablet is None:
+        raise _unknown(f"tablet {writes.tablet_id}")
+    for write in (*writes.inserts, *writes.mutations):
+        by_column = write.cells if isinstance(write, RowInsert | RowMutation) else write.columns
+        for column_id in by_column:
+            if column_id not in tablet.types:
+                raise _unknown(f"column {column_id} of tablet {writes.tablet_id}")
+    return tablet
+
+
+def _unknown(what: str) -> CorruptionError:
+    return CorruptionError(
+        f"it is for {what}, which the manifest does not know: the manifest has lost its newest "
+        "edits"
+    )
+
+
 def _replay_writes(
-    tablet: Tablet,
-    memrowsets: dict[int, MemRowSet],
+    tablets: Mapping[str, Tablet],
+    known: Mapping[str, dict[int, MemRowSet]],
     writes: TabletWrites,
     timestamp: int,
     sequence: int,
 ) -> None:
+    tablet = _check_known(tablets, writes)
+    memrowsets = known[writes.tablet_id]
     disk = {rowset.id: rowset for rowset in tablet.components.tree.rowsets}
     inserts: Sequence[RowInsert | BatchInsert] = ()
     if writes.inserts and writes.memrowset_id > tablet.durable_memrowset:
@@ -105,9 +141,32 @@ def _replay_writes(
             memory.id = max(memory.id, mutation.store_id)
             mutations.append(mutation)
     targets: dict[int, RowSet] = {**memrowsets, **disk}
+    _check_writes(tablet, writes.memrowset_id, inserts, mutations, targets)
     remaining = TabletWrites(writes.tablet_id, writes.memrowset_id, inserts, mutations)
     keys = [_keys_of(tablet, insert) for insert in inserts]
     tablet.apply(remaining, keys, timestamp, sequence, targets)
+
+
+def _check_writes(
+    tablet: Tablet,
+    memrowset_id: int,
+    inserts: Sequence[RowInsert | BatchInsert],
+    mutations: Sequence[RowMutation | BatchMutation],
+    targets: Mapping[int, RowSet],
+) -> None:
+    """See that all writes of a commit to a tablet can be applied, before any is.
+
+    Raises:
+        ValueError: one cannot.
+    """
+    added = 0
+    for insert in inserts:
+        check_insert(insert, tablet.types, tablet.schema.key_ids)
+        added += row_count(insert)
+    for mutation in mutations:
+        rows = targets[mutation.rowset_id].row_count(FOREVER)
+        rows += added if mutation.rowset_id == memrowset_id else 0
+        check_mutation(mutation, tablet.types, rows)
 
 
 def _keys_of(tablet: Tablet, insert: RowInsert | BatchInsert) -> Sequence[bytes]:

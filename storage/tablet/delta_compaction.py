@@ -37,19 +37,18 @@ from pykudu_sql.storage.tablet.deltafile import (
     REDO,
     UNDO,
     DeltaFile,
-    DeltaFileMeta,
-    write_delta_file,
 )
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.flush import TabletHost
 from pykudu_sql.storage.tablet.rowset_exchange import (
     StagedFiles,
     current_rowset,
     exchange,
     staging,
 )
+from pykudu_sql.storage.tablet.rowset_output import write_deltas
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
+from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from pykudu_sql.storage.tablet.tablet_metadata import Overlay
 from pykudu_sql.storage.tablet.undo_builder import undo_of_updates
 
@@ -74,7 +73,7 @@ def compact_redo(tablet: Tablet, rowset: DiskRowSet, host: TabletHost) -> int:
         return 0
     merged = _merged(tablet, current.tracker.redo, host.history_mark(tablet.id))
     with staging(tablet.files) as staged:
-        redo = _write(tablet, staged, REDO, merged)
+        redo = write_deltas(tablet, staged, REDO, merged)
         meta = replace(current.meta, redo=redo)
         exchange(tablet, [(current, meta)], staged, host, "minor")
     return len(current.tracker.redo)
@@ -109,8 +108,8 @@ def compact_major(
     old = current.meta
     with staging(tablet.files) as staged:
         overlay = _write_overlay(tablet.files, staged, columns, moved.columns)
-        undo = _write(tablet, staged, UNDO, moved.undo)
-        redo = _write(tablet, staged, REDO, without_columns(merged, ids))
+        undo = write_deltas(tablet, staged, UNDO, moved.undo)
+        redo = write_deltas(tablet, staged, REDO, without_columns(merged, ids))
         meta = replace(
             old,
             overlays=(*_uncovered(old.overlays, ids), overlay),
@@ -159,19 +158,6 @@ def _uncovered(overlays: Sequence[Overlay], column_ids: Sequence[int]) -> Sequen
         for overlay in overlays
     ]
     return [overlay for overlay in left if overlay.column_ids]
-
-
-def _write(
-    tablet: Tablet, staged: StagedFiles, kind: str, deltas: Deltas
-) -> tuple[DeltaFileMeta, ...]:
-    """Write and fsync a delta file in the staging folder; none when there are no deltas."""
-    if not len(deltas):
-        return ()
-    files = tablet.files
-    number = files.new_number()
-    staged.append((kind, number))
-    path, identity = files.staging_path(kind, number), files.identity(kind, number)
-    return (write_delta_file(files.env, path, identity, deltas, tablet.types),)
 
 
 def _write_overlay(

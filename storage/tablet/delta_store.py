@@ -177,14 +177,27 @@ def stats(deltas: Deltas) -> DeltaStats:
 
 def merge_redo(parts: Sequence[Deltas]) -> Deltas:
     """REDO batches, given in the order of their making, as one."""
+    joined = append_deltas(parts)
+    if sum(len(part) > 0 for part in parts) <= 1:
+        return joined
+    return reorder(joined, np.lexsort((joined.timestamps, joined.ordinals)))
+
+
+def merge_undo(parts: Sequence[Deltas]) -> Deltas:
+    """UNDO batches, given from the newest back, as one."""
+    joined = append_deltas(parts)
+    if sum(len(part) > 0 for part in parts) <= 1:
+        return joined
+    return reorder(joined, np.argsort(joined.ordinals, kind="stable"))
+
+
+def append_deltas(parts: Sequence[Deltas]) -> Deltas:
+    """The records of some batches one after another, not sorted."""
     parts = [part for part in parts if len(part)]
     if not parts:
         return no_deltas()
     if len(parts) == 1:
         return parts[0]
-    ordinals = np.concatenate([part.ordinals for part in parts])
-    timestamps = np.concatenate([part.timestamps for part in parts])
-    kinds = np.concatenate([part.kinds for part in parts])
     starts = np.cumsum([0] + [len(part) for part in parts])
     cells: dict[int, DeltaCells] = {}
     for column_id in {i: None for part in parts for i in part.cells}:
@@ -197,8 +210,35 @@ def merge_redo(parts: Sequence[Deltas]) -> Deltas:
             np.concatenate([start + c.positions for start, c in having]),
             concat_values([c.values for _, c in having]),
         )
-    order = np.lexsort((timestamps, ordinals))
-    return reorder(Deltas(ordinals, timestamps, kinds, cells), order)
+    return Deltas(
+        np.concatenate([part.ordinals for part in parts]),
+        np.concatenate([part.timestamps for part in parts]),
+        np.concatenate([part.kinds for part in parts]),
+        cells,
+    )
+
+
+def between(deltas: Deltas, start: int, stop: int) -> Deltas:
+    """The records of the rows start <= ordinal < stop, by ordinals counted from start."""
+    first, last = np.searchsorted(deltas.ordinals, (start, stop)).tolist()
+    cells: dict[int, DeltaCells] = {}
+    for column_id, column in deltas.cells.items():
+        low, high = np.searchsorted(column.positions, (first, last)).tolist()
+        if low < high:
+            cells[column_id] = DeltaCells(
+                column.positions[low:high] - first, column.values.slice(low, high - low)
+            )
+    return Deltas(
+        deltas.ordinals[first:last] - start,
+        deltas.timestamps[first:last],
+        deltas.kinds[first:last],
+        cells,
+    )
+
+
+def shifted(deltas: Deltas, start: int) -> Deltas:
+    """The batch with ordinals counted on from start."""
+    return Deltas(deltas.ordinals + start, deltas.timestamps, deltas.kinds, deltas.cells)
 
 
 def reorder(deltas: Deltas, order: Ordinals) -> Deltas:

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.arrays import array_to_cells
 from pykudu_sql.storage.common.column_predicate import Predicate
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.tablet.cfile_set import CFileSet
-from pykudu_sql.storage.tablet.delta_applier import apply_patch, slice_patch
-from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
-from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker, DeltaView
+from pykudu_sql.storage.tablet.delta_applier import apply_patch
+from pykudu_sql.storage.tablet.delta_store import FOREVER, DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
+from pykudu_sql.storage.tablet.delta_view import DeltaView
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.memrowset import living_rows
 from pykudu_sql.storage.tablet.pruning import Range, matching_ranges
@@ -76,11 +76,11 @@ class DiskRowSet:
         """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
         tracker = self.tracker
         if own is not None or bound <= tracker.newest:
-            return tracker.view(bound, own)
+            return tracker.view(bound, own, self._file_view(bound))
         state = (tracker, *(store.version for store in tracker.stores))
         settled = self._settled
         if settled is None or settled[0] != state:
-            settled = (state, tracker.view(bound))
+            settled = (state, tracker.view(bound, None, self._file_view(bound)))
             self._settled = settled
         return settled[1]
 
@@ -95,26 +95,14 @@ class DiskRowSet:
         tracker = self.tracker
         if not tracker.is_visible(bound):
             return None
-        cells: list[Cell] | None
-        if tracker.redo or tracker.newest_on_disk >= bound:
-            cells = self._read_through_files(ordinal, columns, bound)
-        else:
-            cells = [self.base.cell(column, ordinal) for column in columns]
-        changes = tracker.memory_changes(ordinal, bound)
+        cells: list[Cell] | None = [self.base.cell(column, ordinal) for column in columns]
+        changes = tracker.row_changes(ordinal, bound, [column.id for column in columns])
         if changes:
             cells = replay_changes(cells, columns, changes)
-        if own is not None and len(own):
-            cells = replay_changes(cells, columns, own.changes_of(ordinal, 1 << 64))
+        pending = None if own is None else own.outcome_of(ordinal, FOREVER)
+        if pending is not None:
+            cells = replay_changes(cells, columns, (pending,))
         return None if cells is None else tuple(cells)
-
-    def _read_through_files(
-        self, ordinal: int, columns: Sequence[ColumnSchema], bound: int
-    ) -> list[Cell] | None:
-        view = self._file_view(bound)
-        alive = view.alive(self.meta.rows)
-        if alive is not None and not alive[ordinal]:
-            return None
-        return [self._patched_cell(column, ordinal, view) for column in columns]
 
     def _file_view(self, bound: int) -> DeltaView:
         """What the delta files come to; that of "now" is kept until a file is added."""
@@ -127,13 +115,6 @@ class DiskRowSet:
             settled = (state, tracker.file_view(bound))
             self._settled_files = settled
         return settled[1]
-
-    def _patched_cell(self, column: ColumnSchema, ordinal: int, view: DeltaView) -> Cell:
-        patch = view.patch(column.id)
-        found = None if patch is None else slice_patch(patch, ordinal, ordinal + 1)
-        if found is None:
-            return self.base.cell(column, ordinal)
-        return array_to_cells(found.values, column.type)[0]
 
     def scan(
         self,

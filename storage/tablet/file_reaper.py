@@ -13,6 +13,7 @@ Kudu's block manager keeps deleted blocks alive for open readers in the same way
 (`fs/log_block_manager.cc`).
 """
 
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -36,6 +37,8 @@ class FileReaper:
         self._root = root
         self._position = position
         self._released: deque[tuple[str, Position]] = deque()
+        # Never taken by a finalizer, which may run in the middle of `collect`.
+        self._collecting = threading.Lock()
 
     def retire(self, path: str, user: object) -> None:
         """Unlink a file once an object that reads it is gone.
@@ -59,6 +62,10 @@ class FileReaper:
         """
         if not self._released:
             return 0
+        with self._collecting:
+            return self._unlink_unused()
+
+    def _unlink_unused(self) -> int:
         oldest = oldest_lease(self._env, self._root)
         unlinked = 0
         for _ in range(len(self._released)):

@@ -13,9 +13,9 @@ compactions.
 from dataclasses import replace
 
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.flush import TabletHost
 from pykudu_sql.storage.tablet.rowset_exchange import exchange
 from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_host import TabletHost
 
 
 def undo_garbage(rowset: DiskRowSet, mark: int) -> int:

@@ -23,9 +23,10 @@ from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
-from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
-from pykudu_sql.storage.tablet.delta_tracker import DeltaView, visible_redo, visible_undo
-from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore, RowChange
+from pykudu_sql.storage.tablet.delta_store import FOREVER, DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta_tracker import visible_undo
+from pykudu_sql.storage.tablet.delta_view import DeltaView, MemoryPart
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, replay_changes
 
 SEGMENT_ROWS = 4096
@@ -206,11 +207,9 @@ class MemRowSet:
         where = bisect_right(self._starts, ordinal) - 1
         segment = self._segments[where]
         cells: list[Cell] | None = [segment.cell(ordinal - segment.start, c) for c in columns]
-        changes: list[RowChange] = []
-        if len(self.deltas):
-            changes += self.deltas.changes_of(ordinal, bound)
-        if own is not None and len(own):
-            changes += own.changes_of(ordinal, 1 << 64)
+        committed = self.deltas.outcome_of(ordinal, bound) if len(self.deltas) else None
+        pending = None if own is None else own.outcome_of(ordinal, FOREVER)
+        changes = [change for change in (committed, pending) if change is not None]
         if changes:
             # In one go: a row deleted and then inserted again by `own` has its key from `cells`.
             cells = replay_changes(cells, columns, changes)
@@ -220,9 +219,9 @@ class MemRowSet:
         """What the mutations come to at a snapshot."""
         parts = []
         if len(self.deltas) and self.deltas.min_timestamp < bound:
-            parts.append(visible_redo(self.deltas.deltas(), bound))
+            parts.append(MemoryPart(self.deltas.visible(bound)))
         if own is not None and len(own):
-            parts.append(own.deltas())
+            parts.append(MemoryPart(own.current()))
         return DeltaView(parts)
 
     def scan(

@@ -6,7 +6,7 @@ over to the new rowset as they are, so writers notice nothing; readers that hold
 on with its files, which are unlinked once nobody reads them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -14,10 +14,10 @@ from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.deltafile import DeltaFile, DeltaFileMeta
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.flush import TabletHost
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
+from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta, TabletEdit
 
 StagedFiles = list[tuple[str, int]]
@@ -75,7 +75,7 @@ def exchange(
         tree = old.tree.replace([rowset for rowset, _ in changes], fresh)
         tablet.components = TabletComponents(old.memrowset, old.flushing, tree)
     for rowset, meta in changes:
-        _retire(tablet.files, rowset, meta)
+        retire_files(tablet.files, rowset, () if meta is None else meta.files)
 
 
 def _reopen(tablet: Tablet, rowset: DiskRowSet, meta: RowSetMeta) -> DiskRowSet:
@@ -102,11 +102,16 @@ def _open_deltas(
     return tuple(known.get(m.number) or files.open_delta(m, meta.rows) for m in wanted)
 
 
-def _retire(files: TabletFiles, rowset: DiskRowSet, meta: RowSetMeta | None) -> None:
-    """Let go of the files that the new metadata do not name."""
+def retire_files(files: TabletFiles, rowset: DiskRowSet, kept: Collection[tuple[str, int]]) -> None:
+    """Let go of a rowset's files, which the manifest does not name any more.
+
+    Args:
+        files: of the tablet.
+        rowset: as its readers hold it.
+        kept: kind and number of those that stay.
+    """
     tracker: DeltaTracker = rowset.tracker
     users: dict[int, object] = {file.meta.number: file for file in (*tracker.undo, *tracker.redo)}
-    kept = set() if meta is None else set(meta.files)
     for kind, number in rowset.meta.files:
         if (kind, number) not in kept:
             files.retire(kind, number, users.get(number, rowset.base))

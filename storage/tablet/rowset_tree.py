@@ -20,7 +20,7 @@ class RowSetTree:
         rowsets: by their lowest key.
     """
 
-    __slots__ = ("_highest", "_lows", "rowsets")
+    __slots__ = ("__weakref__", "_highest", "_lows", "rowsets")
 
     def __init__(self, rowsets: Sequence[DiskRowSet]) -> None:
         """Build the tree over rowsets in any order."""

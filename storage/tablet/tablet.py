@@ -31,7 +31,7 @@ from pykudu_sql.storage.tablet.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, RowSet
 from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
-from pykudu_sql.storage.tablet.tablet_metadata import TabletMetadata
+from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta, TabletMetadata
 
 
 class Tablet:
@@ -71,10 +71,7 @@ class Tablet:
         self.key_encoder = KeyEncoder(self.schema.key_columns)
         files.reserve(metadata.newest_file)
         self._rowset_ids = count(metadata.newest_rowset + 1)
-        rowsets = [
-            files.open_rowset(meta, self.schema.key_columns, self.types)
-            for meta in metadata.rowsets.values()
-        ]
+        rowsets = self.open_rowsets(tuple(metadata.rowsets.values()))
         self.components = TabletComponents(self.new_memrowset(), (), RowSetTree(rowsets))
         self.maintenance_lock = threading.Lock()
         self.newest = max((rowset.tracker.newest for rowset in rowsets), default=0)
@@ -94,6 +91,11 @@ class Tablet:
     def retained_columns(self) -> Sequence[ColumnSchema]:
         """The columns that files written now must hold: all that a snapshot may ask for."""
         return tuple(self.column_schemas.values())
+
+    def open_rowsets(self, metas: Sequence[RowSetMeta]) -> Sequence[DiskRowSet]:
+        """Published rowsets, ready to become components."""
+        keys = self.schema.key_columns
+        return [self.files.open_rowset(meta, keys, self.types) for meta in metas]
 
     def new_rowset_id(self) -> int:
         """A rowset id not used before."""

@@ -73,10 +73,19 @@ class RowSetMeta:
         return self.rows - sum(file.stats.deletes for file in self.redo)
 
     @property
+    def image_size(self) -> int:
+        """Bytes of the base image, overlays included."""
+        return self.size + sum(overlay.size for overlay in self.overlays)
+
+    @property
+    def redo_size(self) -> int:
+        """Bytes of the REDO files."""
+        return sum(file.size for file in self.redo)
+
+    @property
     def total_size(self) -> int:
         """Bytes of all its files."""
-        deltas = sum(meta.size for meta in (*self.undo, *self.redo))
-        return self.size + sum(overlay.size for overlay in self.overlays) + deltas
+        return self.image_size + self.redo_size + sum(file.size for file in self.undo)
 
     @property
     def files(self) -> tuple[tuple[str, int], ...]:

@@ -77,3 +77,8 @@ def test_a_change_of_rows_that_are_not_there_is_refused(ordinals: list[int]) -> 
     if len(ordinals) == 1:
         with pytest.raises(ValueError, match="changed"):
             check_mutation(RowMutation(1, 1, DeltaKind.DELETE, ordinals[0], {}), TYPES, 10)
+
+
+def test_an_update_of_no_column_is_refused() -> None:
+    with pytest.raises(ValueError, match="an update of no column"):
+        check_mutation(RowMutation(1, 1, DeltaKind.UPDATE, 0, {}), TYPES, 10)

@@ -1,6 +1,6 @@
 """Which rowsets are compacted together: the examples of Kudu's design note, and brute force."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -156,4 +156,4 @@ def test_intervals_keep_the_order_of_keys(found: list[tuple[list[bytes], int]]) 
         [(r.min_key, i.low) for r, i in zip(ranges, intervals, strict=True)]
         + [(r.max_key, i.high) for r, i in zip(ranges, intervals, strict=True)]
     )
-    assert all(a[1] <= b[1] for a, b in zip(places, places[1:], strict=False))
+    assert all(a[1] <= b[1] for a, b in pairwise(places))

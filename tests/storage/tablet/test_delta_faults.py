@@ -51,7 +51,7 @@ class Faults:
 
 
 def open_store(env: Env) -> Store:
-    return Store(env, ROOT, StoreOptions(threads=1))
+    return Store(env, ROOT, StoreOptions(threads=1, maintenance=False))
 
 
 def tablet_of(store: Store) -> Tablet:

@@ -17,9 +17,10 @@ from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
-from pykudu_sql.storage.tablet.flush import TabletHost, flush_delta_store, flush_memrowset
+from pykudu_sql.storage.tablet.flush import flush_delta_store, flush_memrowset
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from tests.storage.model import Key, Row, apply, operations, read
 
 KEYS = 4
@@ -58,7 +59,7 @@ class Subject:
         self.store.create_table("t", create_schema(COLUMNS, ["id"]), PartitionSchema())
 
     def open(self) -> None:
-        self.store = Store(self.env, "/db", StoreOptions(durability="off", threads=1))
+        self.store = Store(self.env, "/db", StoreOptions(durability="off", threads=1, maintenance=False))
 
     @property
     def tablet(self) -> Tablet:

@@ -13,9 +13,10 @@ from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.flush import TabletHost, flush_delta_store, flush_memrowset
+from pykudu_sql.storage.tablet.flush import flush_delta_store, flush_memrowset
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from tests.storage.tablet.test_design_notes import Story
 
 INT, STRING = DataType(Kind.INT32), DataType(Kind.STRING)

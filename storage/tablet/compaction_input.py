@@ -1,0 +1,131 @@
+"""A DiskRowSet as a merging compaction reads it: key range by key range, rows with their history.
+
+Kudu's `CompactionInput` (`tablet/compaction.cc`) walks rows; here a slice of a rowset is a handful
+of columns (see `row_slice`). The deltas of a rowset are read whole, once; base data only as far as
+a slice needs them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.tablet.delta_applier import apply_patch
+from pykudu_sql.storage.tablet.delta_store import (
+    ColumnPatch,
+    DeltaKind,
+    Deltas,
+    Timestamps,
+    between,
+    merge_redo,
+    merge_undo,
+    select,
+    uniform_deltas,
+    winners,
+    without_columns,
+)
+from pykudu_sql.storage.tablet.delta_tracker import visible_redo
+from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.row_slice import RowSlice
+from pykudu_sql.storage.tablet.undo_builder import undo_of_updates
+
+
+class CompactionInput:
+    """One rowset at the moment a compaction begins.
+
+    Attributes:
+        rowset: the rowset.
+        bound: deltas at or above it are not part of the input.
+    """
+
+    def __init__(
+        self,
+        rowset: DiskRowSet,
+        columns: Sequence[ColumnSchema],
+        encoder: KeyEncoder,
+        bound: int,
+        mark: int,
+    ) -> None:
+        """Fix what is read. The caller holds the commit lock.
+
+        Args:
+            rowset: to be read.
+            columns: wanted; missing ones have their read default.
+            encoder: of the table's key.
+            bound: above every commit so far.
+            mark: the ancient history mark.
+        """
+        self.rowset = rowset
+        self.bound = bound
+        self._columns = columns
+        self._encoder = encoder
+        self._mark = mark
+        self._memory = [visible_redo(store.deltas(), bound) for store in rowset.tracker.stores]
+        self._redo: Deltas | None = None
+        self._undo: Deltas | None = None
+        self._patches: dict[int, ColumnPatch | None] = {}
+
+    def load(self) -> None:
+        """Read the deltas.
+
+        Raises:
+            CorruptionError: a file is not what was written.
+            DiskError: the disk refused.
+        """
+        tracker = self.rowset.tracker
+        wanted = {column.id for column in self._columns}
+        redo = merge_redo([*(file.deltas() for file in tracker.redo), *self._memory])
+        self._redo = without_columns(redo, set(redo.cells) - wanted)
+        undo = merge_undo([file.deltas() for file in tracker.undo])
+        recent = select(undo, undo.timestamps >= np.uint64(self._mark))
+        self._undo = without_columns(recent, set(recent.cells) - wanted)
+        self._patches = {i: winners(self._redo, i) for i in self._redo.cells}
+
+    def cut(self, key: bytes) -> int:
+        """The first ordinal whose key is not below a given one."""
+        meta, base = self.rowset.meta, self.rowset.base
+        if key <= meta.min_key:
+            return 0
+        if key > meta.max_key:
+            return meta.rows
+        start, stop = base.key_index.find_range(key)
+        return start + self._keys(start, stop).lower_bound(key)
+
+    def _keys(self, start: int, stop: int) -> EncodedKeys:
+        columns = {c.id: self.rowset.base.column(c, start, stop) for c in self._encoder.columns}
+        return self._encoder.encode(columns)
+
+    def read(self, start: int, stop: int) -> RowSlice:
+        """The rows start <= ordinal < stop; `load` was called."""
+        assert self._redo is not None and self._undo is not None
+        base = self.rowset.base
+        before = {c.id: base.column(c, start, stop) for c in self._columns}
+        image = {
+            c.id: apply_patch(before[c.id], start, self._patches.get(c.id), c.type)
+            for c in self._columns
+        }
+        redo = between(self._redo, start, stop)
+        undo = merge_undo(
+            [undo_of_updates(redo, before, self._mark), between(self._undo, start, stop)]
+        )
+        keys = self._encoder.encode({c.id: before[c.id] for c in self._encoder.columns})
+        return RowSlice(
+            keys, image, self._with_insertion(undo, stop - start), _deaths(redo, stop - start)
+        )
+
+    def _with_insertion(self, undo: Deltas, rows: int) -> Deltas:
+        """The way back, to before the one commit that inserted all rows where there is one."""
+        inserted_at = self.rowset.meta.inserted_at
+        if inserted_at is None or inserted_at < self._mark:
+            return undo
+        everything = np.arange(rows, dtype=np.int64)
+        return merge_undo([undo, uniform_deltas(DeltaKind.DELETE, everything, {}, inserted_at)])
+
+
+def _deaths(redo: Deltas, rows: int) -> Timestamps:
+    deleted_at = np.zeros(rows, np.uint64)
+    deletions = redo.kinds == DeltaKind.DELETE
+    deleted_at[redo.ordinals[deletions]] = redo.timestamps[deletions]
+    return deleted_at

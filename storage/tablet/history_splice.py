@@ -1,0 +1,160 @@
+"""Splicing the histories of one key, which may lie in many rowsets, into one row with one history.
+
+A key that was deleted on disk and inserted again has a ghost where it lived before (Kudu's
+`tablet/compaction.cc`, "MergeCompactionInput", and KUDU-237). The lives of its instances do not
+overlap in time. The newest becomes the row of the output; the way back from it leads through each
+older life in turn:
+
+    base image    the newest instance
+    UNDO          its own, down to DELETE at its insertion
+                  REINSERT of the older instance's image, at the time when that one died
+                  its own UNDO, and so on
+
+Everything below the ancient history mark is left out, and a row that died before it altogether.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.arrays import plain
+from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.tablet.delta_store import (
+    DeltaCells,
+    DeltaKind,
+    Deltas,
+    Ordinals,
+    Timestamps,
+    append_deltas,
+    reorder,
+    select,
+)
+from pykudu_sql.storage.tablet.row_slice import RowSlice, join
+
+_ALIVE = np.uint64((1 << 64) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SplicedRows:
+    """Rows of distinct keys with their history, and where the input's rows went.
+
+    Attributes:
+        rows: the rows.
+        places: for each slice given, the ordinal of each of its rows in `rows`; -1 for a row that
+            no snapshot can see any more.
+    """
+
+    rows: RowSlice
+    places: Sequence[Ordinals]
+
+
+def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> SplicedRows:
+    """The rows of some slices of one key range as one.
+
+    Args:
+        slices: at least one; keys are distinct within each.
+        key_ids: the key's columns.
+        mark: the ancient history mark.
+    """
+    keys = EncodedKeys.concat([s.keys for s in slices]) if len(slices) > 1 else slices[0].keys
+    deleted_at = np.concatenate([s.deleted_at for s in slices])
+    order, first = _by_key_newest_first(keys, deleted_at, len(slices) > 1)
+    died = deleted_at[order]
+    gone = first & (died != 0) & (died < np.uint64(mark))
+    group = np.cumsum(first) - 1
+    kept = ~gone[np.flatnonzero(first)]
+    place = np.where(kept, np.cumsum(kept) - 1, -1)[group]
+    leaders = np.flatnonzero(first & (place >= 0))
+    undo = _undo(slices, key_ids, order, first, died, mark)
+    columns = _image(slices, order[leaders])
+    rows = RowSlice(
+        keys if _is_identity(order[leaders], len(keys)) else keys.take(order[leaders]),
+        columns,
+        _rename(undo, place),
+        died[leaders],
+    )
+    by_input = np.empty(len(order), np.int64)
+    by_input[order] = place
+    ends = np.cumsum([len(s.keys) for s in slices])[:-1]
+    return SplicedRows(rows, np.split(by_input, ends))
+
+
+def _by_key_newest_first(
+    keys: EncodedKeys, deleted_at: Timestamps, mixed: bool
+) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
+    """The order of all rows by key, of one key the newest first, and where a key begins."""
+    order = keys.argsort() if mixed else np.arange(len(keys), dtype=np.int64)
+    first = np.ones(len(order), np.bool_)
+    if mixed:
+        repeated = keys.duplicates(order)
+        first[repeated] = False
+    if not first.all():
+        group = np.cumsum(first)
+        died = deleted_at[order]
+        latest = ~np.where(died == 0, _ALIVE, died)
+        order = order[np.lexsort((latest, group))]
+    return order, first
+
+
+def _is_identity(order: Ordinals, count: int) -> bool:
+    return len(order) == count and bool((order[:-1] < order[1:]).all())
+
+
+def _image(slices: Sequence[RowSlice], chosen: Ordinals) -> Mapping[int, pa.Array]:
+    """The latest images of some rows, given by their places in all slices together."""
+    columns = {}
+    for column_id in slices[0].columns:
+        joined = join([s.columns[column_id] for s in slices])
+        whole = _is_identity(chosen, len(joined))
+        columns[column_id] = joined if whole else joined.take(pa.array(chosen))
+    return columns
+
+
+def _undo(
+    slices: Sequence[RowSlice],
+    key_ids: Sequence[int],
+    order: Ordinals,
+    first: npt.NDArray[np.bool_],
+    died: Timestamps,
+    mark: int,
+) -> Deltas:
+    """The way back for all rows, by their place in `order`."""
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order), dtype=np.int64)
+    older = np.flatnonzero(~first & (died >= np.uint64(mark)))
+    parts = [_reinsertions(slices, key_ids, order[older], older, died[older])] if len(older) else []
+    start = 0
+    for s in slices:
+        parts.append(
+            Deltas(position[start + s.undo.ordinals], s.undo.timestamps, s.undo.kinds, s.undo.cells)
+        )
+        start += len(s.keys)
+    joined = append_deltas(parts)
+    return reorder(joined, np.argsort(joined.ordinals, kind="stable"))
+
+
+def _reinsertions(
+    slices: Sequence[RowSlice],
+    key_ids: Sequence[int],
+    rows: Ordinals,
+    positions: Ordinals,
+    died: Timestamps,
+) -> Deltas:
+    """What brings the images of older instances back."""
+    everything = np.arange(len(rows), dtype=np.int64)
+    cells = {
+        i: DeltaCells(everything, plain(values))
+        for i, values in _image(slices, rows).items()
+        if i not in key_ids
+    }
+    return Deltas(positions, died, np.full(len(rows), int(DeltaKind.REINSERT), np.uint8), cells)
+
+
+def _rename(undo: Deltas, place: Ordinals) -> Deltas:
+    """Deltas with every ordinal o renamed to place[o], which ascends; those of -1 are left out."""
+    ordinals = place[undo.ordinals]
+    renamed = Deltas(ordinals, undo.timestamps, undo.kinds, undo.cells)
+    return select(renamed, ordinals >= 0)

@@ -1,0 +1,27 @@
+"""What flush, compaction and the collection of history need of the store around a tablet."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
+
+
+@dataclass(frozen=True, slots=True)
+class TabletHost:
+    """What maintenance needs of the store around a tablet.
+
+    Attributes:
+        commit_lock: held by whoever applies a commit or swaps components; re-entrant.
+        sync_log: makes every commit applied so far durable.
+        record: appends a tablet's edit to the manifest, durably.
+        history_mark: the ancient history mark of a tablet, by its id: snapshots are read at this
+            bound or above, and what only earlier ones need may go. 0 keeps everything.
+        rowset_bytes: a rowset that grows past it on disk is closed and the next one begun.
+    """
+
+    commit_lock: AbstractContextManager[object]
+    sync_log: Callable[[], None]
+    record: Callable[[TabletEdit], None]
+    history_mark: Callable[[str], int]
+    rowset_bytes: int = 32 << 20
