@@ -27,7 +27,7 @@ create_venv = $(PYTHON) -m venv $(VENV)
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 endif
 
-.PHONY: help demo test lint bench
+.PHONY: help demo test lint bench torture
 
 help: ## list the targets
 	@echo "usage: make TARGET [VAR=value]"
@@ -50,6 +50,10 @@ lint: $(VENV)/.installed-dev ## ruff, mypy --strict, import contracts
 bench: $(VENV)/.installed-dev ## our engine and its peers side by side (ARGS="--only q1,q6 --scale 0.1")
 	@mkdir -p build
 	@$(BIN)/python -m benchmarks --json build/bench.json $(ARGS)
+	$(elapsed)
+
+torture: $(VENV)/.installed-dev ## every disk fault, power loss, flipped bit and hostile file (ARGS="--self-test")
+	@$(BIN)/python -m tests.torture $(ARGS)
 	$(elapsed)
 
 $(BIN)/python:

@@ -7,14 +7,22 @@ from pathlib import Path
 
 from benchmarks.harness import Race, Result, run_race
 from benchmarks.machine import load_average, machine_facts
-from benchmarks.report import as_json, format_result
+from benchmarks.report import as_json, format_result, format_survey
+from benchmarks.survey import Survey, SurveyResult, run_survey
 from benchmarks.workbench import PEERS, Workbench
 from benchmarks.workloads.analytics import q1, q6
+from benchmarks.workloads.batches import backfill, upsert_batches
 from benchmarks.workloads.bulk import bulk
 from benchmarks.workloads.durable import durable_insert, durable_update
+from benchmarks.workloads.footprint import decode, size
+from benchmarks.workloads.large_table import ten_million
+from benchmarks.workloads.merging import compaction
 from benchmarks.workloads.point import point_insert, point_select, point_update
+from benchmarks.workloads.random_writes import random_batches, random_updates, random_updates_scan
+from benchmarks.workloads.threads import commit_threads
+from benchmarks.workloads.updates import as_of, q1_dirty, q6_dirty, update_tenth
 
-WORKLOADS: Mapping[str, Callable[[Workbench], Race]] = {
+WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "bulk": bulk,
     "q1": q1,
     "q6": q6,
@@ -23,6 +31,20 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race]] = {
     "point_update": point_update,
     "durable_insert": durable_insert,
     "durable_update": durable_update,
+    "commit_threads": commit_threads,
+    "random_updates": random_updates,
+    "random_updates_scan": random_updates_scan,
+    "upsert_batches": upsert_batches,
+    "backfill": backfill,
+    "update_tenth": update_tenth,
+    "q1_dirty": q1_dirty,
+    "q6_dirty": q6_dirty,
+    "as_of": as_of,
+    "size": size,
+    "decode": decode,
+    "compaction": compaction,
+    "random_batches": random_batches,
+    "ten_million": ten_million,
 }
 
 
@@ -33,21 +55,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0, or 1 if a contestant failed (a goal missed is a result, not a failure).
     """
     options = _parser().parse_args(arguments)
-    results: list[Result] = []
+    results: list[Result | SurveyResult] = []
     with Workbench(options.peers, options.scale, options.point_rows, options.rounds) as bench:
         facts = machine_facts(bench.scratch)
         print("\n".join(f"{name}: {value}" for name, value in facts.items()))
         for name, reason in bench.unavailable.items():
             print(f"{name} does not take part: {reason}")
         for name in options.only:
-            result = run_race(WORKLOADS[name](bench))
-            print(f"\n{format_result(result)}", flush=True)
-            results.append(result)
+            results.append(_run(WORKLOADS[name](bench)))
         facts["load average afterwards"] = load_average()
         print(f"\nload average afterwards: {facts['load average afterwards']}")
     if options.json:
         options.json.write_text(as_json(results, facts) + "\n")
     return 1 if any(result.failures for result in results) else 0
+
+
+def _run(workload: Race | Survey) -> Result | SurveyResult:
+    """Run one workload and print what came out."""
+    if isinstance(workload, Race):
+        race = run_race(workload)
+        print(f"\n{format_result(race)}", flush=True)
+        return race
+    survey = run_survey(workload)
+    print(f"\n{format_survey(survey)}", flush=True)
+    return survey
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -200,14 +200,15 @@ def _warm_up(contestant: Contestant, turn_seconds: float) -> int:
 def _timed(contestant: Contestant, operations: int) -> Sample:
     contestant.prepare()
     gc.collect()
-    cpu = _cpu_seconds()
+    cpu = cpu_seconds()
     start = time.perf_counter()
     contestant.run(operations)
     wall = time.perf_counter() - start
-    return Sample(operations, wall, _cpu_seconds() - cpu)
+    return Sample(operations, wall, cpu_seconds() - cpu)
 
 
-def _cpu_seconds() -> float:
+def cpu_seconds() -> float:
+    """Seconds of processor time of all threads of this process so far, user and system."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 

@@ -1,10 +1,12 @@
 """The outcome of a run, for reading (a table for each race) and for programs (JSON)."""
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.harness import Goal, Result
+from benchmarks.survey import Bound, SurveyResult
 
 
 def format_result(result: Result) -> str:
@@ -40,9 +42,42 @@ def format_result(result: Result) -> str:
     return "\n".join(lines)
 
 
-def as_json(results: Sequence[Result], facts: dict[str, str]) -> str:
-    """The whole run as JSON: machine facts, and each race with all its samples."""
-    return json.dumps({"machine": facts, "races": [_race_dict(r) for r in results]}, indent=2)
+def format_survey(result: SurveyResult) -> str:
+    """One survey as a list of figures and what should have come out."""
+    survey = result.survey
+    names = [figure.name for figure in result.figures]
+    values = [_number(figure.value, figure.unit) for figure in result.figures]
+    width, digits = max(map(len, names), default=0), max(map(len, values), default=0)
+    lines = [f"{survey.name}: {survey.title}"]
+    for name, value in zip(names, values, strict=True):
+        lines.append(f"  {name.ljust(width)}  {value.rjust(digits)}")
+    lines += [f"  {name}: out, {reason}" for name, reason in result.failures.items()]
+    lines += [f"  goal: {_bound_line(result, bound)}" for bound in survey.bounds]
+    return "\n".join(lines)
+
+
+def as_json(results: Sequence[Result | SurveyResult], facts: dict[str, str]) -> str:
+    """The whole run as JSON: machine facts, each race with all its samples, each survey."""
+    races = [_race_dict(r) for r in results if isinstance(r, Result)]
+    surveys = [_survey_dict(r) for r in results if isinstance(r, SurveyResult)]
+    return json.dumps({"machine": facts, "races": races, "surveys": surveys}, indent=2)
+
+
+def _survey_dict(result: SurveyResult) -> dict[str, Any]:
+    return {
+        "name": result.survey.name,
+        "title": result.survey.title,
+        "figures": {f.name: {"value": f.value, "unit": f.unit} for f in result.figures},
+        "failures": result.failures,
+        "goals": [
+            {
+                "figure": bound.figure,
+                "expected": _interval(bound),
+                "measured": result.value(bound.figure),
+            }
+            for bound in result.survey.bounds
+        ],
+    }
 
 
 def _race_dict(result: Result) -> dict[str, Any]:
@@ -86,6 +121,28 @@ def _goal_line(result: Result, goal: Goal) -> str:
         return f"{text}: not measured"
     verdict = "reached" if measured >= goal.ratio else "NOT reached"
     return f"{text}: {measured:.2f}x, {verdict}"
+
+
+def _bound_line(result: SurveyResult, bound: Bound) -> str:
+    text = f"{bound.figure} {_interval(bound)}"
+    measured = result.value(bound.figure)
+    if measured is None:
+        return f"{text}: not measured"
+    verdict = "reached" if bound.holds(measured) else "NOT reached"
+    return f"{text}: {_number(measured, '')}, {verdict}"
+
+
+def _interval(bound: Bound) -> str:
+    ends = ((">=", bound.least), ("<=", bound.most))
+    return " and ".join(f"{sign} {_number(end, '')}" for sign, end in ends if math.isfinite(end))
+
+
+def _number(value: float, unit: str) -> str:
+    """Seconds as a duration, counts whole, all else with three digits."""
+    if unit == "s":
+        return _duration(value)
+    text = f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.3g}"
+    return f"{text} {unit}".rstrip()
 
 
 def _first_subject(result: Result) -> str:

@@ -41,8 +41,10 @@ class Workbench:
         self.rounds = rounds
         self.unavailable: dict[str, str] = {}
         self.scratch = Path(tempfile.mkdtemp(prefix="run-", dir=data.cache_folder()))
-        self._open: list[Peer] = []
+        self._closing: list[Callable[[], None]] = []
         self._with_lineitem: dict[str, Callable[[], Peer]] = {}
+        self._loaded: dict[str, Path] = {}
+        self._changed: dict[tuple[str, str], Peer] = {}
         self._lineitem: pa.Table | None = None
         self._classes: dict[str, OpenPeer] = {}
         for name in peers:
@@ -61,8 +63,8 @@ class Workbench:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for peer in self._open:
-            peer.close()
+        for close in self._closing:
+            close()
         shutil.rmtree(self.scratch)
 
     def among(self, *names: str) -> list[str]:
@@ -73,6 +75,14 @@ class Workbench:
         """A new, empty database that the caller closes, and its folder, to be removed."""
         folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.scratch))
         return self._classes[name](folder, durable=durable), folder
+
+    def reopen(self, name: str, folder: Path, *, durable: bool) -> Peer:
+        """The database in a folder again, after it was closed; the caller closes it."""
+        return self._classes[name](folder, durable=durable)
+
+    def close_later(self, close: Callable[[], None]) -> None:
+        """Close a database or connection at the end of the run."""
+        self._closing.append(close)
 
     def lineitem(self) -> pa.Table:
         """TPC-H lineitem at the scale of the run, read once."""
@@ -85,6 +95,30 @@ class Workbench:
         if name not in self._with_lineitem:
             self._with_lineitem[name] = self._loading(name, LINEITEM, self.lineitem, durable=True)
         return self._with_lineitem[name]
+
+    def lineitem_copy(self, name: str) -> tuple[Peer, Path]:
+        """A durable database of its own with lineitem in it, that the caller closes and removes.
+
+        Loaded once and copied as files, so it is as after a restart.
+        """
+        if name not in self._loaded:
+            peer, self._loaded[name] = self.open(name, durable=True)
+            peer.create(LINEITEM)
+            peer.append(LINEITEM, self.lineitem())
+            peer.close()
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.scratch))
+        shutil.copytree(self._loaded[name], folder, dirs_exist_ok=True)
+        return self._classes[name](folder, durable=True), folder
+
+    def changed_lineitem(self, name: str, label: str, change: Callable[[Peer], None]) -> Peer:
+        """A copy of lineitem after a change, the same one to all who ask for the label."""
+        key = name, label
+        if key not in self._changed:
+            peer, _ = self.lineitem_copy(name)
+            self.close_later(peer.close)
+            change(peer)
+            self._changed[key] = peer
+        return self._changed[key]
 
     def with_points(self, name: str, *, durable: bool) -> Callable[[], Peer]:
         """Gives a database with the narrow rows in it, another one to each who asks."""
@@ -102,7 +136,7 @@ class Workbench:
         @functools.cache
         def loaded() -> Peer:
             peer, _ = self.open(name, durable=durable)
-            self._open.append(peer)
+            self.close_later(peer.close)
             peer.create(table)
             peer.append(table, rows())
             return peer

@@ -1,4 +1,4 @@
-"""The small statements: transactions, SET, SHOW, DESCRIBE, FLUSH, DROP TABLE and CREATE INDEX.
+"""The small statements: transactions, SET, SHOW, DESCRIBE, maintenance, DROP TABLE, CREATE INDEX.
 
 None of them needs sqlglot, so what does is loaded where it is called.
 """
@@ -12,16 +12,19 @@ from pykudu_sql.planner.plan import (
     DropTable,
     Flush,
     NoOperation,
+    Optimize,
     Plan,
     SetOption,
     Show,
     ShowKind,
     TransactionAction,
     TransactionControl,
+    Vacuum,
 )
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
+from pykudu_sql.storage.system_catalog import check_not_system, readable_table
 
 _WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
 _RESETS = frozenset({"DEFAULT", "NULL"})
@@ -35,10 +38,12 @@ def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
     """
     place = tokens.current
     name = tokens.table_name()
+    position = source_position(tokens.text, place.start, len(place.text))
+    check_not_system(name, position)
     try:
         return context.catalog.table(name)
     except UndefinedTableError as error:
-        error.position = source_position(tokens.text, place.start, len(place.text))
+        error.position = position
         raise
 
 
@@ -142,9 +147,22 @@ def describe(tokens: TokenStream, context: PlanContext) -> Plan:
     """`DESCRIBE [TABLE] t`, `DESC t`."""
     tokens.take()
     tokens.accept("TABLE")
+    if tokens.at("SYS") and tokens.ahead(1).text == ".":
+        return _describe_system(tokens, context)
     table = named_table(tokens, context)
     tokens.expect_end()
     return Describe(table)
+
+
+def _describe_system(tokens: TokenStream, context: PlanContext) -> Plan:
+    place = tokens.current
+    name = tokens.table_name()
+    tokens.expect_end()
+    try:
+        return Describe(readable_table(context.catalog, name))
+    except UndefinedTableError as error:
+        error.position = source_position(tokens.text, place.start, len(place.text))
+        raise
 
 
 def flush(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -154,6 +172,25 @@ def flush(tokens: TokenStream, context: PlanContext) -> Plan:
     table = None if tokens.at_end() else named_table(tokens, context)
     tokens.expect_end()
     return Flush(table)
+
+
+def optimize(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`OPTIMIZE [TABLE] t [FULL]`."""
+    tokens.expect("OPTIMIZE")
+    tokens.accept("TABLE")
+    table = named_table(tokens, context)
+    full = tokens.accept("FULL")
+    tokens.expect_end()
+    return Optimize(table, full)
+
+
+def vacuum(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`VACUUM [[TABLE] t]`."""
+    tokens.expect("VACUUM")
+    tokens.accept("TABLE")
+    table = None if tokens.at_end() else named_table(tokens, context)
+    tokens.expect_end()
+    return Vacuum(table)
 
 
 def drop(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -168,6 +205,7 @@ def drop(tokens: TokenStream, context: PlanContext) -> Plan:
     name = tokens.table_name()
     tokens.accept("PURGE")
     tokens.expect_end()
+    check_not_system(name, source_position(tokens.text, place.start, len(place.text)))
     if not if_exists:
         try:
             context.catalog.table(name)
@@ -228,5 +266,7 @@ COMMANDS: dict[str, Command] = {
     "DESCRIBE": describe,
     "DESC": describe,
     "FLUSH": flush,
+    "OPTIMIZE": optimize,
+    "VACUUM": vacuum,
     "DROP": drop,
 }

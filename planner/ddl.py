@@ -64,6 +64,7 @@ from pykudu_sql.storage.errors import (
     UndefinedColumnError,
     UndefinedTableError,
 )
+from pykudu_sql.storage.system_catalog import check_not_system
 
 _ENCODING_NAMES = {
     "AUTO": Encoding.AUTO_ENCODING,
@@ -90,6 +91,7 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
         DataError: a default or a bound does not fit its column.
     """
     check_identifier(node.name, "table")
+    check_not_system(node.name, source_position(text, node.start))
     check_properties(dict(node.properties))
     if node.like is not None:
         return _create_like(node, text, context)
@@ -152,10 +154,12 @@ def plan_alter_table(node: AlterTableSyntax, text: str, context: PlanContext) ->
 
 
 def _table(name: str, start: int, text: str, context: PlanContext) -> TableInfo:
+    position = source_position(text, start, len(name))
+    check_not_system(name, position)
     try:
         return context.catalog.table(name)
     except UndefinedTableError as error:
-        error.position = source_position(text, start, len(name))
+        error.position = position
         raise
 
 
@@ -323,6 +327,7 @@ def _steps(
             known = {(r.lower, r.upper) for r in table.partition_schema.ranges}
             return [] if if_exists and (span.lower, span.upper) not in known else [DropRange(span)]
         case RenameTableSyntax(new_name):
+            check_not_system(new_name)
             return [RenameTable(new_name)]
         case TableCommentSyntax(comment):
             return [SetTableComment(comment)]

@@ -21,6 +21,7 @@ from pykudu_sql.planner.plan import (
     KeyLookup,
     KeyUpdate,
     NoOperation,
+    Optimize,
     Plan,
     Query,
     Scan,
@@ -28,6 +29,7 @@ from pykudu_sql.planner.plan import (
     Show,
     TransactionControl,
     UpdateQuery,
+    Vacuum,
 )
 from pykudu_sql.planner.predicate_text import parameter_text, predicate_text, value_text
 from pykudu_sql.planner.template import (
@@ -40,6 +42,7 @@ from pykudu_sql.planner.template import (
 from pykudu_sql.planner.value import Parameter, ParameterValues, Value
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition_pruner import prune
+from pykudu_sql.storage.system_catalog import is_system
 
 _INDENT = "  "
 
@@ -158,6 +161,10 @@ def _headline(plan: Plan) -> str:
             return f"DESCRIBE {plan.table.name}"
         case Flush():
             return f"FLUSH {plan.table.name if plan.table else 'all tables'}"
+        case Optimize():
+            return f"OPTIMIZE {plan.table.name}{' FULL' if plan.full else ''}"
+        case Vacuum():
+            return f"VACUUM {plan.table.name if plan.table else 'all tables'}"
         case NoOperation():
             return plan.message
     return type(plan).__name__
@@ -173,6 +180,8 @@ def _query(query: Query, facts: ExplainFacts) -> list[str]:
 def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
     table = scan.table
     known = facts.scans.get(scan.name, ScanFacts())
+    if is_system(table):
+        return _tree(f"SYSTEM TABLE {table.name} ({scan.name})", [])
     details = [_pruning(scan, facts)]
     if known.rowsets is not None:
         read = known.rowsets if known.rowsets_read is None else known.rowsets_read

@@ -24,6 +24,7 @@ from pykudu_sql.storage.errors import (
     StatementTooComplexError,
     UndefinedTableError,
 )
+from pykudu_sql.storage.system_catalog import SCHEMA, readable_table
 
 MAX_REFERENCES = 250
 CteScope = Mapping[str, Sequence[OutputColumn]]
@@ -166,24 +167,42 @@ class FromClauses:
     def _reference(
         self, node: exp.Table, alias: str, version: exp.Version | None
     ) -> TableReference:
+        name = f"{node.db}.{node.name}".lower() if node.db else node.name.lower()
+        if node.db.lower() == SCHEMA:
+            return self._system(node, alias, name, version)
         bound, catalog = self._context.settings.as_of, self._context.catalog
         if version is not None:
             bound = version_bound(version, self._text, self._context)
             self.volatile |= any(True for _ in current_nodes(version))
         if bound is not None:
             catalog = self._context.catalog_at(bound)
-        name = f"{node.db}.{node.name}".lower() if node.db else node.name.lower()
         try:
             table = catalog.table(name)
         except UndefinedTableError as error:
             if bound is not None and name in self._context.catalog.tables:
                 error.hint = "there is a table of this name now, but there was none at that moment"
             raise with_position(error, node, self._text) from None
+        return self._refer(TableReference(node, alias, table, bound))
+
+    def _system(
+        self, node: exp.Table, alias: str, name: str, version: exp.Version | None
+    ) -> TableReference:
+        """A mention of a table of schema `sys`, which shows the present."""
+        if version is not None:
+            raise NotSupportedError(
+                f"'{name}' has no past", position=node_position(node, self._text)
+            )
+        try:
+            table = readable_table(self._context.catalog, name)
+        except UndefinedTableError as error:
+            raise with_position(error, node, self._text) from None
+        return self._refer(TableReference(node, alias, table))
+
+    def _refer(self, reference: TableReference) -> TableReference:
         if len(self.references) == MAX_REFERENCES:
             raise StatementTooComplexError(
                 f"a statement cannot read more than {MAX_REFERENCES} tables"
             )
-        reference = TableReference(node, alias, table, bound)
         self.references.append(reference)
         return reference
 

@@ -311,6 +311,25 @@ class Flush:
 
 
 @dataclass(frozen=True, slots=True)
+class Optimize:
+    """OPTIMIZE of a table: what gains something is compacted, with `full` everything."""
+
+    table: TableInfo
+    full: bool = False
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Vacuum:
+    """VACUUM of one table, or of all and of what no table has any more."""
+
+    table: TableInfo | None = None
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
 class NoOperation:
     """A statement accepted for its writers' sake that changes nothing, and why."""
 
@@ -365,6 +384,8 @@ Plan = (
     | Show
     | Describe
     | Flush
+    | Optimize
+    | Vacuum
     | NoOperation
     | Explain
 )
@@ -401,6 +422,7 @@ __all__ = [
     "KeyLookup",
     "KeyUpdate",
     "NoOperation",
+    "Optimize",
     "Parameter",
     "ParameterKey",
     "Plan",
@@ -412,6 +434,7 @@ __all__ = [
     "TransactionAction",
     "TransactionControl",
     "UpdateQuery",
+    "Vacuum",
     "Value",
     "Write",
     "scans_of",

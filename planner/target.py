@@ -9,6 +9,7 @@ from pykudu_sql.storage.common.range_bound import literal
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, Kind
 from pykudu_sql.storage.errors import ReadOnlyError, UndefinedTableError
+from pykudu_sql.storage.system_catalog import check_not_system
 
 
 def target_table(name: str, place: Token, text: str, context: PlanContext) -> TableInfo:
@@ -16,13 +17,16 @@ def target_table(name: str, place: Token, text: str, context: PlanContext) -> Ta
 
     Raises:
         UndefinedTableError: there is none.
+        ProgrammingError: it belongs to schema `sys`.
         ReadOnlyError: the session reads at a past moment.
     """
     check_writable(context)
+    position = source_position(text, place.start, len(place.text))
+    check_not_system(name, position)
     try:
         return context.catalog.table(name)
     except UndefinedTableError as error:
-        error.position = source_position(text, place.start, len(place.text))
+        error.position = position
         raise
 
 

@@ -36,6 +36,7 @@ from pykudu_sql.storage.errors import (
     SyntaxError,
     UndefinedTableError,
 )
+from pykudu_sql.storage.system_catalog import check_not_system
 
 # `IGNORE` behind the first word, unless it is the table's name.
 _IGNORE = re.compile(
@@ -213,6 +214,7 @@ def _rows(
     if target.args.get("version") is not None:
         raise NotSupportedError("the past cannot be written", position=node_position(target, text))
     name = f"{target.db}.{target.name}" if target.db else target.name
+    check_not_system(name.lower(), node_position(target, text))
     try:
         table = context.catalog.table(name.lower())
     except UndefinedTableError as error:

@@ -164,5 +164,9 @@ def _store_options(settings: DatabaseSettings) -> StoreOptions:
         block_cache_bytes=settings.block_cache_bytes,
         threads=settings.threads,
         flush_bytes=settings.flush_bytes,
+        rowset_bytes=settings.rowset_bytes,
+        log_segment_bytes=settings.log_segment_bytes,
+        write_memory_bytes=settings.write_memory_bytes,
         durability=settings.durability,
+        maintenance=settings.maintenance,
     )

@@ -34,6 +34,10 @@ class DatabaseSettings:
     memory_limit: int = 0
     block_cache_bytes: int = 1 << 30
     flush_bytes: int = 128 << 20
+    rowset_bytes: int = 32 << 20
+    log_segment_bytes: int = 16 << 20
+    write_memory_bytes: int = 1 << 30
+    maintenance: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +156,14 @@ _TABLE = (
             "memory for decoded blocks of files"),
     Setting("flush_bytes", Scope.DATABASE, "bytes", _size,
             "a tablet with more changes than this in memory is flushed in the background"),
+    Setting("rowset_bytes", Scope.DATABASE, "bytes", _size,
+            "a rowset that grows past this on disk is closed and the next one begun"),
+    Setting("log_segment_bytes", Scope.DATABASE, "bytes", _size,
+            "the write-ahead log is cut into segments of about this size"),
+    Setting("write_memory_bytes", Scope.DATABASE, "bytes", _size,
+            "memory for changes of all tablets; at 60% flushing goes before other maintenance"),
+    Setting("maintenance", Scope.DATABASE, "boolean", _boolean,
+            "flush, compact and drop old history in the background, not only when asked to"),
     Setting("implicit_primary_key", Scope.SESSION, "boolean", _boolean,
             "CREATE TABLE without a key makes a table with only the hidden counter as its key"),
     Setting("default_hash_partitions", Scope.SESSION, "number", _count(0, 1024),

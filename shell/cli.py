@@ -35,6 +35,8 @@ starts. -c and -f may be repeated and run in the order given; `-f -` is standard
 
 subcommands:
   pykudu-sql slt FILE...      run sqllogictest scripts (pykudu-sql slt --help)
+  pykudu-sql check DB         verify every checksum and every invariant of a database
+  pykudu-sql inspect DB ...   print what lies on disk (pykudu-sql inspect --help)
   pykudu-sql demo [DIR]       load real flight data and tell the whole story
 """
 
@@ -106,6 +108,14 @@ def _dispatch(arguments: list[str]) -> int:
             from pykudu_sql.shell.slt import command
 
             return command.main(rest)
+        case ["check", *rest]:
+            from pykudu_sql.shell import check
+
+            return check.main(rest)
+        case ["inspect", *rest]:
+            from pykudu_sql.shell import inspect
+
+            return inspect.main(rest)
         case ["demo", *rest]:
             from pykudu_sql.shell.demo import story
 

@@ -19,8 +19,17 @@ if TYPE_CHECKING:
 
 _STATEMENTS = (
     *("ALTER TABLE", "BEGIN", "COMMIT", "CREATE TABLE", "DELETE FROM", "DESCRIBE", "DROP TABLE"),
-    *("EXPLAIN", "FLUSH TABLE", "INSERT INTO", "ROLLBACK", "SELECT", "SET", "SHOW TABLES"),
-    *("SHOW CREATE TABLE", "SHOW PARTITIONS", "UPDATE", "UPSERT INTO", "WITH"),
+    *(
+        "EXPLAIN",
+        "FLUSH TABLE",
+        "INSERT INTO",
+        "OPTIMIZE TABLE",
+        "ROLLBACK",
+        "SELECT",
+        "SET",
+        "SHOW TABLES",
+    ),
+    *("SHOW CREATE TABLE", "SHOW PARTITIONS", "UPDATE", "UPSERT INTO", "VACUUM", "WITH"),
 )
 
 
@@ -59,6 +68,9 @@ class ShellCompleter(Completer):
             case Suggest.TABLES:
                 yield from wanted.names
                 yield from map(_as_written, self._tables())
+                yield from self._system_tables()
+            case Suggest.SYSTEM_TABLES:
+                yield from (name.partition(".")[2] for name in self._system_tables())
             case Suggest.COLUMNS:
                 yield from map(_as_written, self._columns(wanted.tables))
                 yield from wanted.names
@@ -81,6 +93,9 @@ class ShellCompleter(Completer):
 
     def _tables(self) -> list[str]:
         return self._session.connection.list_tables()
+
+    def _system_tables(self) -> list[str]:
+        return self._session.connection.list_system_tables()
 
     def _columns(self, tables: Iterable[str]) -> Iterator[str]:
         for table in tables:

@@ -19,6 +19,7 @@ class Suggest(StrEnum):
     TYPES = "types"
     FUNCTIONS = "functions"
     TABLES = "tables"
+    SYSTEM_TABLES = "system tables"
     COLUMNS = "columns"
     COMMANDS = "commands"
     FORMATS = "formats"
@@ -45,7 +46,7 @@ class Completion:
 
 NOTHING = Completion(())
 
-_BEFORE_TABLE = words("FROM JOIN INTO UPDATE TABLE DESCRIBE UPSERT FLUSH")
+_BEFORE_TABLE = words("FROM JOIN INTO UPDATE TABLE DESCRIBE UPSERT FLUSH OPTIMIZE VACUUM")
 _BEFORE_EXPRESSION = words(
     "SELECT WHERE ON AND OR NOT HAVING BY SET CASE WHEN THEN ELSE DISTINCT BETWEEN IN LIKE "
     "QUALIFY USING DIV RETURNING ALL"
@@ -136,6 +137,8 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
     previous = past[-1]
     if previous.text == "." and len(past) > 1:
         owner = past[-2].name
+        if owner == "sys" and len(past) > 2 and _expects_table(past[:-2]):
+            return Completion((Suggest.SYSTEM_TABLES,), prefix)
         found = tuple(dict.fromkeys(t for alias, t in relations if owner in (alias, t)))
         return Completion((Suggest.COLUMNS,), prefix, found or (owner,))
     if _expects_table(past):
@@ -221,11 +224,14 @@ def _relations(statement: Sequence[Token]) -> list[tuple[str, str]]:
         table = statement[i + 1]
         if not _is_name(table):
             continue
-        rest = statement[i + 2 : i + 4]
+        name, rest = table.name, statement[i + 2 :]
+        if len(rest) > 1 and rest[0].text == "." and rest[1].kind in (Kind.WORD, Kind.QUOTED):
+            table, rest = rest[1], rest[2:]
+            name = f"{name}.{table.name}"
         if rest and rest[0].word == "AS":
             rest = rest[1:]
         alias = rest[0] if rest and _is_name(rest[0]) else table
-        found.append((alias.name, table.name))
+        found.append((alias.name, name))
     return found
 
 

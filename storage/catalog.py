@@ -6,16 +6,18 @@ own snapshots cannot. `version` grows with every change and keys caches of plans
 """
 
 import difflib
+import uuid
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.storage.common.partition import Partition, PartitionSchema
 from pykudu_sql.storage.common.partition_assigner import PartitionAssigner
-from pykudu_sql.storage.common.schema import Schema
+from pykudu_sql.storage.common.schema import Schema, check_comment, check_identifier
+from pykudu_sql.storage.common.table_properties import Properties, check_properties
 from pykudu_sql.storage.errors import DuplicateObjectError, UndefinedTableError
 
 
@@ -38,6 +40,7 @@ class TableInfo:
         partition_schema: how rows map to tablets.
         tablets: in the order of `partition_schema.partitions()`.
         comment: for people.
+        properties: see `table_properties`; not to be changed in place.
     """
 
     id: str
@@ -46,6 +49,7 @@ class TableInfo:
     partition_schema: PartitionSchema
     tablets: tuple[TabletInfo, ...]
     comment: str = ""
+    properties: Properties = field(default_factory=dict)
 
     @cached_property
     def assigner(self) -> PartitionAssigner:
@@ -61,12 +65,16 @@ class TableInfo:
             "partition_schema": self.partition_schema.to_json(),
             "tablets": [tablet.id for tablet in self.tablets],
             "comment": self.comment,
+            "properties": dict(self.properties),
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "TableInfo":
         """The inverse of `to_json`."""
         partition_schema = PartitionSchema.from_json(value["partition_schema"])
+        # Before there are as many partitions as the bucket numbers multiply to.
+        if partition_schema.offsets[-1] != len(value["tablets"]):
+            raise ValueError(f"{len(value['tablets'])} tablets do not fit the partitions")
         pairs = zip(value["tablets"], partition_schema.partitions(), strict=True)
         return cls(
             id=value["id"],
@@ -75,7 +83,30 @@ class TableInfo:
             partition_schema=partition_schema,
             tablets=tuple(TabletInfo(tablet_id, partition) for tablet_id, partition in pairs),
             comment=value["comment"],
+            properties=MappingProxyType(dict(value.get("properties", {}))),
         )
+
+
+def new_table(
+    name: str,
+    schema: Schema,
+    partition_schema: PartitionSchema,
+    comment: str,
+    properties: Properties,
+) -> TableInfo:
+    """A table that has not been there before, with ids of its own.
+
+    Raises:
+        InvalidSchemaError: name, comment, partition schema or a property breaks a rule.
+    """
+    check_identifier(name, "table")
+    check_comment(comment, f"table '{name}'")
+    check_properties(properties)
+    partition_schema.validate(schema)
+    tablets = tuple(TabletInfo(str(uuid.uuid4()), p) for p in partition_schema.partitions())
+    return TableInfo(
+        str(uuid.uuid4()), name, schema, partition_schema, tablets, comment, properties
+    )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pykudu_sql.storage.commit_counters import CommitCounters
 from pykudu_sql.storage.common.hybrid_time import HybridClock
 from pykudu_sql.storage.errors import (
     IntegrityError,
@@ -21,14 +22,15 @@ from pykudu_sql.storage.errors import (
     ReadOnlyError,
     SerializationError,
 )
+from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, encode_commit
-from pykudu_sql.storage.tablet.flush import TabletHost
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.mvcc import MvccManager
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
 from pykudu_sql.storage.tablet.rowset import RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
 
 
@@ -52,17 +54,19 @@ class Committer:
         lock: the commit lock; re-entrant.
         clock: gives commits their times.
         mvcc: what is visible.
+        counters: what commits did.
     """
 
     def __init__(
         self,
         clock: HybridClock,
         mvcc: MvccManager,
-        log: WriteAheadLog,
+        log: WriteAheadLog | ReadOnlyLog,
         record: Callable[[dict[str, Any]], None],
         check_manifest: Callable[[], None],
         read_only: bool,
         history_mark: Callable[[str], int],
+        rowset_bytes: int,
     ) -> None:
         """Commit to a log and a manifest.
 
@@ -73,22 +77,26 @@ class Committer:
             record: appends an edit to the manifest, durably, and folds it into the store's state.
             check_manifest: raises ReadOnlyError once the manifest takes no more edits.
             read_only: refuse every commit.
-            history_mark: see `TabletHost`.
+            history_mark, rowset_bytes: see `TabletHost`.
         """
         self.lock = threading.RLock()
         self.clock = clock
         self.mvcc = mvcc
+        self.counters = CommitCounters()
         self._log = log
         self._record = record
         self._check_manifest = check_manifest
         self._read_only = read_only
         self._history_mark = history_mark
+        self._rowset_bytes = rowset_bytes
         self._closed = False
 
     @property
     def host(self) -> TabletHost:
         """What the maintenance of tablets needs."""
-        return TabletHost(self.lock, self.sync, self._record_edit, self._history_mark)
+        return TabletHost(
+            self.lock, self.sync, self._record_edit, self._history_mark, self._rowset_bytes
+        )
 
     def _record_edit(self, edit: TabletEdit) -> None:
         self._record({"op": "tablets", "ts": None, "tablets": [edit.to_json()]})
@@ -133,7 +141,7 @@ class Committer:
             ReadOnlyError, DiskError: they could not be logged.
         """
         self.check_writable()
-        settled = [_settle(writes) for writes in pending]
+        settled = [self._settle(writes) for writes in pending]
         timestamp = self.clock.now()
         staged = any(writes.staged for writes in settled)
         return AppliedCommit(timestamp, self._apply(settled, timestamp, staged))
@@ -157,6 +165,8 @@ class Committer:
         sequence = self._log.append(encode_commit(CommitRecord(timestamp, False, (writes,))))
         self.mvcc.assign(timestamp)
         tablet.apply(writes, keys, timestamp, sequence, targets)
+        self.counters.commits += 1
+        self.counters.note(writes, keys)
         return AppliedCommit(timestamp, sequence)
 
     def finish(self, commit: AppliedCommit, durable: bool) -> None:
@@ -188,19 +198,22 @@ class Committer:
         self.mvcc.assign(timestamp)
         for source, (writes, keys, targets) in zip(pending, resolved, strict=True):
             source.tablet.apply(writes, keys, timestamp, sequence, targets)
+            self.counters.note(writes, keys)
             if source.staged:
+                self.counters.note_staged(source.staged)
                 old = source.tablet.components
                 tree = old.tree.replace((), source.staged)
                 source.tablet.components = TabletComponents(old.memrowset, old.flushing, tree)
+        self.counters.commits += 1
         return sequence
 
-
-def _settle(pending: PendingWrites) -> PendingWrites:
-    if pending.has_conflict():
-        raise SerializationError(
-            "another transaction changed one of the rows first", hint="run the transaction again"
-        )
-    try:
-        return pending.rebase()
-    except IntegrityError as error:
-        raise SerializationError(error.message, hint="run the transaction again") from error
+    def _settle(self, pending: PendingWrites) -> PendingWrites:
+        """A transaction's writes as they stand against the commits that came meanwhile."""
+        try:
+            if not pending.has_conflict():
+                return pending.rebase()
+            message = "another transaction changed one of the rows first"
+        except IntegrityError as error:
+            message = error.message
+        self.counters.conflicts += 1
+        raise SerializationError(message, hint="run the transaction again")

@@ -7,26 +7,30 @@ own, so it is atomic, durable, and seen AS OF later times only.
 """
 
 import os
+import threading
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.storage.alter import AlterStep, apply_steps
 from pykudu_sql.storage.auto_increment import AutoIncrement
-from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo
+from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo, new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.committer import Committer
 from pykudu_sql.storage.common.hybrid_time import HybridClock, from_micros, to_micros
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import Schema, check_identifier
+from pykudu_sql.storage.common.schema import Schema
+from pykudu_sql.storage.common.table_properties import Properties
 from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.database_reader import DatabaseReader, TabletOpener, open_tablets
 from pykudu_sql.storage.errors import InterfaceError, SnapshotInFutureError
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.env import Env, FileLock
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.lease import Lease
 from pykudu_sql.storage.introspection import (
     ColumnFileInfo,
     RowSetInfo,
@@ -34,41 +38,33 @@ from pykudu_sql.storage.introspection import (
     rowset_infos,
 )
 from pykudu_sql.storage.log.manifest import Manifest
+from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
-from pykudu_sql.storage.maintenance import MaintenanceHost, MaintenanceManager
+from pykudu_sql.storage.log_retention import LogRetention
+from pykudu_sql.storage.maintenance.host import MaintenanceHost
+from pykudu_sql.storage.maintenance.manager import MaintenanceManager
+from pykudu_sql.storage.on_demand import (
+    OptimizeReport,
+    VacuumReport,
+    flush_tables,
+    optimize_table,
+    rewrite_table,
+    vacuum_tablets,
+)
+from pykudu_sql.storage.orphans import remove_orphans
 from pykudu_sql.storage.row_writer import RowWriter
+from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.store_state import StoreState
 from pykudu_sql.storage.tablet.bootstrap import replay
 from pykudu_sql.storage.tablet.file_reaper import FileReaper
-from pykudu_sql.storage.tablet.flush import flush_tablet
 from pykudu_sql.storage.tablet.mvcc import MvccManager
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_files import TabletFiles
-from pykudu_sql.storage.tablet.tablet_metadata import TabletMetadata
 from pykudu_sql.storage.transaction import Transaction
 from pykudu_sql.storage.transaction_host import TransactionHost
 
 MANIFEST_BYTES = 4 << 20
 
-
-@dataclass(frozen=True, slots=True)
-class StoreOptions:
-    """How a store is opened.
-
-    Attributes:
-        read_only: refuse every write.
-        block_cache_bytes: limit of decoded data kept in memory.
-        threads: that scans and large inserts use.
-        flush_bytes: a tablet holding more than this in memory is flushed in the background.
-        durability: "full": a commit returns once it is durable; "normal": it becomes durable
-            within a second; "off": when the operating system likes.
-    """
-
-    read_only: bool = False
-    block_cache_bytes: int = 1 << 30
-    threads: int = 0
-    flush_bytes: int = 128 << 20
-    durability: str = "full"
+__all__ = ["Store", "StoreOptions"]
 
 
 class Store:
@@ -78,6 +74,8 @@ class Store:
         path: of the directory.
         options: as opened.
         cache: decoded blocks.
+        maintenance: flushes, compacts and collects.
+        log_retention: which part of the log is needed.
     """
 
     def __init__(self, env: Env, path: str, options: StoreOptions) -> None:
@@ -99,16 +97,35 @@ class Store:
         self._env = env
         self._closed = False
         self._condensed = 0
-        env.make_dir(path)
-        self._file_lock: FileLock = env.lock(layout.lock_path(path))
-        try:
-            self._recover()
-        except BaseException:
-            self._file_lock.release()
-            raise
+        self._tablets: dict[str, Tablet] = {}
+        self._reader: DatabaseReader | None = None
+        self._refreshing = threading.Lock()
+        self._pool = ThreadPoolExecutor(options.threads or os.cpu_count() or 1, "pykudu-scan")
+        with ExitStack() as resources:
+            if options.read_only:
+                self._open_for_reading(resources)
+            else:
+                self._recover(resources)
+            self._resources = resources.pop_all()
 
-    def _recover(self) -> None:
+    def _open_for_reading(self, resources: ExitStack) -> None:
+        self._reader = DatabaseReader(self._env, self.path, self.cache)
+        resources.callback(self._reader.close)
+        self._show(self._reader)
+        resources.callback(self._close_tablets)
+        resources.callback(self._pool.shutdown)
+
+    def _show(self, reader: DatabaseReader) -> None:
+        """Serve what a reader sees from here on; transactions that are open keep theirs."""
+        self._database_id = reader.view.database_id
+        self._state = reader.view.state
+        self._tablets = dict(reader.view.tablets)
+        self._serve(ReadOnlyLog(), reader.bound)
+
+    def _recover(self, resources: ExitStack) -> None:
         env, path = self._env, self.path
+        env.make_dir(path)
+        resources.callback(env.lock(layout.lock_path(path)).release)
         env.remove_tree(layout.temporary_directory(path), point="open.empty_tmp")
         env.make_dir(layout.temporary_directory(path))
         if env.exists(layout.current_path(path)):
@@ -116,87 +133,99 @@ class Store:
         else:
             self._manifest = Manifest.create(env, path, uuid.uuid4().bytes, [])
         self._database_id = self._manifest.database_id
-        self._reaper = FileReaper(env, lambda path: True)
-        self._state = StoreState()
-        for edit in self._manifest.edits:
-            self._state.fold(edit)
-        self._tablets: dict[str, Tablet] = {}
-        for versions in self._state.history.versions().values():
-            self._open_tablets(versions)
+        self._reaper = FileReaper(env, path, lambda: self._manifest.position)
+        self._state = StoreState.of(self._manifest.edits, self._manifest.path)
+        opener = TabletOpener(env, path, self._database_id, self.cache, self._reaper)
+        self._tablets = open_tablets(opener, self._state)
+        for tablet_id in self._tablets:
+            env.make_dir(layout.tablet_directory(path, tablet_id))
         self._log = WriteAheadLog.open(
-            env, layout.wal_directory(path), self._database_id, after=self._state.log_after
+            env,
+            layout.wal_directory(path),
+            self._database_id,
+            after=self._state.log_after,
+            segment_bytes=self.options.log_segment_bytes,
         )
         records = self._log.replay(self._state.log_after)
-        newest = replay(self._tablets, records, self._state.commits)
+        newest = replay(self._tablets, records, self._state.commits, self._log.path_of)
         # Only now that log and manifest have been found to agree is anything thrown away.
-        self._remove_orphans()
+        remove_orphans(env, path, self._tablets, self._state.tablets)
         newest = max([newest, self._state.newest, *(t.newest for t in self._tablets.values())])
+        self._serve(self._log, newest + 1)
+        resources.callback(self._close_tablets)
+        resources.callback(self._manifest.close)
+        resources.callback(self._log.close)
+        resources.callback(self._pool.shutdown)
+        resources.callback(self.maintenance.stop)
+        self.maintenance.start()
+
+    def _serve(self, log: WriteAheadLog | ReadOnlyLog, bound: int) -> None:
+        """Set up what transactions need over the tablets, all commits below a bound visible."""
         clock = HybridClock()
-        clock.update(newest)
+        clock.update(bound)
+        read_only = self.options.read_only
         self._committer = Committer(
             clock,
-            MvccManager(clock.now()),
-            self._log,
+            MvccManager(bound if read_only else clock.now()),
+            log,
             self._record,
-            self._manifest.check_writable,
-            self.options.read_only,
+            log.check_writable if read_only else self._manifest.check_writable,
+            read_only,
             self.history_mark,
+            self.options.rowset_bytes,
         )
-        threads = self.options.threads or os.cpu_count() or 1
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pykudu-scan")
         self._auto_increment = AutoIncrement(self._tablets)
         self._host = TransactionHost(
             self._tablets,
             self._committer,
             self._pool,
             self._table_now,
-            self._auto_increment.reserve,
+            self._auto_increment,
         )
         self._row_writer = RowWriter(self._host)
-        self._maintenance = MaintenanceManager(
+        self.log_retention = LogRetention(
+            log, self._tablets, self._committer.lock, lambda: self._state.log_after, self._record
+        )
+        self.maintenance = MaintenanceManager(
             MaintenanceHost(
                 self._tablets,
                 self._committer.host,
-                self.options.flush_bytes,
-                self.options.durability == "normal",
-                self.collect_log,
-                lambda: self._log.segment_count,
+                lambda: self.catalog,
+                self.log_retention,
+                self.collect_files,
+                self.options,
             )
         )
-        self._maintenance.start()
 
-    def _open_tablets(self, versions: Sequence[TableInfo]) -> None:
-        schemas = [version.schema for version in versions]
-        for version in versions:
-            for tablet in version.tablets:
-                self._open_tablet(tablet, schemas)
+    def refresh(self) -> None:
+        """Show what other processes have committed since, to transactions that begin from now on.
+
+        A store that writes sees every commit anyhow.
+
+        Raises:
+            CorruptionError: a file is not what was written.
+            DiskError: the disk refused.
+        """
+        reader = self._reader
+        if reader is None:
+            return
+        with self._refreshing:
+            if not reader.has_changed():
+                return
+            view = reader.view
+            reader.refresh()
+            if reader.view is view:
+                self._committer.clock.update(reader.bound)
+                self._committer.mvcc.publish(reader.bound - 1)
+            else:
+                self._show(reader)
 
     def _open_tablet(self, info: TabletInfo, schemas: Sequence[Schema]) -> None:
         if info.id in self._tablets:
             return
         self._env.make_dir(layout.tablet_directory(self.path, info.id))
-        files = TabletFiles(
-            self._env, self.path, self._database_id, info.id, self.cache, self._reaper
-        )
-        metadata = self._state.tablets.get(info.id, TabletMetadata())
-        self._tablets[info.id] = Tablet(files, schemas, metadata)
-
-    def _remove_orphans(self) -> None:
-        """Remove what a crash left that the manifest does not name."""
-        root = layout.tablets_directory(self.path)
-        if not self._env.exists(root):
-            return
-        for tablet_id in self._env.list_dir(root):
-            folder = layout.tablet_directory(self.path, tablet_id)
-            if tablet_id not in self._tablets:
-                self._env.remove_tree(folder, point="open.remove_tablet")
-                continue
-            metadata = self._state.tablets.get(tablet_id, TabletMetadata())
-            rowsets = metadata.rowsets.values()
-            named = {f"{number}.{kind}" for meta in rowsets for kind, number in meta.files}
-            for name in self._env.list_dir(folder):
-                if name not in named:
-                    self._env.unlink(f"{folder}/{name}", point="open.remove_orphan")
+        opener = TabletOpener(self._env, self.path, self._database_id, self.cache, self._reaper)
+        self._tablets[info.id] = opener.open(info, schemas, self._state)
 
     def _record(self, edit: dict[str, Any]) -> None:
         """Append an edit to the manifest. The caller holds the commit lock."""
@@ -231,6 +260,19 @@ class Store:
         """The committer, for maintenance."""
         return self._committer
 
+    @property
+    def database_id(self) -> bytes:
+        """The 16 bytes of the database's UUID."""
+        return self._database_id
+
+    def take_lease(self) -> Lease | None:
+        """A lease on the files of all rowsets from now on, None where it cannot be written down."""
+        lease = Lease.take_if_possible(self._env, self.path)
+        if lease is not None:
+            reader = self._reader
+            lease.move_to(self._manifest.position if reader is None else reader.view.position)
+        return lease
+
     def now(self) -> int:
         """A hybrid time after every commit that is visible, and before every later one."""
         return self._committer.clock.now()
@@ -239,7 +281,8 @@ class Store:
         """A transaction at the newest snapshot."""
         if self._closed:
             raise InterfaceError(f"database '{self.path}' is closed")
-        return Transaction(self._host, self._committer.mvcc.bound)
+        host = self._host
+        return Transaction(host, host.committer.mvcc.bound)
 
     def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
         """Do one operation on one row as a commit of its own; see `RowWriter.write`."""
@@ -264,18 +307,20 @@ class Store:
         self._committer.mvcc.wait_for(bound)
 
     def create_table(
-        self, name: str, schema: Schema, partition_schema: PartitionSchema, comment: str = ""
+        self,
+        name: str,
+        schema: Schema,
+        partition_schema: PartitionSchema,
+        comment: str = "",
+        properties: Properties = MappingProxyType({}),
     ) -> TableInfo:
         """Create a table.
 
         Raises:
             DuplicateObjectError: the name is taken.
-            InvalidSchemaError: the partition schema does not fit.
+            InvalidSchemaError: the partition schema or a property does not fit.
         """
-        check_identifier(name, "table")
-        partition_schema.validate(schema)
-        tablets = tuple(TabletInfo(str(uuid.uuid4()), p) for p in partition_schema.partitions())
-        table = TableInfo(str(uuid.uuid4()), name, schema, partition_schema, tablets, comment)
+        table = new_table(name, schema, partition_schema, comment, properties)
         with self._committer.lock:
             self._committer.check_writable()
             timestamp = self._committer.clock.now()
@@ -333,12 +378,34 @@ class Store:
         """
         self._committer.check_writable()
         tables = self.catalog.tables.values() if name is None else [self.catalog.table(name)]
-        host = self._committer.host
-        written = sum(
-            flush_tablet(self._tablets[info.id], host) for table in tables for info in table.tablets
-        )
-        self.collect_log()
-        return written
+        return flush_tables(self.maintenance, list(tables), self._tablets)
+
+    def optimize(self, name: str, full: bool = False) -> OptimizeReport:
+        """Flush and compact a table.
+
+        Args:
+            name: of the table.
+            full: merge everything; else what gains something.
+
+        Raises:
+            UndefinedTableError: no such table.
+            DiskError, ReadOnlyError: the disk refused.
+        """
+        self._committer.check_writable()
+        work = rewrite_table if full else optimize_table
+        return work(self.maintenance, self.catalog.table(name), self._tablets)
+
+    def vacuum(self, name: str | None = None) -> VacuumReport:
+        """Drop what only moments before the ancient history mark need, of a table or of all.
+
+        Raises:
+            UndefinedTableError: no such table.
+            DiskError, ReadOnlyError: the disk refused.
+        """
+        self._committer.check_writable()
+        infos = None if name is None else self.catalog.table(name).tablets
+        chosen = self._tablets.values() if infos is None else [self._tablets[i.id] for i in infos]
+        return vacuum_tablets(self.maintenance, list(chosen))
 
     def rowset_infos(self, table: TableInfo) -> list[RowSetInfo]:
         """The rowsets of a table."""
@@ -350,13 +417,7 @@ class Store:
 
     def collect_log(self) -> None:
         """Drop segments of the write-ahead log that nothing in memory needs any more."""
-        with self._committer.lock:
-            anchors = [t.anchor for t in self._tablets.values()]
-            held = [anchor for anchor in anchors if anchor is not None]
-            after = min(held, default=self._log.last_sequence + 1) - 1
-            if after > self._state.log_after:
-                self._record({"op": "log", "after": after})
-                self._log.drop_before(after + 1)
+        self.log_retention.collect()
 
     def collect_files(self) -> int:
         """Unlink files that compactions replaced and nobody reads any more.
@@ -379,11 +440,9 @@ class Store:
             return
         self._closed = True
         self._committer.close()
-        with ExitStack() as last_to_first:
-            last_to_first.callback(self._file_lock.release)
+        self._resources.close()
+
+    def _close_tablets(self) -> None:
+        with ExitStack() as all_of_them:
             for tablet in self._tablets.values():
-                last_to_first.callback(tablet.close)
-            last_to_first.callback(self._manifest.close)
-            last_to_first.callback(self._log.close)
-            last_to_first.callback(self._pool.shutdown)
-            last_to_first.callback(self._maintenance.stop)
+                all_of_them.callback(tablet.close)

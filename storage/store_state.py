@@ -13,8 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pykudu_sql.storage.catalog import CatalogHistory, TableInfo
-from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.errors import CorruptionError, DatabaseError
+from pykudu_sql.storage.manifest_edit import check_form, check_table
 from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit, TabletMetadata
+
+_MALFORMED = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
 
 
 @dataclass
@@ -35,6 +38,29 @@ class StoreState:
     log_after: int = 0
     catalog_edits: list[Mapping[str, Any]] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, edits: Iterable[Mapping[str, Any]], path: str) -> "StoreState":
+        """What the edits of a manifest come to.
+
+        Args:
+            edits: as read from disk, in order.
+            path: of the manifest, for messages.
+
+        Raises:
+            CorruptionError: one makes no sense.
+        """
+        state = cls()
+        for number, edit in enumerate(edits, 1):
+            try:
+                check_form(edit)
+                state.fold(edit)
+            except (*_MALFORMED, DatabaseError) as error:
+                raise CorruptionError(
+                    f"edit {number} of '{path}' makes no sense: {error}",
+                    hint="Restore the database directory from a backup.",
+                ) from error
+        return state
+
     def fold(self, edit: Mapping[str, Any]) -> None:
         """Take one edit into account.
 
@@ -44,6 +70,7 @@ class StoreState:
         match edit.get("op"):
             case "table":
                 table = TableInfo.from_json(edit["table"])
+                check_table(table)
                 self.history = self.history.add(self.history.latest.with_table(table, edit["ts"]))
                 self.catalog_edits.append(edit)
             case "drop":

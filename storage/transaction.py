@@ -8,7 +8,6 @@ at once and named by the manifest only at commit.
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -24,7 +23,8 @@ from pykudu_sql.storage.bulk_writer import (
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition_pruner import prune
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_set
+from pykudu_sql.storage.common.row_result import RowResults
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
@@ -32,20 +32,24 @@ from pykudu_sql.storage.errors import (
     InterfaceError,
     UncoveredRangeError,
 )
-from pykudu_sql.storage.row_writer import check_countable, keyed_row
+from pykudu_sql.storage.row_sieve import Places, RowSieve
+from pykudu_sql.storage.row_writer import keyed_row
 from pykudu_sql.storage.table import (
+    TabletRows,
     assemble,
     assign,
+    choose,
     complete,
-    set_ids,
+    set_columns,
     split,
+    take,
 )
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.locator import Located, OwnChanges
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
 from pykudu_sql.storage.tablet.rowset import RowBlock, RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.transaction_host import TransactionHost, check_unchanged
+from pykudu_sql.storage.transaction_host import TransactionHost, check_writable_still
 
 PARALLEL_ROWS = 200_000
 
@@ -62,7 +66,7 @@ class Transaction:
         self.bound = bound
         self._host = host
         self._pending: dict[str, PendingWrites] = {}
-        self._written: dict[str, TableInfo] = {}
+        self._written: list[TableInfo] = []
         self._ended = False
 
     @property
@@ -160,21 +164,74 @@ class Transaction:
             DiskError: the disk refused; the transaction must be rolled back.
         """
         self._open()
-        set_columns = set_ids(table.schema, operations.columns)
-        full = complete(table, self._number(table, operations))
+        check_set(table.schema, operations.kind, operations.columns, table.name)
+        changed = set_columns(table.schema, operations.kind, operations.columns)
+        full = complete(table, self._host.auto_increment.number(table, operations))
         if not full.length:
             return 0
-        encoder = self._host.tablets[table.tablets[0].id].key_encoder
+        encoder = self._key_encoder(table)
         if full.kind is RowOpKind.INSERT and full.length >= BULK_ROWS:
             return self._write_bulk(table, encoder, full)
-        rows = assign(table, encoder, full, set_columns)
+        rows = assign(table, encoder, full, changed)
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
-        for index, batch in split(rows):
-            pending = self._pending_for(table, self._host.tablets[table.tablets[index].id])
-            checked.append((pending, batch, pending.check(batch.operations.kind, batch.keys)))
+        for part in split(rows):
+            pending = self._pending_for(table, self._host.tablets[table.tablets[part.tablet].id])
+            checked.append((pending, part.batch, pending.check(part.batch)))
         return sum(
             self._keep(table, pending).write(batch, found) for pending, batch, found in checked
         )
+
+    def _key_encoder(self, table: TableInfo) -> KeyEncoder:
+        if not table.tablets:
+            return KeyEncoder(table.schema.key_columns)
+        return self._host.tablets[table.tablets[0].id].key_encoder
+
+    def write_each(self, table: TableInfo, operations: RowOperations) -> RowResults:
+        """Do those rows of a batch that fit, and report the others: Kudu's way.
+
+        Args:
+            table: of the transaction's snapshot.
+            operations: what to do; a key may repeat, and its rows are done in their order.
+
+        Returns:
+            What became of the rows.
+
+        Raises:
+            NotNullError, ProgrammingError: the set of columns does not fit; nothing was done.
+            DiskError: the disk refused; the transaction must be rolled back.
+        """
+        self._open()
+        sieve, encoder = RowSieve(table, operations), self._key_encoder(table)
+        rows = sieve.sift(self._host.auto_increment, encoder)
+        shares: list[tuple[PendingWrites, TabletRows, Located, list[Places]]] = []
+        for part in split(rows):
+            pending = self._pending_for(table, self._host.tablets[table.tablets[part.tablet].id])
+            found = pending.locate(part.batch.keys)
+            shares.append((pending, part, found, sieve.rounds(pending, part, found)))
+        fit = [part.places[places] for _, part, _, rounds in shares for places in rounds]
+        if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
+            chosen = np.sort(np.concatenate(fit))
+            columns = take(rows.operations.columns, chosen)
+            self._write_bulk(table, encoder, RowOperations(RowOpKind.INSERT, columns, len(chosen)))
+            return sieve.results()
+        for pending, part, found, rounds in shares:
+            self._write_rounds(table, pending, part.batch, found, rounds)
+        return sieve.results()
+
+    def _write_rounds(
+        self,
+        table: TableInfo,
+        pending: PendingWrites,
+        batch: KeyedOperations,
+        found: Located,
+        rounds: Sequence[Places],
+    ) -> None:
+        """Write batches of distinct keys one after the other; `found` is true for the first."""
+        for number, places in enumerate(rounds):
+            if len(places):
+                chosen = choose(batch, places)
+                located = pending.locate(chosen.keys) if number else found.take(places)
+                self._keep(table, pending).write(chosen, located)
 
     def _write_bulk(self, table: TableInfo, encoder: KeyEncoder, operations: RowOperations) -> int:
         """Stage the rows of a large INSERT as rowsets, written side by side."""
@@ -186,7 +243,7 @@ class Transaction:
         ]
 
         def check(target: PendingWrites, share: TabletShare) -> None:
-            target.check(operations.kind, share.keys)
+            target.check(KeyedOperations(operations, share.keys, ()))
 
         list(pool.map(check, pending, shares))
         parts = [
@@ -217,17 +274,6 @@ class Transaction:
         """
         return coerce_columns(self._host.pool, table.schema, columns)
 
-    def _number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
-        """The operations with the hidden counter's column filled."""
-        schema = table.schema
-        if not schema.auto_incrementing or not operations.kind.may_insert:
-            return operations
-        check_countable(table, operations.kind)
-        first = self._host.auto_ids(table, operations.length)
-        numbers = pa.array(np.arange(first, first + operations.length, dtype=np.int64))
-        columns = {**operations.columns, schema.key_ids[-1]: numbers}
-        return replace(operations, columns=columns)
-
     def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
         """Do one operation on one row; as `write` for a batch of one.
 
@@ -248,7 +294,8 @@ class Transaction:
 
     def _keep(self, table: TableInfo, pending: PendingWrites) -> PendingWrites:
         self._pending[pending.tablet.id] = pending
-        self._written[table.id] = table
+        if not any(known is table for known in self._written):
+            self._written.append(table)
         return pending
 
     def _open(self) -> None:
@@ -289,8 +336,8 @@ class Transaction:
         return commit.timestamp
 
     def _check_tables(self) -> None:
-        for table in self._written.values():
-            check_unchanged(self._host, table)
+        for table in self._written:
+            check_writable_still(self._host, table)
 
     def rollback(self) -> None:
         """Forget everything written."""

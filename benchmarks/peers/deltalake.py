@@ -4,7 +4,7 @@ It has no primary key and never calls fsync, whatever `durable` asks: on bulk in
 work than the others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,32 @@ class DeltalakePeer:
     def __init__(self, folder: Path, *, durable: bool) -> None:
         self._folder = folder
         self._engine = deltalake.QueryBuilder()
+        for path in folder.iterdir():
+            self._register(path.name)
 
     def create(self, table: BenchTable) -> None:
         """See Peer. The first append makes the table, with the schema of its rows."""
 
     def append(self, table: BenchTable, rows: pa.Table) -> None:
         """See Peer."""
-        path = str(self._folder / table.name)
-        deltalake.write_deltalake(path, rows, mode="append")
-        self._engine = deltalake.QueryBuilder().register(table.name, deltalake.DeltaTable(path))
+        deltalake.write_deltalake(str(self._folder / table.name), rows, mode="append")
+        self._register(table.name)
+
+    def upsert(self, table: BenchTable, rows: pa.Table) -> None:
+        """See Peer."""
+        raise TypeError("delta-rs has no keys")
+
+    def update(self, table: BenchTable, assignments: Mapping[str, str], predicate: str) -> None:
+        """See Peer."""
+        deltalake.DeltaTable(str(self._folder / table.name)).update(
+            dict(assignments), predicate=predicate
+        )
+        self._register(table.name)
+
+    def _register(self, table: str) -> None:
+        """Let queries see the newest version of a table, the one there is in a database."""
+        version = deltalake.DeltaTable(str(self._folder / table))
+        self._engine = deltalake.QueryBuilder().register(table, version)
 
     def query(self, sql: str) -> pa.Table:
         """See Peer."""

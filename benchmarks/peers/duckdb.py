@@ -3,14 +3,14 @@
 In memory is its fastest: no log, no checkpoint. A query runs on two threads.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from benchmarks.peers.peer import Fetchable
+from benchmarks.peers.peer import Fetchable, update_statement
 from benchmarks.tables import BenchTable
 
 THREADS = 2
@@ -30,9 +30,20 @@ class DuckdbPeer:
 
     def append(self, table: BenchTable, rows: pa.Table) -> None:
         """See Peer."""
+        self._insert("INSERT", table, rows)
+
+    def upsert(self, table: BenchTable, rows: pa.Table) -> None:
+        """See Peer."""
+        self._insert("INSERT OR REPLACE", table, rows)
+
+    def _insert(self, verb: str, table: BenchTable, rows: pa.Table) -> None:
         self._connection.register("incoming", rows)
-        self._connection.execute(f"INSERT INTO {table.name} SELECT * FROM incoming")
+        self._connection.execute(f"{verb} INTO {table.name} SELECT * FROM incoming")
         self._connection.unregister("incoming")
+
+    def update(self, table: BenchTable, assignments: Mapping[str, str], predicate: str) -> None:
+        """See Peer."""
+        self._connection.execute(update_statement(table, assignments, predicate))
 
     def query(self, sql: str) -> pa.Table:
         """See Peer."""

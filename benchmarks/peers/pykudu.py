@@ -1,23 +1,36 @@
-"""pykudu_sql through its public face."""
+"""pykudu_sql through its public face.
 
-from collections.abc import Callable, Sequence
+Background maintenance is paused: when memory is flushed and files are compacted is part of what a
+workload sets up, not left to the clock.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 import pykudu_sql
-from benchmarks.peers.peer import Fetchable
+from benchmarks.peers.peer import Fetchable, update_statement
 from benchmarks.tables import BenchTable
+from pykudu_sql.database import open_database
+from pykudu_sql.settings import settings_of
 
 
 class PykuduPeer:
-    """A database directory, hash partitioned tables."""
+    """A database directory, hash partitioned tables.
+
+    Attributes:
+        path: of the directory.
+        store: the engine room of the open database, for operations that have no SQL.
+    """
 
     def __init__(self, folder: Path, *, durable: bool) -> None:
-        self._connection = pykudu_sql.connect(
-            str(folder / "bench.db"), autocommit=True, durability="full" if durable else "off"
-        )
+        self.path = str(folder / "bench.db")
+        settings: dict[str, Any] = {"durability": "full" if durable else "off"}
+        self._database = open_database(self.path, settings_of(settings)[0])
+        self.store = self._database.store
+        self._connection = pykudu_sql.connect(self.path, autocommit=True, **settings)
 
     def create(self, table: BenchTable) -> None:
         """See Peer."""
@@ -27,6 +40,14 @@ class PykuduPeer:
     def append(self, table: BenchTable, rows: pa.Table) -> None:
         """See Peer."""
         self._connection.append(table.name, rows)
+
+    def upsert(self, table: BenchTable, rows: pa.Table) -> None:
+        """See Peer."""
+        self._connection.append(table.name, rows, "upsert")
+
+    def update(self, table: BenchTable, assignments: Mapping[str, str], predicate: str) -> None:
+        """See Peer."""
+        self._connection.execute(update_statement(table, assignments, predicate))
 
     def query(self, sql: str) -> pa.Table:
         """See Peer."""
@@ -38,6 +59,13 @@ class PykuduPeer:
         execute: Callable[[str, Sequence[Any]], Fetchable] = self._connection.execute
         return execute
 
+    def connect(self) -> pykudu_sql.Connection:
+        """One more connection, for another thread; the caller closes it."""
+        return pykudu_sql.connect(
+            self.path, autocommit=True, durability=self.store.options.durability
+        )
+
     def close(self) -> None:
         """See Peer."""
         self._connection.close()
+        self._database.release()

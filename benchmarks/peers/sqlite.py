@@ -1,13 +1,13 @@
 """SQLite in WAL mode: synchronous=FULL when durable, else OFF."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.peers.peer import Fetchable
+from benchmarks.peers.peer import Fetchable, update_statement
 from benchmarks.tables import BenchTable
 
 TYPES = {"BIGINT": "INTEGER", "STRING": "TEXT"}
@@ -29,14 +29,25 @@ class SqlitePeer:
 
     def append(self, table: BenchTable, rows: pa.Table) -> None:
         """See Peer. Decimals become their text: SQLite has none, and floats would lose cents."""
+        self._insert("INSERT", table, rows)
+
+    def upsert(self, table: BenchTable, rows: pa.Table) -> None:
+        """See Peer."""
+        self._insert("REPLACE", table, rows)
+
+    def _insert(self, verb: str, table: BenchTable, rows: pa.Table) -> None:
         marks = ", ".join("?" * rows.num_columns)
         self._connection.execute("BEGIN")
         for batch in _plain(rows).to_batches(max_chunksize=BATCH_ROWS):
             columns = [column.to_pylist() for column in batch.columns]
             self._connection.executemany(
-                f"INSERT INTO {table.name} VALUES ({marks})", zip(*columns, strict=True)
+                f"{verb} INTO {table.name} VALUES ({marks})", zip(*columns, strict=True)
             )
         self._connection.execute("COMMIT")
+
+    def update(self, table: BenchTable, assignments: Mapping[str, str], predicate: str) -> None:
+        """See Peer."""
+        self._connection.execute(update_statement(table, assignments, predicate))
 
     def query(self, sql: str) -> pa.Table:
         """See Peer."""

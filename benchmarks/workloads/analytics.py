@@ -63,10 +63,11 @@ def _contestant(bench: Workbench, name: str, sql: str) -> Contestant:
     def prepare() -> None:
         peer()
 
-    return Contestant(name, run, prepare, answer=lambda: _rows(peer().query(sql)))
+    return Contestant(name, run, prepare, answer=lambda: result_rows(peer().query(sql)))
 
 
-def _rows(result: pa.Table) -> list[tuple[object, ...]]:
+def result_rows(result: pa.Table) -> list[tuple[object, ...]]:
+    """A result as tuples."""
     return list(zip(*(column.to_pylist() for column in result.columns), strict=True))
 
 

@@ -183,13 +183,21 @@ class Connection:
         """Names of the tables, sorted."""
         return sorted(self._session.database.store.catalog.tables)
 
+    def list_system_tables(self) -> list[str]:
+        """Names of the read-only tables that tell about the database itself, sorted."""
+        from pykudu_sql.storage.system_catalog import SYSTEM_TABLES
+
+        return sorted(SYSTEM_TABLES)
+
     def list_columns(self, table: str) -> list[str]:
         """Names of a table's columns, in order.
 
         Raises:
             UndefinedTableError: no such table.
         """
-        schema = self._session.database.store.catalog.table(table).schema
+        from pykudu_sql.storage.system_catalog import readable_table
+
+        schema = readable_table(self._session.database.store.catalog, table).schema
         return [column.name for column in schema.visible_columns]
 
     def snapshot_timestamp(self) -> int:

@@ -24,6 +24,7 @@ from pykudu_sql.storage.errors import (
     ProgrammingError,
     UndefinedColumnError,
 )
+from pykudu_sql.storage.system_catalog import check_not_system
 
 Columns = Mapping[str, Any]
 
@@ -43,6 +44,7 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
         DataError: a value does not fit its column.
         ProgrammingError: no such operation, or it cannot set these columns.
     """
+    check_not_system(name.lower())
     catalog = state.store.catalog
     table, kind = catalog.tables.get(name) or catalog.table(name.lower()), _kind(operation)
     columns = _arrow_columns(table, kind, _columns(data))

@@ -1,4 +1,4 @@
-"""CREATE, DROP and ALTER TABLE, and FLUSH.
+"""CREATE, DROP and ALTER TABLE.
 
 They take effect at once and are durable when they return; a ROLLBACK does not undo them.
 """
@@ -8,7 +8,7 @@ import pyarrow as pa
 from pykudu_sql.executor.queries import compute
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writes import all_or_nothing, write_columns
-from pykudu_sql.planner.plan import AlterTable, CreateTable, DropTable, Flush, Query
+from pykudu_sql.planner.plan import AlterTable, CreateTable, DropTable, Query
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome
 from pykudu_sql.storage.catalog import TableInfo
@@ -67,12 +67,6 @@ def alter_table(state: SessionState, plan: AlterTable) -> Outcome:
         state.transactions.check_alterable(plan.table)
         state.store.alter_table(plan.table.name, plan.steps)
     return _done("Table has been altered.")
-
-
-def flush(state: SessionState, plan: Flush) -> Outcome:
-    """FLUSH of one table or of all."""
-    written = state.store.flush(None if plan.table is None else plan.table.name)
-    return _done(f"Wrote {written} file(s)")
 
 
 def _done(message: str) -> Outcome:

@@ -7,7 +7,7 @@ does not depend on parameters is worked out in between.
 from collections.abc import Callable
 from functools import partial
 
-from pykudu_sql.executor import definitions, explanations, listings
+from pykudu_sql.executor import definitions, explanations, listings, maintenance
 from pykudu_sql.executor.queries import Constants, Lookup, select
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writes import prepare_write
@@ -26,6 +26,7 @@ from pykudu_sql.planner.plan import (
     KeyLookup,
     KeyUpdate,
     NoOperation,
+    Optimize,
     Plan,
     Query,
     SetOption,
@@ -33,6 +34,7 @@ from pykudu_sql.planner.plan import (
     TransactionAction,
     TransactionControl,
     UpdateQuery,
+    Vacuum,
 )
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome
@@ -77,7 +79,11 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
         case AlterTable():
             return definitions.alter_table(state, plan)
         case Flush():
-            return definitions.flush(state, plan)
+            return maintenance.flush(state, plan)
+        case Optimize():
+            return maintenance.optimize(state, plan)
+        case Vacuum():
+            return maintenance.vacuum(state, plan)
         case Show():
             return listings.show(state, plan)
         case Describe():

@@ -19,6 +19,8 @@ from pykudu_sql.result import Outcome, Row, RowResult, TableResult, header
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import InterfaceError, ValueOutOfRangeError
+from pykudu_sql.storage.system_catalog import is_system
+from pykudu_sql.storage.system_tables import system_rows
 from pykudu_sql.storage.transaction import Transaction
 
 _SCALARS = frozenset(
@@ -86,6 +88,9 @@ def read(
     state: SessionState, scan: Scan, parameters: ParameterValues, transaction: Transaction
 ) -> pa.Table:
     """The rows of one scan; a superset of those that matter."""
+    if is_system(scan.table):
+        names = [scan.table.schema.by_id[i].name for i in scan.column_ids]
+        return system_rows(state.store, scan.table).select(names)
     if scan.bound is not None:
         state.store.settle(scan.bound)
     predicate = bind_predicate(scan.predicate, parameters)

@@ -110,6 +110,11 @@ class Database:
         """Write what is in memory to files."""
         self.driver.flush(self._connection(""))
 
+    def tables(self) -> list[str]:
+        """The names of all tables."""
+        shown = self.execute("SHOW TABLES")
+        return [str(row[0]) for row in shown.rows or ()] if isinstance(shown, Done) else []
+
     def snapshot(self, connection: str = "") -> int:
         """The present moment as a hybrid time: behind every commit so far."""
         return self.driver.snapshot(self._connection(connection))

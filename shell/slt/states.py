@@ -33,11 +33,25 @@ def _flush(database: Database) -> None:
         database.flush()
 
 
+def _compact(database: Database) -> None:
+    """Everything is flushed, then the deltas are compacted, then the rowsets of every table."""
+    if not database.in_transaction:
+        database.flush()
+        for extent in ("", " FULL"):
+            for table in database.tables():
+                database.execute(f"OPTIMIZE TABLE {table}{extent}")
+
+
 def _reopen(database: Database) -> None:
     """The log is replayed; an open transaction would not survive it and is left alone."""
     if not database.in_transaction:
         database.close()
 
+
+# Rowsets of about a hundred rows, and maintenance that always has something to do.
+_TINY: Mapping[str, Any] = MappingProxyType(
+    {"rowset_bytes": 2048, "log_segment_bytes": 4096, "flush_bytes": 1}
+)
 
 STATES: Mapping[str, State] = MappingProxyType(
     {
@@ -45,8 +59,10 @@ STATES: Mapping[str, State] = MappingProxyType(
         for state in (
             State("memory", _leave),
             State("flushed", _flush),
+            State("compacted", _compact),
             State("reopened", _reopen),
             State("partitioned", _leave, {"default_hash_partitions": 8}),
+            State("tiny", _leave, _TINY),
         )
     }
 )

@@ -23,6 +23,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+import numpy as np
+
 from pykudu_sql.storage.cfile import compression
 from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
 from pykudu_sql.storage.common.types import Compression, Encoding
@@ -74,6 +76,13 @@ class Block:
     rows: int
     validity: Bytes | None
     payload: Bytes
+
+    @property
+    def null_count(self) -> int:
+        """Slots that are NULL."""
+        if self.validity is None:
+            return 0
+        return self.rows - int(np.bitwise_count(self.validity).sum())
 
 
 def bitmap_length(rows: int) -> int:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pykudu_sql.storage.cfile.zone_map import Mask, ZoneMap, object_array
+from pykudu_sql.storage.common.arrays import wide_bounds
 from pykudu_sql.storage.common.types import DataType
 
 MAX_BOUND_BYTES = 64
@@ -74,7 +75,7 @@ def fixed_zone_map(values: npt.NDArray[Any], column_type: DataType, cuts: BlockC
     """The zone map of numbers or BOOL, given as `fixed_view` gives them."""
     count = len(cuts)
     if column_type.width == 16:
-        bounds = [_wide_bounds(part) for part in _present(values, cuts)]
+        bounds = [wide_bounds(part) if len(part) else None for part in _present(values, cuts)]
         cells = [(0, 0) if bound is None else bound for bound in bounds]
         known = np.array([bound is not None for bound in bounds], np.bool_)
         mins = object_array([low for low, _ in cells])
@@ -169,17 +170,6 @@ def _present_of(
 ) -> npt.NDArray[Any]:
     valid = cuts.validity_of(start, stop)
     return values[start:stop] if valid is None else values[start:stop][valid]
-
-
-def _wide_bounds(words: npt.NDArray[np.uint64]) -> tuple[int, int] | None:
-    """Least and greatest 16-byte integer, given as low and high words, shape (n, 2)."""
-    if len(words) == 0:
-        return None
-    low, high = words[:, 0], words[:, 1].view("<i8")
-    top, bottom = high.max(), high.min()
-    greatest = (int(top) << 64) + int(low[high == top].max())
-    least = (int(bottom) << 64) + int(low[high == bottom].min())
-    return least, greatest
 
 
 def cut_down(cell: str | bytes) -> str | bytes:

@@ -15,15 +15,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.block import MAX_RAW_BYTES, Block, bitmap_length
-from pykudu_sql.storage.cfile.encoding import bitshuffle, plain, rle
+from pykudu_sql.storage.cfile.encoding import bitshuffle, frame, plain, prefix, rle
 from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
 from pykudu_sql.storage.cfile.encoding.dictionary import code_type
 from pykudu_sql.storage.common.arrays import plain as without_dictionary
+from pykudu_sql.storage.common.arrays import wide_bounds
 from pykudu_sql.storage.common.types import DataType, Encoding, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
 _MAX_ARROW_OFFSET = 2**31 - 1
 _FIRST_NON_ASCII = 0x80
+_BOUNDED = frozenset({Kind.DATE, Kind.DECIMAL})
 
 
 def decode(blocks: Sequence[Block], column_type: DataType, words: pa.Array | None) -> pa.Array:
@@ -49,7 +51,7 @@ def decode(blocks: Sequence[Block], column_type: DataType, words: pa.Array | Non
         match encoding:
             case Encoding.DICT_ENCODING:
                 parts.append(_decode_codes(list(group), words))
-            case Encoding.PLAIN_ENCODING:
+            case Encoding.PLAIN_ENCODING | Encoding.PREFIX_ENCODING:
                 parts.append(_decode_binary(list(group), column_type))
             case _:
                 raise CorruptionError(f"a block of {column_type} cannot be encoded as {encoding}")
@@ -88,6 +90,8 @@ def _decode_fixed(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
     for block in blocks:
         end = position + block.rows * column_type.width
         _decode_fixed_block(block, column_type, out[position:end])
+        if column_type.kind in _BOUNDED:
+            _check_range(out[position:end], column_type)
         position = end
     return pa.Array.from_buffers(column_type.arrow, rows, [_validity(blocks), buffer])
 
@@ -95,7 +99,8 @@ def _decode_fixed(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
 def _decode_fixed_block(block: Block, column_type: DataType, out: Bytes) -> None:
     match block.encoding:
         case Encoding.BIT_SHUFFLE:
-            bitshuffle.decompress_into(block.payload, out)
+            kind = column_type.numpy
+            frame.decode_into(block.payload, out if kind is None else out.view(kind))
         case Encoding.PLAIN_ENCODING:
             plain.decode_fixed_into(block.payload, out)
         case Encoding.RLE if column_type.numpy is not None:
@@ -103,6 +108,19 @@ def _decode_fixed_block(block: Block, column_type: DataType, out: Bytes) -> None
             out.view(kind)[:] = rle.decode(block.payload, block.rows, kind)
         case _:
             raise CorruptionError(f"a block of {column_type} cannot be encoded as {block.encoding}")
+
+
+def _check_range(stored: Bytes, column_type: DataType) -> None:
+    """See that days and decimals, which have fewer values than their bits, are some."""
+    low, high = column_type.integer_range or (0, 0)
+    if column_type.numpy is None:
+        words = stored.view(np.uint64).reshape(-1, 2)
+        least, greatest = wide_bounds(words)
+    else:
+        values = stored.view(column_type.numpy)
+        least, greatest = int(values.min()), int(values.max())
+    if not low <= least <= greatest <= high:
+        raise CorruptionError(f"values {least} to {greatest} lie outside those of {column_type}")
 
 
 def _decode_bool(blocks: Sequence[Block]) -> pa.Array:
@@ -143,7 +161,7 @@ def _decode_codes(blocks: Sequence[Block], words: pa.Array | None) -> pa.Array:
 
 
 def _decode_binary(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
-    opened = [plain.open_binary(block.payload, block.rows, MAX_RAW_BYTES) for block in blocks]
+    opened = [_open_binary(block) for block in blocks]
     total = sum(block.data_length for block in opened)
     if total > _MAX_ARROW_OFFSET:
         raise CorruptionError(f"blocks claim {total} bytes of values, limit {_MAX_ARROW_OFFSET}")
@@ -153,7 +171,12 @@ def _decode_binary(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
     row = position = 0
     for block in opened:
         end = position + block.data_length
-        plain.decode_binary_into(block, lengths[row : row + block.rows], data[position:end])
+        part = lengths[row : row + block.rows]
+        match block:
+            case prefix.PrefixBlock():
+                prefix.decode_into(block, part, data[position:end])
+            case plain.BinaryBlock():
+                plain.decode_binary_into(block, part, data[position:end])
         row, position = row + block.rows, end
     offsets_buffer, offset_bytes = _new_buffer(4 * (rows + 1))
     offsets: npt.NDArray[Any] = offset_bytes.view(np.int32)
@@ -164,6 +187,12 @@ def _decode_binary(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
     if column_type.is_text and total and int(data.max()) >= _FIRST_NON_ASCII:
         _check_utf8(array)
     return array
+
+
+def _open_binary(block: Block) -> plain.BinaryBlock | prefix.PrefixBlock:
+    if block.encoding is Encoding.PREFIX_ENCODING:
+        return prefix.open_block(block.payload, block.rows, MAX_RAW_BYTES)
+    return plain.open_binary(block.payload, block.rows, MAX_RAW_BYTES)
 
 
 def _check_utf8(array: pa.Array) -> None:

@@ -214,6 +214,8 @@ class CFileReader:
             index = PositionalIndex.from_bytes(data.data, entry.type, entry.blocks, entry.offset)
             if int(index.zone_map.first_ordinals[-1]) != entry.rows:
                 raise CorruptionError(f"the footer claims {entry.rows} rows")
+            if int(index.zone_map.null_counts.sum()) != entry.null_count:
+                raise CorruptionError(f"the footer claims {entry.null_count} NULLs")
         except CorruptionError as error:
             raise self._file.corruption(
                 Section.INDEX, entry.name, 0, entry.index.offset, error.message
@@ -268,7 +270,11 @@ class CFileReader:
         for number, data in enumerate(stored, first):
             rows = self._firsts[number + 1] - self._firsts[number]
             try:
-                opened.append(block.unpack(data, rows))
+                one = block.unpack(data, rows)
+                nulls = int(self.zone_map.null_counts[number])
+                if one.null_count != nulls:
+                    raise CorruptionError(f"{one.null_count} slots are NULL, its index has {nulls}")
+                opened.append(one)
             except CorruptionError as error:
                 raise self._corrupt_block(number, error) from error
         return opened

@@ -8,7 +8,7 @@ code of a dictionary counts as Kudu's four bytes.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pykudu_sql.storage.cfile import block, block_bounds, compression
 from pykudu_sql.storage.cfile.block import MAX_RAW_BYTES, ROW_MULTIPLE
 from pykudu_sql.storage.cfile.block_bounds import BlockCuts
-from pykudu_sql.storage.cfile.encoding import bitshuffle, dictionary, plain, rle
+from pykudu_sql.storage.cfile.encoding import bitshuffle, dictionary, frame, plain, prefix, rle
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.arrays import combine, fixed_view, validity
 from pykudu_sql.storage.common.arrays import plain as without_dictionary
@@ -29,6 +29,14 @@ _CODE_BYTES = 4
 _LENGTH_BYTES = 4
 
 EncodeBlock = Callable[[int, int], tuple[Encoding, bytes]]
+
+
+class EncodeBinary(Protocol):
+    """What `plain.encode_binary` and `prefix.encode` have in common."""
+
+    def __call__(
+        self, lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8], *, compressed: bool
+    ) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +139,14 @@ class _ColumnEncoder:
             return lambda start, stop: self._encode_bool(values[start:stop].view(np.uint8))
         if self.encoding is Encoding.PLAIN_ENCODING:
             return lambda start, stop: (Encoding.PLAIN_ENCODING, values[start:stop].tobytes())
-        shuffle = bitshuffle.choose_shuffle(values[:sample]) if sample else bitshuffle.Shuffle.BITS
+        shuffle = frame.choose_shuffle(values[:sample]) if sample else bitshuffle.Shuffle.BITS
 
         def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
             if self.encoding is Encoding.RLE:
                 runs = rle.encode(values[start:stop])
                 if runs is not None:
                     return Encoding.RLE, runs
-            return Encoding.BIT_SHUFFLE, bitshuffle.compress(values[start:stop], shuffle)
+            return Encoding.BIT_SHUFFLE, frame.encode(values[start:stop], shuffle)
 
         return encode_block
 
@@ -166,7 +174,7 @@ class _ColumnEncoder:
             self.compression,
             len(column.words),
             None,
-            self._encode_binary(offsets, data),
+            self._encode_binary(plain.encode_binary, offsets, data),
         )
         raw_size = codes.nbytes + dictionary.words_size(column.words)
         return self._assemble(
@@ -183,17 +191,28 @@ class _ColumnEncoder:
         cuts = BlockCuts.of(self._byte_cuts(offsets), validity(array))
         zone_map = block_bounds.string_zone_map(array, self.type, cuts)
 
+        # A dictionary that was wanted and did not fit leaves the values as they are.
+        used = self.encoding
+        if used is Encoding.DICT_ENCODING:
+            used = Encoding.PLAIN_ENCODING
+        encode = prefix.encode if used is Encoding.PREFIX_ENCODING else plain.encode_binary
+
         def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
-            return Encoding.PLAIN_ENCODING, self._encode_binary(offsets[start : stop + 1], data)
+            return used, self._encode_binary(encode, offsets[start : stop + 1], data)
 
         raw_size = int(offsets[-1] - offsets[0]) + _LENGTH_BYTES * len(array)
-        return self._assemble(cuts, zone_map, Encoding.PLAIN_ENCODING, encode_block, raw_size)
+        return self._assemble(cuts, zone_map, used, encode_block, raw_size)
 
-    def _encode_binary(self, offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8]) -> bytes:
+    def _encode_binary(
+        self,
+        encode: EncodeBinary,
+        offsets: npt.NDArray[np.int32],
+        data: npt.NDArray[np.uint8],
+    ) -> bytes:
         """The values between neighbouring offsets into `data`."""
         part = data[int(offsets[0]) : int(offsets[-1])]
         uncompressed = self.compression is Compression.NO_COMPRESSION
-        return plain.encode_binary(np.diff(offsets).view(np.uint32), part, compressed=uncompressed)
+        return encode(np.diff(offsets).view(np.uint32), part, compressed=uncompressed)
 
     def _byte_cuts(self, offsets: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """Blocks of at most the block size, or of the eight rows that must be."""

@@ -266,14 +266,14 @@ class ContainerReader:
         """A CFile, with its index read.
 
         Raises:
-            InternalError: the container has none of that name.
-            CorruptionError: its index is not what was written.
+            CorruptionError: the container has none of that name, or its index is not what was
+                written.
         """
         reader = self._readers.get(name)
         if reader is None:
             entry = self._footer.cfiles.get(name)
             if entry is None:
-                raise InternalError(f"{self.path}: there is no CFile '{name}'")
+                raise CorruptionError(f"{self.path}: there is no CFile '{name}'")
             reader = self._readers.setdefault(name, CFileReader(self._file, entry, self._cache))
         return reader
 
@@ -281,12 +281,11 @@ class ContainerReader:
         """The bytes of a blob.
 
         Raises:
-            InternalError: the container has none of that name.
-            CorruptionError: they are not what was written.
+            CorruptionError: the container has none of that name, or they are not what was written.
         """
         pointer = self._footer.blobs.get(name)
         if pointer is None:
-            raise InternalError(f"{self.path}: there is no blob '{name}'")
+            raise CorruptionError(f"{self.path}: there is no blob '{name}'")
         return self._file.read(Section.BLOB, name, pointer).tobytes()
 
     def close(self) -> None:

@@ -1,10 +1,12 @@
 """Predicates as plain JSON values, for scan tokens that travel between processes.
 
-    ["=", column id, cell]  and likewise "<", "<=", ">", ">="
+Each is a list that begins with what it is:
+
+    ["=", column id, cell], and likewise "<", "<=", ">", ">="
     ["in", column id, [cells]]
-    ["null", column id]  ["not null", column id]
+    ["null", column id], ["not null", column id]
     ["starts with", column id, cell]
-    ["and", [predicates]]  ["or", [predicates]]
+    ["and", [predicates]], ["or", [predicates]]
 """
 
 from typing import Any

@@ -125,6 +125,10 @@ class Env(Protocol):
         """The whole of a small file."""
         ...
 
+    def size_of(self, path: str) -> int:
+        """Length of a file in bytes, at this moment; cheaper than opening it."""
+        ...
+
     def rename(self, source: str, target: str, *, point: str) -> None:
         """Move a file in one step, replacing `target`."""
         ...

@@ -116,6 +116,10 @@ class FaultEnv:
         """As the wrapped environment."""
         return self._inner.read_file(path)
 
+    def size_of(self, path: str) -> int:
+        """As the wrapped environment."""
+        return self._inner.size_of(path)
+
     def rename(self, source: str, target: str, *, point: str) -> None:
         """As the wrapped environment, after the hook."""
         self._injector.run(

@@ -70,7 +70,7 @@ def locked_error(path: str, holder: str) -> LockedError:
     database = os.path.dirname(path) or path
     return LockedError(
         f"database '{database}' is open for writing by {holder}",
-        hint="Close it there: one process at a time opens a database, also to read it.",
+        hint="Close it there, or open it read-only here: one process at a time writes a database.",
     )
 
 

@@ -9,6 +9,7 @@
       tablets/<uuid>/N.redo   changes after the flush
       tablets/<uuid>/N.undo   changes before it
       tmp/                    half-written files; emptied at open
+      leases/<uuid>           held by processes that read; see `lease`
 
 Names of tables and columns never become paths: files are numbered and tablets are UUIDs, so no
 name a user can think of reaches the file system. N counts from 1 and is written without zeros in
@@ -24,7 +25,7 @@ _TABLET_FILE_NAME = re.compile(r"([1-9][0-9]{0,18})\.(base|redo|undo)")
 
 
 # What a database directory holds, and nothing else.
-ENTRIES = frozenset({"LOCK", "CURRENT", "manifest", "wal", "tablets", "tmp"})
+ENTRIES = frozenset({"LOCK", "CURRENT", "manifest", "wal", "tablets", "tmp", "leases"})
 
 
 class TabletFileKind(StrEnum):
@@ -98,6 +99,16 @@ def temporary_directory(root: str) -> str:
 def temporary_path(root: str, name: str) -> str:
     """A half-written file."""
     return f"{root}/tmp/{name}"
+
+
+def leases_directory(root: str) -> str:
+    """Where processes that read the database say so."""
+    return f"{root}/leases"
+
+
+def lease_path(root: str, lease_id: str) -> str:
+    """The lease of one reader, named by a UUID."""
+    return f"{root}/leases/{lease_id}"
 
 
 def parse_log_name(name: str) -> int | None:

@@ -56,6 +56,11 @@ class LocalEnv:
         finally:
             file.close()
 
+    def size_of(self, path: str) -> int:
+        """Length of a file in bytes, at this moment."""
+        with _reporting("look at", path):
+            return os.lstat(path).st_size
+
     def rename(self, source: str, target: str, *, point: str) -> None:
         """Move a file in one step, replacing `target`."""
         with _reporting("rename", source):

@@ -53,6 +53,10 @@ class MemoryEnv:
         file = self.open_random(path)
         return file.read(0, file.size)
 
+    def size_of(self, path: str) -> int:
+        """Length of a file in bytes, at this moment."""
+        return len(self._content(path).data)
+
     def rename(self, source: str, target: str, *, point: str) -> None:
         """Move a file in one step, replacing `target`."""
         with self._mutex:

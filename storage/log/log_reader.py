@@ -99,15 +99,17 @@ class LogReader:
             raise
         return cls(file, identity)
 
-    def records(self) -> Iterator[tuple[int, bytes]]:
+    def records(self, behind: LogEnd | None = None) -> Iterator[tuple[int, bytes]]:
         """Every (sequence, payload), ascending; seals are passed over. Sets `end` when done.
+
+        Args:
+            behind: the end that an earlier reading of the file found, to go on there.
 
         Raises:
             CorruptionError: a record that was durable is damaged or missing.
         """
-        offset = FILE_HEADER_BYTES
-        sequence = self.identity.first_sequence - 1
-        confirmed = True
+        start = LogEnd.of_new(self.identity) if behind is None else behind
+        offset, sequence, confirmed = start.offset, start.last_sequence, start.confirmed
         while True:
             record = self._record_at(offset)
             if record is None and self._is_confirmed(offset, sequence + 1):

@@ -123,6 +123,17 @@ class Manifest:
                 current = latest
 
     @property
+    def position(self) -> tuple[int, int]:
+        """Number of the live log and sequence of its last record; it only ever grows."""
+        writer = self._writer
+        return writer.identity.number, writer.last_sequence
+
+    @property
+    def path(self) -> str:
+        """Where the live log lies."""
+        return manifest_path(self._root, self._writer.identity.number)
+
+    @property
     def size(self) -> int:
         """Bytes of the log in use: what `rewrite` could shorten."""
         return self._writer.size
@@ -210,7 +221,7 @@ def _read_manifest(env: Env, root: str, current: Current) -> tuple[list[Edit], L
         env, path, LogKind.MANIFEST, current.manifest_number, current.database_id
     )
     try:
-        edits = [_decode(payload, path, sequence) for sequence, payload in reader.records()]
+        edits = [decode_edit(payload, path, sequence) for sequence, payload in reader.records()]
     finally:
         reader.close()
     return edits, reader.identity, reader.end
@@ -248,8 +259,12 @@ def _encode(edit: Edit) -> bytes:
     ).encode("utf-8")
 
 
-def _decode(payload: bytes, path: str, sequence: int) -> Edit:
-    """The edit of a record whose checksum was right."""
+def decode_edit(payload: bytes, path: str, sequence: int) -> Edit:
+    """The edit of a record whose checksum was right.
+
+    Raises:
+        CorruptionError: it is no edit.
+    """
     try:
         edit = json.loads(payload)
     except (ValueError, RecursionError) as error:

@@ -133,6 +133,12 @@ class WriteAheadLog:
         """Segments on disk, the one now written included."""
         return len(self._segments)
 
+    def bytes_from(self, sequence: int) -> int:
+        """Bytes of the segments from that of a record on; full ones count as their limit."""
+        behind = sum(1 for segment in self._segments if segment.first_sequence > sequence)
+        in_use = min(behind + 1, len(self._segments))
+        return (in_use - 1) * self._segment_bytes + self._writer.size
+
     @property
     def size(self) -> int:
         """Bytes of records in the segment now written, header included."""
@@ -154,6 +160,11 @@ class WriteAheadLog:
         """
         needed = needed_segments(self._segments, self._directory, after)
         return replay_segments(self._env, needed, self._database_id, after)
+
+    def path_of(self, sequence: int) -> str:
+        """The segment that holds a record, or would."""
+        held = [s.path for s in self._segments if s.first_sequence <= sequence]
+        return held[-1] if held else self._directory
 
     def append(self, payload: bytes) -> int:
         """Hand a record to the operating system and return its sequence; not yet durable.

@@ -9,7 +9,7 @@ A major delta compaction writes newer CFiles of some columns to a file of their 
 base: row ids stay, so any column can be read from whichever file has its newest image.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -160,6 +160,20 @@ class CFileSet:
         if start == 0 and stop == self.rows:
             return cfile.read_all()
         return cfile.read_range(start, stop)
+
+    def derived(self, key: Hashable, make: Callable[[], pa.Array]) -> pa.Array:
+        """An array made from the columns, kept in the block cache as decoded blocks are.
+
+        Args:
+            key: unique for ever, as a new object in it is.
+            make: makes the array.
+        """
+        found = self._cache.get(key)
+        if isinstance(found, pa.Array):
+            return found
+        made = make()
+        self._cache.put(key, made, made.nbytes)
+        return made
 
     def cell(self, column: ColumnSchema, ordinal: int) -> Cell:
         """One base cell."""

@@ -17,7 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.tablet.delta_store import Deltas, Ordinals, select
-from pykudu_sql.storage.tablet.delta_view import DeltaPart, DeltaView, FilePart, MemoryPart
+from pykudu_sql.storage.tablet.delta_view import (
+    DeltaPart,
+    DeltaView,
+    FilePart,
+    MemoryPart,
+    StorePart,
+)
 from pykudu_sql.storage.tablet.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.row_change import RowChange
@@ -87,7 +93,7 @@ class DeltaTracker:
         parts: list[DeltaPart] = [self.file_view(bound) if files is None else files]
         for store in self.stores:
             if len(store) and store.min_timestamp < bound:
-                parts.append(MemoryPart(store.visible(bound)))
+                parts.append(StorePart(store, bound))
         if own is not None and len(own):
             parts.append(MemoryPart(own.current()))
         return DeltaView(parts)

@@ -25,6 +25,7 @@ from pykudu_sql.storage.tablet.delta_store import (
     winners,
 )
 from pykudu_sql.storage.tablet.deltafile import DeltaFile
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 
 Liveness = tuple[Ordinals, npt.NDArray[np.bool_]]
 
@@ -65,6 +66,46 @@ class MemoryPart:
     def liveness(self) -> Liveness:
         """Rows deleted or inserted again, ascending, and whether they end up alive."""
         return liveness(self._deltas)
+
+
+class StorePart:
+    """The deltas of a store in memory that a snapshot sees.
+
+    They are sorted and collapsed only when cells are asked for: whoever looks for keys wants
+    liveness alone, and most stores hold no DELETE.
+    """
+
+    def __init__(self, store: DeltaMemStore, bound: int) -> None:
+        """A part over a store.
+
+        Args:
+            store: with a change below the bound.
+            bound: of the snapshot.
+        """
+        self._store = store
+        self._bound = bound
+        self._part: MemoryPart | None = None
+
+    @property
+    def records(self) -> int:
+        """How many deltas are applied."""
+        return self._visible().records
+
+    def patch(self, column_id: int) -> ColumnPatch | None:
+        """The cells that win in a column, or None when none changed."""
+        return self._visible().patch(column_id)
+
+    def liveness(self) -> Liveness:
+        """Rows deleted or inserted again, ascending, and whether they end up alive."""
+        if not self._store.decisions:
+            return np.empty(0, np.int64), np.empty(0, np.bool_)
+        return self._visible().liveness()
+
+    def _visible(self) -> MemoryPart:
+        """Below the bound nothing arrives any more, so later is as good as at once."""
+        if self._part is None:
+            self._part = MemoryPart(self._store.visible(self._bound))
+        return self._part
 
 
 class FilePart:
@@ -108,10 +149,15 @@ class FilePart:
 
 
 class DeltaView:
-    """What a sequence of visible deltas comes to; later parts win over earlier ones."""
+    """What a sequence of visible deltas comes to; later parts win over earlier ones.
+
+    Attributes:
+        token: stands for the view in keys of caches, which would otherwise keep its files open.
+    """
 
     def __init__(self, parts: Sequence[DeltaPart]) -> None:
         """View over parts in the order of their application."""
+        self.token = object()
         self._parts = parts
         self._patches: dict[int, ColumnPatch | None] = {}
         self._liveness: Liveness | None = None

@@ -56,6 +56,7 @@ class DeltaMemStore:
         id: distinguishes it in the write-ahead log from the rowset's other DeltaMemStores.
         types: the types of all columns that changes may name.
         version: grows with every change.
+        decisions: how many changes are DELETEs or REINSERTs.
         min_timestamp, max_timestamp: of the oldest and newest change, 0 when there is none.
         bytes: a rough size.
         anchor: the first log record whose effect is here, 0 for none.
@@ -66,6 +67,7 @@ class DeltaMemStore:
         self.id = store_id
         self.types = types
         self.version = 0
+        self.decisions = 0
         self.min_timestamp = 0
         self.max_timestamp = 0
         self.bytes = 0
@@ -92,7 +94,7 @@ class DeltaMemStore:
             history.add(change)
         with self._seal_lock:
             self._log.append((ordinal, change))
-        self._count(1, _ENTRY_BYTES, timestamp)
+        self._count(kind, 1, _ENTRY_BYTES, timestamp)
 
     def add_batch(
         self,
@@ -115,9 +117,11 @@ class DeltaMemStore:
             self._add_columns(batch)
         self._batches = _with_batch(self._batches, _ordered(batch, self.version))
         size = sum(values.nbytes for values in columns.values())
-        self._count(len(ordinals), size + 17 * len(ordinals), timestamp)
+        self._count(kind, len(ordinals), size + 17 * len(ordinals), timestamp)
 
-    def _count(self, changes: int, size: int, timestamp: int) -> None:
+    def _count(self, kind: DeltaKind, changes: int, size: int, timestamp: int) -> None:
+        if kind is not DeltaKind.UPDATE:
+            self.decisions += changes
         if not self.version:
             self.min_timestamp = timestamp
         self.max_timestamp = timestamp

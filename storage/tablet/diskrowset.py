@@ -129,13 +129,25 @@ class DiskRowSet:
         view = self.view(bound, own)
         alive = view.alive(self.meta.rows)
         for start, stop in self.ranges(predicate, view):
-            arrays = [
-                apply_patch(
-                    self.base.column(column, start, stop), start, view.patch(column.id), column.type
-                )
-                for column in columns
-            ]
+            arrays = [self._column(column, start, stop, view) for column in columns]
             yield from living_rows(arrays, start, stop, alive)
+
+    def _column(self, column: ColumnSchema, start: int, stop: int, view: DeltaView) -> pa.Array:
+        """The cells of rows start <= ordinal < stop as a view has them.
+
+        A whole column at "now" goes to the block cache, so only the first scan after a change
+        patches it.
+        """
+        patch = view.patch(column.id)
+        if patch is None:
+            return self.base.column(column, start, stop)
+        settled = self._settled
+        if settled is None or settled[1] is not view or stop - start < self.meta.rows:
+            return apply_patch(self.base.column(column, start, stop), start, patch, column.type)
+        return self.base.derived(
+            (view.token, column.id),
+            lambda: apply_patch(self.base.column(column, 0, stop), 0, patch, column.type),
+        )
 
     def ranges(self, predicate: Predicate | None, view: DeltaView) -> list[Range]:
         """Ordinal ranges that a predicate can match."""

@@ -25,7 +25,7 @@ from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta_store import FOREVER, DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.delta_tracker import visible_undo
-from pykudu_sql.storage.tablet.delta_view import DeltaView, MemoryPart
+from pykudu_sql.storage.tablet.delta_view import DeltaPart, DeltaView, MemoryPart, StorePart
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, replay_changes
 
@@ -217,9 +217,9 @@ class MemRowSet:
 
     def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:
         """What the mutations come to at a snapshot."""
-        parts = []
+        parts: list[DeltaPart] = []
         if len(self.deltas) and self.deltas.min_timestamp < bound:
-            parts.append(MemoryPart(self.deltas.visible(bound)))
+            parts.append(StorePart(self.deltas, bound))
         if own is not None and len(own):
             parts.append(MemoryPart(own.current()))
         return DeltaView(parts)

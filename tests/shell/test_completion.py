@@ -56,6 +56,11 @@ def at_mark(text: str) -> Completion:
         ("alter table t add column x |", (S.TYPES,), ""),
         ("drop table if exists |", (S.TABLES,), ""),
         ("describe |", (S.TABLES,), ""),
+        ("optimize |", (S.TABLES,), ""),
+        ("vacuum table |", (S.TABLES,), ""),
+        ("select * from sys.|", (S.SYSTEM_TABLES,), ""),
+        ("describe sys.ta|", (S.SYSTEM_TABLES,), "ta"),
+        ("select sys.|", (S.COLUMNS,), ""),
         ("show create table |", (S.TABLES,), ""),
         ("show |", (S.KEYWORDS,), ""),
         ("create table t (id |", (S.TYPES,), ""),
@@ -131,3 +136,9 @@ def test_names_given_in_the_statement_are_suggested(text: str, names: tuple[str,
 def test_no_text_upsets_it(text: str, data: st.DataObject) -> None:
     cursor = data.draw(st.integers(0, len(text)))
     assert text[:cursor].endswith(complete(text, cursor).prefix)
+
+
+def test_columns_of_a_table_with_a_schema_are_found_by_its_alias_and_its_name() -> None:
+    assert at_mark("select r.| from sys.rowsets r").tables == ("sys.rowsets",)
+    assert at_mark("select rowsets.| from sys.rowsets").tables == ("sys.rowsets",)
+    assert at_mark("select | from sys.rowsets as r, t").tables == ("sys.rowsets", "t")

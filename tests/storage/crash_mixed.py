@@ -31,7 +31,7 @@ from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.maintenance import POLL_SECONDS
+from pykudu_sql.storage.maintenance.manager import POLL_SECONDS
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.transaction import Transaction
 from tests.storage.crash_rounds import drain, in_child

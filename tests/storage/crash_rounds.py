@@ -3,7 +3,8 @@
 Each round forks a writer that opens the store and does random statements and flushes, telling the
 parent of each before it begins and when it is acknowledged; the parent kills it a random moment
 after it has told a random number of times, or, one time in eight, a random moment after it was
-forked, which may be while it recovers. A second child then opens the store and reports every row, now and AS OF all earlier commits.
+forked, which may be while it recovers. A second child then opens the store and reports every row,
+now and AS OF some earlier commits.
 What it reports must be the acknowledged state, or that with the one statement then in flight.
 
 Usage: python -m tests.storage.crash_rounds FOLDER ROUNDS SEED; prints one JSON line.

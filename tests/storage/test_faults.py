@@ -74,7 +74,7 @@ def many_rows() -> RowOperations:
 
 def workload(env: Env, progress: Progress) -> None:
     """Everything that touches the disk: create, write, flush, alter, insert much, reopen, drop."""
-    store = Store(env, ROOT, StoreOptions(threads=1))
+    store = Store(env, ROOT, StoreOptions(threads=1, maintenance=False))
     try:
         columns = [
             ColumnSchema(0, "id", DataType(Kind.INT32)),
@@ -143,7 +143,7 @@ def test_no_failing_call_loses_or_tears_a_commit(fault: str, once: bool) -> None
 
 def check(disk: MemoryEnv, progress: Progress, what: str) -> None:
     """Open on a healthy disk: the rows are those acknowledged or attempted, and writing works."""
-    store = Store(disk, ROOT, StoreOptions(threads=1))
+    store = Store(disk, ROOT, StoreOptions(threads=1, maintenance=False))
     try:
         if "t" not in store.catalog.tables:
             assert not progress.rows, what

@@ -117,7 +117,7 @@ def run(disk: MemoryEnv, hook: Callable[[FaultPoint], FaultAction]) -> Outcomes:
     outcomes = Outcomes()
     spared = True
     env = FaultEnv(disk, lambda point: None if spared else hook(point))
-    store = Store(env, ROOT, StoreOptions(threads=1))
+    store = Store(env, ROOT, StoreOptions(threads=1, maintenance=False))
     columns = [ColumnSchema(0, name, DataType(Kind.INT32)) for name in ("id", "n")]
     partitions = PartitionSchema((HashDimension((0,), 2),))
     store.create_table("t", create_schema(columns, ["id"]), partitions)
@@ -162,7 +162,7 @@ def test_what_is_acknowledged_after_a_failing_call_holds_when_reopened(fault: st
             return action if next(turns) == failing else None
 
         outcomes = run(disk, hook)
-        with contextlib.closing(Store(disk, ROOT, StoreOptions(threads=1))) as store:
+        with contextlib.closing(Store(disk, ROOT, StoreOptions(threads=1, maintenance=False))) as store:
             table = store.catalog.table("t")
             small, large = rows_of(store, table)
             assert small in [visible(state, table) for state in outcomes.states], failing

@@ -29,7 +29,7 @@ def build() -> tuple[dict[str, bytes], Past]:
     env = MemoryEnv()
     rows: dict[Key, Row] = {}
     past: Past = []
-    with contextlib.closing(Store(env, ROOT, StoreOptions(threads=1))) as store:
+    with contextlib.closing(Store(env, ROOT, StoreOptions(threads=1, maintenance=False))) as store:
         columns = [
             ColumnSchema(0, "id", DataType(Kind.INT32)),
             ColumnSchema(0, "n", DataType(Kind.INT32), True),
@@ -69,7 +69,7 @@ def disk_of(files: dict[str, bytes]) -> MemoryEnv:
 
 def read_everything(files: dict[str, bytes], past: Past) -> None:
     """Every row at every commit, and by key, held against what was written."""
-    with contextlib.closing(Store(disk_of(files), ROOT, StoreOptions(threads=1))) as store:
+    with contextlib.closing(Store(disk_of(files), ROOT, StoreOptions(threads=1, maintenance=False))) as store:
         txn = store.begin()
         for bound, rows in past:
             table = store.catalog_at(bound).table("t")
@@ -147,7 +147,7 @@ def test_a_manifest_that_lost_its_newest_edits_loses_no_more_at_the_opening() ->
         files = FILES | {path: FILES[path][:length]}
         disk = disk_of(files)
         try:
-            Store(disk, ROOT, StoreOptions(threads=1)).close()
+            Store(disk, ROOT, StoreOptions(threads=1, maintenance=False)).close()
         except CorruptionError:
             refused += 1
             left = {p for p in disk._files if "/tablets/" in p}

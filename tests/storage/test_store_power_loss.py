@@ -23,7 +23,7 @@ from tests.storage.test_faults import BULK, ROOT, Progress, many_rows, workload,
 
 
 def open_store(env: Env) -> Store:
-    return Store(env, ROOT, StoreOptions(threads=1))
+    return Store(env, ROOT, StoreOptions(threads=1, maintenance=False))
 
 
 def second_session(env: Env, progress: Progress) -> None:

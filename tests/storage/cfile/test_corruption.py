@@ -115,14 +115,19 @@ def test_a_block_is_only_valid_in_its_own_place() -> None:
     assert len({checksum(seed, *place, b"same bytes") for place in places}) == len(places)
 
 
+SCATTERED = [i * 0x9E37_79B9_7F4A_7C15 % (1 << 62) for i in range(100)]
 SAMPLES = {
-    "bit-shuffled": encode(BIGINT, pa.array([*range(100), None] * 2)),
+    "bit-shuffled": encode(BIGINT, pa.array([*SCATTERED, None] * 2)),
+    "narrowed": encode(BIGINT, pa.array([*range(-300, 3000, 33), None] * 2)),
     "runs": encode(BIGINT, pa.array([5] * 100 + [6] * 28), Encoding.RLE),
     "plain numbers": encode(BIGINT, pa.array(range(128)), Encoding.PLAIN_ENCODING),
     "booleans": encode(BOOLEAN, pa.array([True] * 300 + [False] * 300), block_size=512),
     "words": encode(STRING, pa.array(["a", "bb", "é", None] * 60)),
     "plain strings": encode(
         STRING, pa.array(["a", "bb" * 40, "é", None] * 30), Encoding.PLAIN_ENCODING
+    ),
+    "prefixes": encode(
+        STRING, pa.array(["key a", "key", "key b", None, "", "ké"] * 20), Encoding.PREFIX_ENCODING
     ),
     **{
         f"numbers in {compression}": encode(
@@ -182,6 +187,11 @@ HUGE = struct.pack("<I", 0x7FFF_FFF0)
         ("bit-shuffled", 12 + 8, "a chunk claims"),  # Blosc's slice length
         ("runs", 12, "claims 2147483632 runs"),
         ("plain strings", 12 + 2, "claims .* bytes of values"),
+        ("narrowed", 12 + 20 + 4, "a chunk claims 2147483632 bytes"),
+        ("narrowed", 12 + 1, "codes of 240 bytes for values of 8"),
+        ("prefixes", 12 + 9 + 0, "claims 2147483632 bytes of values"),
+        ("prefixes", 12 + 9 + 4, "2147483632 of them kept"),
+        ("prefixes", 12 + 9 + 8, "a block claims"),
     ],
 )
 def test_lengths_that_claim_too_much_are_refused_before_memory_is_taken(
@@ -301,7 +311,32 @@ def test_names_are_used_once_and_asked_for_as_written(files: Any) -> None:
     reader = files.open(files.write({"c": numbers}, {"b": b"bytes"}))
     assert (reader.names(), reader.blob_names(), reader.blob("b")) == (("c",), ("b",), b"bytes")
     assert reader.metadata == {"rowset": 3}
-    with pytest.raises(InternalError, match="no CFile 'b'"):
+    with pytest.raises(CorruptionError, match="no CFile 'b'"):
         reader.cfile("b")
-    with pytest.raises(InternalError, match="no blob 'c'"):
+    with pytest.raises(CorruptionError, match="no blob 'c'"):
         reader.blob("c")
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored"), [("DATE", "INT"), ("DECIMAL(5,2)", "INT"), ("DECIMAL(12,0)", "BIGINT")]
+)
+def test_days_and_decimals_that_their_type_does_not_have_are_refused(
+    files: Any, kind: str, stored: str
+) -> None:
+    column_type, wider = parse_type(kind), parse_type(stored)
+    limit = (column_type.integer_range or (0, 0))[1]
+    for top in (limit, limit + 1):
+        numbers = encode(wider, pa.array([1, None, top], wider.arrow))
+        sound = encode(column_type, pa.array([1, None, 1], wider.arrow).view(column_type.arrow))
+        reader = files.open(files.write({"c": replace(sound, blocks=numbers.blocks)})).cfile("c")
+        if top == limit:
+            assert reader.read_all().null_count == 1
+            continue
+        with pytest.raises(CorruptionError, match="lie outside those of"):
+            reader.read_all()
+
+
+def test_nulls_other_than_the_index_counts_are_refused(files: Any) -> None:
+    one, two = (encode(BIGINT, pa.array(v)) for v in ([1, None, 3], [1, None, None]))
+    with pytest.raises(CorruptionError, match="2 slots are NULL, its index has 1"):
+        files.open(files.write({"c": replace(one, blocks=two.blocks)})).cfile("c").read_all()

@@ -190,9 +190,9 @@ def test_blocks_are_cut_by_their_size_before_encoding(column: Any) -> None:
     assert set(strings.zone_map.row_counts[:-1].tolist()) == {8}
 
 
-def test_a_prefix_encoding_or_one_of_another_type_is_refused() -> None:
-    with pytest.raises(InvalidSchemaError, match="PREFIX_ENCODING not supported for type STRING"):
-        encode(STRING, pa.array(["a"]), encoding=Encoding.PREFIX_ENCODING)
+def test_an_encoding_of_another_type_is_refused() -> None:
+    with pytest.raises(InvalidSchemaError, match="PREFIX_ENCODING not supported for type BIGINT"):
+        encode(BIGINT, pa.array([1]), encoding=Encoding.PREFIX_ENCODING)
     with pytest.raises(InvalidSchemaError, match="RLE not supported for type DOUBLE"):
         encode(parse_type("DOUBLE"), pa.array([1.0]), encoding=Encoding.RLE)
 
@@ -206,3 +206,63 @@ def test_cells_that_no_block_can_hold_are_refused() -> None:
     giants = pa.array(["x" * (3 << 20)] * 8)
     with pytest.raises(ValueTooLargeError, match="rows 0 to 8 hold 25165856 bytes"):
         encode(STRING, giants, encoding=Encoding.PLAIN_ENCODING)
+
+
+@pytest.mark.parametrize("kind", ["SMALLINT", "INT", "BIGINT"])
+@settings(max_examples=60)
+@given(data=st.data())
+def test_integers_close_together_are_narrowed_and_come_back(
+    files: Any, kind: str, data: st.DataObject
+) -> None:
+    column_type = parse_type(kind)
+    low, high = column_type.integer_range or (0, 0)
+    base = data.draw(st.integers(low, high))
+    step = data.draw(st.sampled_from((1, 2, 100, 255, 1 << 20)))
+    codes = data.draw(st.lists(st.integers(0, 70_000), min_size=1, max_size=200))
+    values = [max(low, min(high, base + step * code)) for code in codes]
+    array = pa.array(values, column_type.arrow)
+    encoded = encode(column_type, array, block_size=4096)
+    read = files.open(files.write({"c": encoded})).cfile("c").read_all()
+    assert read.to_pylist() == values
+
+
+def test_a_column_of_few_different_steps_takes_a_byte_a_value_at_most() -> None:
+    random = np.random.default_rng(5)
+    prices = pa.array(1 << 40 | random.integers(0, 200, 10_000) * 100)
+    assert sum(map(len, encode(BIGINT, prices, block_size=1 << 17).blocks)) < 10_500
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.text("ab", max_size=6) | st.none() | st.text(max_size=300), max_size=60),
+    st.booleans(),
+    st.sampled_from(COMPRESSIONS),
+)
+def test_values_that_share_prefixes_come_back_sorted_or_not(
+    files: Any, values: list[str | None], ascending: bool, compression: Compression
+) -> None:
+    ordered = sorted(values, key=lambda value: value or "") if ascending else values
+    encoded = encode(
+        STRING,
+        pa.array(ordered, pa.string()),
+        encoding=Encoding.PREFIX_ENCODING,
+        compression=compression,
+    )
+    reader = files.open(files.write({"c": encoded})).cfile("c")
+    assert reader.read_all().to_pylist() == ordered
+    assert [reader.cell(i) for i in range(len(ordered))] == ordered
+
+
+def test_sorted_strings_take_less_as_prefixes_than_plain() -> None:
+    keys = pa.array([f"customer/{i // 100:06d}/order-{i:010d}" for i in range(40_000)])
+    plain_size, prefix_size = (
+        sum(map(len, encode(STRING, keys, encoding=encoding, block_size=1 << 16).blocks))
+        for encoding in (Encoding.PLAIN_ENCODING, Encoding.PREFIX_ENCODING)
+    )
+    assert prefix_size < plain_size / 2
+
+
+def test_long_values_share_what_a_length_of_one_byte_can_tell(files: Any) -> None:
+    values = pa.array(["x" * length for length in (0, 254, 255, 256, 257, 5000, 60_000, 1)])
+    encoded = encode(STRING, values, encoding=Encoding.PREFIX_ENCODING)
+    assert files.open(files.write({"c": encoded})).cfile("c").read_all().equals(values)

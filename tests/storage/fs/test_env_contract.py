@@ -53,6 +53,7 @@ def test_what_is_appended_can_be_read_anywhere(env: Env, root: str) -> None:
     assert reader.read(6, 5) == b"world"
     assert reader.read(11, 0) == b""
     assert env.read_file(f"{root}/a") == b"hello world"
+    assert env.size_of(f"{root}/a") == 11
     reader.close()
 
 

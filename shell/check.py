@@ -1,0 +1,45 @@
+"""`pykudu-sql check`: verifies every checksum and every invariant of a database."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from pykudu_sql.offline import Error, check
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the subcommand.
+
+    Returns:
+        0 when nothing is wrong, 1 when something is, or there is no database.
+    """
+    options = _build_parser().parse_args(argv)
+    try:
+        checking = check(options.db, options.quick)
+    except Error as error:
+        print(f"pykudu-sql check: {error}", file=sys.stderr)
+        return 1
+    problems = 0
+    for finding in checking.run():
+        problems += 1
+        print(f"{finding.path}: {finding.problem}\n    {finding.way_out}", flush=True)
+    tally = checking.tally
+    seen = f"{tally.files} files, {tally.bytes:,} bytes, {tally.tablets} tablets"
+    depth = "metadata only" if options.quick else f"{tally.rows:,} rows"
+    if problems:
+        print(f"{problems} problem{'s' if problems > 1 else ''} in {seen}, {depth}")
+        return 1
+    print(f"ok: {seen}, {depth}")
+    return 0
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pykudu-sql check",
+        description="Verify every checksum and every invariant of a database. Changes nothing, "
+        "and may run beside a process that writes.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("db", metavar="DB", help="directory of the database")
+    parser.add_argument("--quick", action="store_true", help="footers and indexes only, no rows")
+    return parser

@@ -1,0 +1,53 @@
+"""`pykudu-sql inspect`: prints what lies on disk."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from pykudu_sql.offline import Error, inspect
+
+_EPILOG = """\
+parts:
+  (none)                         tables and sizes
+  manifest                       every change of metadata
+  wal                            every commit in the write-ahead log
+  tables                         columns and tablets of all tables, dropped ones too
+  tablet ID                      rowsets and their files
+  rowset TABLET ID               the files of a rowset, and how each column is stored
+  cfile TABLET ROWSET COLUMN     the blocks of a column
+  delta TABLET FILE              the records of a delta file, such as 7.redo
+
+A tablet is named by its UUID or the beginning of it.
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the subcommand.
+
+    Returns:
+        0, or 1 when there is no such part, or it is damaged; what could be read is printed.
+    """
+    options = _build_parser().parse_args(argv)
+    try:
+        for line in inspect(options.db, options.part):
+            print(line)
+    except Error as error:
+        sys.stdout.flush()
+        print(f"pykudu-sql inspect: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pykudu-sql inspect",
+        usage="%(prog)s DB [PART...]",
+        description="Print what lies on disk. Changes nothing, and may run beside a process that "
+        "writes.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("db", metavar="DB", help="directory of the database")
+    parser.add_argument("part", nargs="*", metavar="PART", help="what to show")
+    return parser

@@ -1,0 +1,144 @@
+"""BIT_SHUFFLE of narrowed integers: a frame of reference, and how far in it each value lies.
+
+    0       1   1, which no chunk begins with (see `bitshuffle`)
+    1       1   bytes of a code: 1, 2 or 4
+    2       2   zero
+    4       8   base, i64
+    12      8   step, u64
+    20      .   codes, unsigned, bit-shuffled chunk
+
+A value is base + step * code. Kudu narrows blocks of uint32 whose maximum permits it
+(`cfile/bshuf_block.h`); taking off the minimum and the greatest common divisor lets the same pay
+for keys of a rowset, days of a year and prices in whole units. Codes are half to an eighth as wide
+as values, so there is less for Blosc to rearrange, both ways.
+"""
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pykudu_sql.storage.cfile.encoding import bitshuffle
+from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes, Shuffle
+from pykudu_sql.storage.errors import CorruptionError
+
+_HEADER = struct.Struct("<BBHqQ")
+_FORM = 1
+_CODE_TYPES: Mapping[int, np.dtype[Any]] = MappingProxyType(
+    {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
+)
+# The header has to pay.
+_MIN_VALUES = 64
+_SAMPLE_VALUES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Integers as codes within a frame.
+
+    Attributes:
+        base, step: a value is base + step * code.
+        codes: unsigned integers narrower than the values, shape (n,).
+    """
+
+    base: int
+    step: int
+    codes: npt.NDArray[Any]
+
+
+def narrow(values: npt.NDArray[Any]) -> Frame | None:
+    """The values as narrower codes, or None when they are too few or too far apart.
+
+    Args:
+        values: of any type, shape (n,) or, for 16-byte values, (n, 2).
+    """
+    if values.dtype.kind != "i" or values.itemsize == 1 or len(values) < _MIN_VALUES:
+        return None
+    base, top = int(values.min()), int(values.max())
+    unsigned: np.dtype[Any] = np.dtype(f"<u{values.itemsize}")
+    # Unsigned arithmetic wraps, so the distance is right even across the whole range of the type.
+    distances = values.view(unsigned) - unsigned.type(base % (1 << 8 * values.itemsize))
+    kind = _code_type(top - base)
+    if kind is not None:
+        distances = distances.astype(kind, copy=False)
+    step = int(np.gcd.reduce(distances[:: len(values) // _SAMPLE_VALUES]))
+    if step > 1:
+        multiples = distances // distances.dtype.type(step)
+        if bool((multiples * distances.dtype.type(step) == distances).all()):
+            kind = _code_type((top - base) // step)
+            return _frame(base, step, multiples, kind, values)
+    return _frame(base, 1, distances, kind, values)
+
+
+def _frame(
+    base: int,
+    step: int,
+    codes: npt.NDArray[Any],
+    kind: np.dtype[Any] | None,
+    values: npt.NDArray[Any],
+) -> Frame | None:
+    if kind is None or kind.itemsize >= values.itemsize:
+        return None
+    return Frame(base, step, codes.astype(kind, copy=False))
+
+
+def _code_type(largest: int) -> np.dtype[Any] | None:
+    """The narrowest type of codes up to `largest`, None when there is none."""
+    for width, kind in _CODE_TYPES.items():
+        if largest < 1 << 8 * width:
+            return kind
+    return None
+
+
+def encode(values: npt.NDArray[Any], shuffle: Shuffle) -> bytes:
+    """Pack values, narrowed where that is possible.
+
+    Args:
+        values: as for `narrow`, at least one.
+        shuffle: see `choose_shuffle`.
+    """
+    frame = narrow(values)
+    if frame is None:
+        return bitshuffle.compress(values, shuffle)
+    header = _HEADER.pack(_FORM, frame.codes.itemsize, 0, frame.base, frame.step)
+    return header + bitshuffle.compress(frame.codes, shuffle)
+
+
+def choose_shuffle(sample: npt.NDArray[Any]) -> Shuffle:
+    """The rearrangement for values like the sample; see `bitshuffle.choose_shuffle`."""
+    frame = narrow(sample)
+    return bitshuffle.choose_shuffle(sample if frame is None else frame.codes)
+
+
+def decode_into(payload: Bytes, out: npt.NDArray[Any]) -> None:
+    """Unpack what `encode` made into exactly the memory given.
+
+    Args:
+        payload: a frame or a chunk.
+        out: contiguous and writable, of the values' own type.
+
+    Raises:
+        CorruptionError: it is neither, or holds another number of values.
+    """
+    if len(payload) < _HEADER.size or payload[0] != _FORM or out.dtype.kind != "i":
+        bitshuffle.decompress_into(payload, out.view(np.uint8))
+        return
+    _, width, zero, base, step = _HEADER.unpack_from(payload.data)
+    kind, limits = _CODE_TYPES.get(width), np.iinfo(out.dtype)
+    if kind is None or zero or width >= out.itemsize:
+        raise CorruptionError(f"a frame has codes of {width} bytes for values of {out.itemsize}")
+    if not limits.min <= base <= limits.max or not 0 < step < 1 << 8 * out.itemsize:
+        raise CorruptionError(f"a frame of base {base} and step {step} for {out.dtype} values")
+    codes = np.empty(len(out), kind)
+    bitshuffle.decompress_into(payload[_HEADER.size :], codes.view(np.uint8))
+    # Unsigned, so that a sum below zero comes out right.
+    unsigned = out.view(np.dtype(f"<u{out.itemsize}"))
+    if step == 1:
+        unsigned[:] = codes
+    else:
+        np.multiply(codes, unsigned.dtype.type(step), out=unsigned)
+    unsigned += unsigned.dtype.type(base % (1 << 8 * out.itemsize))

@@ -1,0 +1,1 @@
+"""Checking a database: every checksum and every invariant, changing nothing."""

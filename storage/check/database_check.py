@@ -1,0 +1,119 @@
+"""Checking a whole database, from its root down.
+
+Nothing is changed, and a writer may be at work: the check sees what a reader sees, and holds a
+lease as a reader does. Rows go by a rowset at a time; the living keys of one tablet are held in
+memory together.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding, Tally, guarded
+from pykudu_sql.storage.check.tablet_check import check_tablet
+from pykudu_sql.storage.database_reader import DatabaseReader, DatabaseView, read_without_log
+from pykudu_sql.storage.errors import DatabaseError, DiskError, LockedError
+from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.orphans import find_orphans
+
+_CACHE_BYTES = 256 << 20
+_REMOVED_AT_OPENING = "Open the database for writing: that removes files that nothing names."
+
+
+class DatabaseCheck:
+    """One check of one database.
+
+    Attributes:
+        tally: what was looked at so far.
+    """
+
+    def __init__(self, env: Env, root: str, quick: bool) -> None:
+        """Prepare.
+
+        Args:
+            env: the disk.
+            root: the database directory.
+            quick: footers and indexes only, no rows.
+        """
+        self._env = env
+        self._root = env.resolve(root)
+        self._quick = quick
+        self._cache = BlockCache(_CACHE_BYTES)
+        self.tally = Tally()
+
+    def run(self) -> Iterator[Finding]:
+        """Look at everything; yields what is wrong as it is found."""
+        try:
+            reader = DatabaseReader(self._env, self._root, self._cache)
+        except DatabaseError as error:
+            yield Finding(self._root, error.message, error.hint or FROM_BACKUP)
+            yield from self._run_without_log()
+            return
+        try:
+            self._count_logs()
+            yield from self._check_view(reader.view)
+        finally:
+            reader.close()
+
+    def _run_without_log(self) -> Iterator[Finding]:
+        """What can still be checked when the log, or more, cannot be read."""
+        with suppress(DatabaseError):
+            yield from self._check_view(read_without_log(self._env, self._root, self._cache))
+
+    def _count_logs(self) -> None:
+        """Manifest and log were read to their ends when the database was opened."""
+        for folder in (layout.manifest_directory(self._root), layout.wal_directory(self._root)):
+            names = self._env.list_dir(folder) if self._env.exists(folder) else []
+            self.tally.files += sum(layout.parse_log_name(name) is not None for name in names)
+
+    def _check_view(self, view: DatabaseView) -> Iterator[Finding]:
+        tables = _tables_by_tablet(view)
+        for tablet_id, tablet in view.tablets.items():
+            folder = layout.tablet_directory(self._root, tablet_id)
+            found = check_tablet(tablet, tables[tablet_id], self._cache, self._quick, self.tally)
+            yield from guarded(folder, found)
+        yield from guarded(self._root, self._find_orphans(view))
+
+    def _find_orphans(self, view: DatabaseView) -> Iterator[Finding]:
+        """Names that do not belong. A writer at work has files that are not named yet."""
+        env, root = self._env, self._root
+        for name in env.list_dir(root):
+            if name not in layout.ENTRIES:
+                problem = "is no part of a database"
+                yield Finding(f"{root}/{name}", problem, "Move it elsewhere.")
+        unnamed = list(_unnamed_files(env, root, view))
+        # Asking takes the writer's lock for a moment, so it is only done when there is need.
+        if unnamed and not _is_being_written(env, root):
+            yield from unnamed
+
+
+def _unnamed_files(env: Env, root: str, view: DatabaseView) -> Iterator[Finding]:
+    for orphan in find_orphans(env, root, view.tablets, view.state.tablets):
+        what = "tablet" if orphan.is_tablet else "file"
+        problem = f"is a {what} that the manifest does not name"
+        yield Finding(orphan.path, problem, _REMOVED_AT_OPENING)
+
+
+def _tables_by_tablet(view: DatabaseView) -> dict[str, TableInfo]:
+    """The newest state of the table that each tablet belongs or belonged to."""
+    return {
+        info.id: version
+        for versions in view.state.history.versions().values()
+        for version in versions
+        for info in version.tablets
+    }
+
+
+def _is_being_written(env: Env, root: str) -> bool:
+    """Whether a process has the database open for writing."""
+    if not env.exists(layout.lock_path(root)):
+        return False
+    try:
+        env.lock(layout.lock_path(root)).release()
+    except LockedError:
+        return True
+    except DiskError:
+        return False
+    return False

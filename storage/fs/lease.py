@@ -1,0 +1,136 @@
+"""Leases: how processes that read a database keep the one that writes it from removing files.
+
+A reader holds the lock of a file of its own, `leases/<uuid>`, from before it reads the manifest
+until it is done. The file says up to which position of the manifest (number of the log, sequence
+of the record) the reader has followed; files that edits up to there dropped, it does not need. The
+writer tries the locks: one that it gets belonged to a process that ended, however it ended, and is
+removed. So a killed reader holds nothing back, and nothing is guessed from process ids or times.
+
+The text of a lease is the note of its lock, then a line for the position:
+
+    4711
+    2024-05-01T12:00:00+00:00
+    host
+    reads 7 123
+
+Until that line is there and whole, the lease stands for position (0, 0): every file is needed.
+"""
+
+import re
+from uuid import uuid4
+
+from pykudu_sql.storage.errors import DiskError, LockedError
+from pykudu_sql.storage.fs.env import Env, FileLock
+from pykudu_sql.storage.fs.layout import lease_path, leases_directory
+
+Position = tuple[int, int]
+
+NOTHING_READ: Position = (0, 0)
+_LINE = re.compile(rb"reads ([0-9]{1,19}) ([0-9]{1,19}) *\n")
+# Wide enough for every position, so that a later one overwrites an earlier one exactly.
+_LINE_BYTES = 48
+
+
+class Lease:
+    """One reader's claim on the files of a database. Held until `release` or the process ends."""
+
+    def __init__(self, env: Env, path: str, lock: FileLock) -> None:
+        """Use `take`."""
+        self._env = env
+        self._lock = lock
+        self._place = len(env.read_file(path))
+        self._held = True
+        self.path = path
+
+    @classmethod
+    def take(cls, env: Env, root: str) -> "Lease":
+        """Take a lease that keeps every file.
+
+        Args:
+            env: the file system.
+            root: the database directory.
+
+        Raises:
+            DiskError: refused by the file system, as on a read-only one.
+        """
+        env.make_dir(leases_directory(root))
+        while True:
+            path = lease_path(root, str(uuid4()))
+            try:
+                lock = env.lock(path)
+            except LockedError:
+                continue  # a writer came between making the file and locking it
+            if env.exists(path):
+                return cls(env, path, lock)
+            lock.release()
+
+    @classmethod
+    def take_if_possible(cls, env: Env, root: str) -> "Lease | None":
+        """A lease, or None in a directory that this process cannot write to."""
+        try:
+            return cls.take(env, root)
+        except DiskError:
+            return None
+
+    def move_to(self, position: Position) -> None:
+        """Give back the files that edits up to a position of the manifest have dropped.
+
+        Raises:
+            DiskError: refused by the file system.
+        """
+        line = f"reads {position[0]} {position[1]}".ljust(_LINE_BYTES - 1) + "\n"
+        file = self._env.open_writable(self.path)
+        try:
+            file.write_at(self._place, line.encode(), point="lease.move")
+        finally:
+            file.close()
+
+    def release(self) -> None:
+        """Give all files back. Releasing twice is allowed.
+
+        Raises:
+            DiskError: refused by the file system; what stays behind holds nothing.
+        """
+        if self._held:
+            self._held = False
+            try:
+                self._env.unlink(self.path, point="lease.release")
+            finally:
+                self._lock.release()
+
+
+def oldest_lease(env: Env, root: str) -> Position | None:
+    """The lowest position of the manifest that a living reader depends on; None without readers.
+
+    Removes the leases of processes that have ended.
+
+    Raises:
+        DiskError: refused by the file system.
+    """
+    directory = leases_directory(root)
+    if not env.exists(directory):
+        return None
+    positions = [_position_of(env, f"{directory}/{name}") for name in env.list_dir(directory)]
+    return min((position for position in positions if position is not None), default=None)
+
+
+def _position_of(env: Env, path: str) -> Position | None:
+    """What a lease depends on; one that nobody holds is removed."""
+    try:
+        lock = env.lock(path)
+    except LockedError:
+        return _read_position(env, path)
+    try:
+        env.unlink(path, point="lease.remove_dead")
+    finally:
+        lock.release()
+    return None
+
+
+def _read_position(env: Env, path: str) -> Position:
+    try:
+        match = _LINE.search(env.read_file(path))
+    except DiskError:
+        # Its holder is giving it back at this moment.
+        return NOTHING_READ
+    return NOTHING_READ if match is None else (int(match[1]), int(match[2]))

@@ -1,0 +1,44 @@
+"""How things are written for a person. Nothing that comes from data can steer a terminal."""
+
+from pykudu_sql.storage.common.hybrid_time import LOGICAL_BITS, to_datetime
+from pykudu_sql.storage.common.types import Cell
+
+_LONGEST = 60
+
+
+def time_text(timestamp: int) -> str:
+    """A hybrid time: the wall clock, the count within a microsecond, and the number itself."""
+    try:
+        wall = to_datetime(timestamp).isoformat(sep=" ", timespec="microseconds")
+    except OverflowError:
+        return str(timestamp)
+    return f"{wall} +{timestamp & (1 << LOGICAL_BITS) - 1} ({timestamp})"
+
+
+def cell_text(cell: Cell) -> str:
+    """A cell; long ones are cut."""
+    if cell is None:
+        return "NULL"
+    text = repr(cell)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def name_text(name: str) -> str:
+    """A name, spelled out where it cannot be printed."""
+    return name if name.isprintable() else repr(name)
+
+
+def key_text(key: bytes) -> str:
+    """An encoded key in hexadecimal; long ones are cut."""
+    text = key.hex()
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def size_text(size: int) -> str:
+    """A number of bytes."""
+    return f"{size:,} bytes"
+
+
+def count_text(number: int, noun: str) -> str:
+    """A number of things: `1 row`, `2 rows`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

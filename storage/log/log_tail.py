@@ -1,0 +1,85 @@
+"""Following a log that another process writes.
+
+A reader beside a writer reads a log to its end, and later what came behind that end. Whether
+anything did is one read of a few bytes, so it can be asked before every statement. Nothing on disk
+is changed: a record that is half written is simply not there yet.
+"""
+
+from collections.abc import Iterator
+
+from pykudu_sql.storage.fs.env import Env, RandomAccessFile
+from pykudu_sql.storage.log.log_reader import LogEnd, LogReader
+from pykudu_sql.storage.log.record_log import RECORD_HEADER_BYTES, LogIdentity, LogKind
+
+
+class LogTail:
+    """One log file and how far it was read. Belongs to one thread at a time.
+
+    Attributes:
+        path: of the file.
+        identity: as its header says.
+        end: behind the last record read.
+    """
+
+    def __init__(
+        self, env: Env, path: str, kind: LogKind, number: int, database_id: bytes | None
+    ) -> None:
+        """Open a log; nothing of it is read yet but its header.
+
+        Args:
+            env: the file system.
+            path, kind, number, database_id: see `LogReader.open`.
+
+        Raises:
+            CorruptionError: the header is damaged or is that of another log.
+            FormatVersionError: written by a newer version.
+            DiskError: refused by the file system.
+        """
+        self.path = path
+        self._env = env
+        self._kind = kind
+        self._number = number
+        reader = LogReader.open(env, path, kind, number, database_id)
+        reader.close()
+        self.identity: LogIdentity = reader.identity
+        self.end = LogEnd.of_new(self.identity)
+        self._file: RandomAccessFile | None = None
+
+    def read(self) -> Iterator[tuple[int, bytes]]:
+        """The records behind those read before, as (sequence, payload), ascending.
+
+        Raises:
+            CorruptionError: a record that was durable is damaged or missing.
+            DiskError: the file is gone.
+        """
+        reader = LogReader.open(
+            self._env, self.path, self._kind, self._number, self.identity.database_id
+        )
+        try:
+            yield from reader.records(self.end)
+            self.end = reader.end
+        finally:
+            reader.close()
+
+    def has_grown(self) -> bool:
+        """Whether anything stands behind the last record read.
+
+        Raises:
+            DiskError: the file is gone.
+        """
+        place, length = self.end.offset, RECORD_HEADER_BYTES
+        file = self._file
+        if file is None or place + length > file.size:
+            if place + length > self._env.size_of(self.path):
+                return False
+            self.close()
+            file = self._file = self._env.open_random(self.path)
+            if place + length > file.size:
+                return False
+        return any(file.read(place, length))
+
+    def close(self) -> None:
+        """Close the file; it is opened again when needed."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None

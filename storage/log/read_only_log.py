@@ -1,0 +1,46 @@
+"""The write-ahead log of a database that this process only reads: it takes nothing."""
+
+from pykudu_sql.storage.errors import ReadOnlyError
+
+
+class ReadOnlyLog:
+    """Stands where a `WriteAheadLog` would, and refuses what would change it.
+
+    Attributes:
+        last_sequence: always 0: this process has appended nothing.
+        segment_count: always 0: it keeps none of the segments it reads.
+    """
+
+    last_sequence = 0
+    segment_count = 0
+
+    def check_writable(self) -> None:
+        """Refuse.
+
+        Raises:
+            ReadOnlyError: always.
+        """
+        raise ReadOnlyError("the database was opened read-only")
+
+    def append(self, payload: bytes) -> int:
+        """Refuse a record.
+
+        Raises:
+            ReadOnlyError: always.
+        """
+        raise ReadOnlyError(
+            f"the database was opened read-only; a record of {len(payload)} bytes was not written"
+        )
+
+    def sync(self, sequence: int) -> None:
+        """Nothing: no record of this process waits to be durable."""
+
+    def bytes_from(self, sequence: int) -> int:
+        """Always 0: the segments belong to the process that writes."""
+        return 0
+
+    def drop_before(self, sequence: int) -> None:
+        """Nothing: segments belong to the process that writes."""
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,72 @@
+"""Which operation runs next: a pure function of what is due.
+
+Kudu's order (`util/maintenance_manager.cc`, FindBestOp):
+
+1. dropping log segments, which costs next to nothing;
+2. when memory is short, the flush that frees most of it;
+3. when the log is long, the operation that holds most of it back;
+4. dropping files of old history, every other time when something else would speed up a tablet
+   (Kudu throws a coin);
+5. whatever speeds up its tablet most.
+
+Under a steady load of writes something is always due for a flush, and Kudu's compactions starve
+(KUDU-3407). Here a compaction gets its turn after some flushes in a row, whatever they score.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
+
+MEMORY_PRESSURE_RATIO = 0.6
+LOG_TARGET_REPLAY_BYTES = 256 << 20
+FLUSHES_IN_A_ROW = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the choice depends on besides the operations.
+
+    Attributes:
+        memory_limit: bytes that changes of all tablets may hold in memory; at 60 % it is short.
+        log_target: a log that holds back so many bytes is long.
+        flushes_in_a_row: how many flushes ran since the last other operation.
+        prefers_data: whether it is the turn of dropping old history.
+    """
+
+    memory_limit: int
+    log_target: int = LOG_TARGET_REPLAY_BYTES
+    flushes_in_a_row: int = 0
+    prefers_data: bool = True
+
+
+def choose(due: Sequence[OperationStats], situation: Situation) -> OperationStats | None:
+    """The operation to run next, or None."""
+    log = _best(due, lambda op: op.logs_retained if op.kind is OperationKind.LOG_GC else 0)
+    if log is not None:
+        return log
+    fastest = _best(due, lambda op: op.score)
+    compaction = _best(due, lambda op: 0.0 if op.kind.flushes else op.score)
+    if compaction is not None and situation.flushes_in_a_row >= FLUSHES_IN_A_ROW:
+        return compaction
+    if memory_is_short(due, situation.memory_limit):
+        return _best(due, lambda op: op.ram)
+    holding = _best(due, lambda op: op.logs_retained)
+    if holding is not None and holding.logs_retained >= situation.log_target:
+        return holding
+    data = _best(due, lambda op: op.data_retained)
+    if data is not None and (fastest is None or situation.prefers_data):
+        return data
+    return fastest
+
+
+def memory_is_short(due: Sequence[OperationStats], memory_limit: int) -> bool:
+    """Whether changes in memory come near their limit."""
+    return sum(op.ram for op in due) > MEMORY_PRESSURE_RATIO * memory_limit
+
+
+def _best(
+    due: Sequence[OperationStats], worth: Callable[[OperationStats], float]
+) -> OperationStats | None:
+    found = max(due, key=worth, default=None)
+    return found if found is not None and worth(found) > 0 else None

@@ -1,0 +1,239 @@
+"""The maintenance manager: one background thread that does what is most due.
+
+Kudu's `util/maintenance_manager.h`. It wakes four times a second, asks every tablet what would gain
+something, and runs operations in the order of `choice.choose` until none is due. With durability
+'normal' it also fsyncs the log about once a second.
+
+An operation that fails changes nothing. Its error is kept and shown, and it is left alone for a few
+seconds, so that it neither ends the thread nor starves the others.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pykudu_sql.storage.common.hybrid_time import wall_micros
+from pykudu_sql.storage.maintenance.choice import Situation, choose
+from pykudu_sql.storage.maintenance.file_effect import Effect, effect_between, file_sizes
+from pykudu_sql.storage.maintenance.host import MaintenanceHost
+from pykudu_sql.storage.maintenance.operation import (
+    OperationKind,
+    OperationRun,
+    OperationStats,
+)
+from pykudu_sql.storage.maintenance.run_log import RunLog
+from pykudu_sql.storage.maintenance.runner import Runner, TabletWork
+from pykudu_sql.storage.maintenance.surveyor import Surveyor
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+POLL_SECONDS = 0.25
+SYNC_SECONDS = 0.75
+BACK_OFF_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """What went with nothing needing it any more: bytes of the log, and how many files."""
+
+    log_bytes: int
+    files: int
+
+
+class MaintenanceManager:
+    """Runs maintenance on a thread of its own, or when asked to. Safe for threads.
+
+    Attributes:
+        last_error: why the newest operation failed, None once one succeeded. What could not be
+            flushed stays in memory and in the log, and is tried again.
+        log: what ran.
+        running: what runs in the background now, or None.
+    """
+
+    def __init__(self, host: MaintenanceHost) -> None:
+        """Not started yet."""
+        self.last_error: Exception | None = None
+        self.log = RunLog()
+        self.running: OperationStats | None = None
+        self._host = host
+        self._turn = threading.RLock()
+        self._pauses = 0
+        self._stop = threading.Event()
+        self._surveyor = Surveyor(host)
+        self._runner = Runner(host, self._surveyor, self._stop.is_set)
+        self._left_alone: dict[tuple[OperationKind, str], float] = {}
+        self._flushes_in_a_row = 0
+        self._prefers_data = True
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the thread."""
+        # Made here: a thread that never starts would keep this object, and all tablets, in a cycle.
+        thread = threading.Thread(target=self._run, name="pykudu-maintenance", daemon=True)
+        self._thread = thread
+        thread.start()
+
+    def stop(self) -> None:
+        """Stop the thread. A flush comes to its end first, a compaction gives up."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def pause(self) -> None:
+        """Run nothing in the background until as many calls of `resume`; what runs ends first."""
+        with self._turn:
+            self._pauses += 1
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        with self._turn:
+            self._pauses -= 1
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """A block in which nothing runs in the background."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
+    def due(self) -> list[OperationStats]:
+        """The operations that would gain something now, that of the highest score first."""
+        return sorted(
+            self._surveyor.due(), key=lambda op: (-op.score, op.kind, op.table, op.tablet_id)
+        )
+
+    def due_in(self, tablet: Tablet) -> list[OperationStats]:
+        """The operations of one tablet that would gain something now."""
+        return self._surveyor.due_in(tablet)
+
+    def run_due(self) -> bool:
+        """Run the one operation that is most due, also while paused.
+
+        Returns:
+            Whether it wrote or freed anything; False when none was due.
+
+        Raises:
+            DiskError, ReadOnlyError: the disk refused.
+            CorruptionError: a file is not what was written.
+        """
+        with self._turn:
+            chosen = self.running = self._chosen()
+            try:
+                if chosen is None:
+                    return False
+                effect = self.run(chosen)
+                self.tidy_up()
+                if not effect:
+                    self._leave_alone(chosen)
+                return bool(effect)
+            except Exception as error:
+                self.last_error = error
+                self._leave_alone(chosen)
+                raise
+            finally:
+                self.running = None
+
+    def _leave_alone(self, op: OperationStats | None) -> None:
+        """Let an operation that came to nothing wait, so that others get their turn."""
+        if op is not None:
+            until = time.monotonic() + BACK_OFF_SECONDS
+            self._left_alone[op.kind, op.tablet_id] = until
+
+    def run(self, chosen: OperationStats) -> Effect:
+        """Run an operation to its end.
+
+        Raises:
+            DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+            CorruptionError: a file is not what was written.
+        """
+        if chosen.kind is OperationKind.LOG_GC:
+            return self._measured(chosen, lambda: Effect(freed=self._host.log.collect()))
+        return self._on_tablet(chosen, self._runner.work[chosen.kind])
+
+    def compact_all(self, tablet_id: str, table: str) -> Effect:
+        """Merge all rowsets of a tablet, whether that is due or not; else as `run`."""
+        stats = OperationStats(OperationKind.COMPACT_ROWSETS, tablet_id, table)
+        return self._on_tablet(stats, self._runner.compact_all)
+
+    def tidy_up(self) -> Tidied:
+        """Drop what is left behind by operations: log that nothing needs, files nobody reads.
+
+        Raises:
+            DiskError, ReadOnlyError: the disk refused.
+        """
+        return Tidied(self._host.log.collect(), self._host.collect_files())
+
+    def _on_tablet(self, chosen: OperationStats, work: TabletWork) -> Effect:
+        tablet = self._host.tablets[chosen.tablet_id]
+
+        def run() -> Effect:
+            before = file_sizes(tablet)
+            work(tablet)
+            return effect_between(before, file_sizes(tablet))
+
+        with tablet.maintenance_lock:
+            return self._measured(chosen, run)
+
+    def _measured(self, chosen: OperationStats, run: Callable[[], Effect]) -> Effect:
+        """Run something and keep what it did, or why it failed."""
+        started, clock = wall_micros(), time.perf_counter()
+        effect, failure = Effect(), ""
+        try:
+            effect = run()
+            self.last_error = None
+            return effect
+        except Exception as error:
+            failure = str(error) or type(error).__name__
+            raise
+        finally:
+            self.log.add(
+                OperationRun(
+                    chosen.kind,
+                    chosen.tablet_id,
+                    chosen.table,
+                    started,
+                    time.perf_counter() - clock,
+                    effect.written,
+                    effect.freed,
+                    failure,
+                )
+            )
+
+    def _run(self) -> None:
+        synced = time.monotonic()
+        while not self._stop.wait(POLL_SECONDS):
+            try:
+                while self._run_in_background():
+                    pass
+                self._host.collect_files()
+                periodically = self._host.options.durability == "normal"
+                if periodically and time.monotonic() - synced > SYNC_SECONDS:
+                    self._host.host.sync_log()
+                    synced = time.monotonic()
+            except Exception as error:
+                self.last_error = error
+
+    def _run_in_background(self) -> bool:
+        """Run what is most due unless paused or stopped; whether there may be more."""
+        if not self._host.options.maintenance:
+            return False
+        with self._turn:
+            return not self._pauses and not self._stop.is_set() and self.run_due()
+
+    def _chosen(self) -> OperationStats | None:
+        now = time.monotonic()
+        self._left_alone = {op: until for op, until in self._left_alone.items() if until > now}
+        due = [op for op in self._surveyor.due() if (op.kind, op.tablet_id) not in self._left_alone]
+        situation = Situation(
+            self._host.options.write_memory_bytes,
+            flushes_in_a_row=self._flushes_in_a_row,
+            prefers_data=self._prefers_data,
+        )
+        chosen = choose(due, situation)
+        if chosen is not None and chosen.kind is not OperationKind.LOG_GC:
+            self._flushes_in_a_row = self._flushes_in_a_row + 1 if chosen.kind.flushes else 0
+            self._prefers_data = not chosen.kind.collects_data
+        return chosen

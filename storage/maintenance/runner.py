@@ -1,0 +1,83 @@
+"""The work behind each kind of operation: the same functions that tests and SQL call."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from pykudu_sql.storage.maintenance.host import MaintenanceHost
+from pykudu_sql.storage.maintenance.operation import OperationKind
+from pykudu_sql.storage.maintenance.survey import updated_columns
+from pykudu_sql.storage.maintenance.surveyor import Surveyor
+from pykudu_sql.storage.tablet.compaction import compact_rowsets
+from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.flush import flush_delta_store, flush_memrowset
+from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+TabletWork = Callable[[Tablet], object]
+
+
+class Runner:
+    """Runs operations on single tablets, whose maintenance locks the caller holds."""
+
+    def __init__(
+        self, host: MaintenanceHost, surveyor: Surveyor, cancelled: Callable[[], bool]
+    ) -> None:
+        """Nothing runs yet.
+
+        Args:
+            host: the store.
+            surveyor: knows which rowsets gain most.
+            cancelled: asked now and then by long operations, which then give up.
+        """
+        self._host = host.host
+        self._surveyor = surveyor
+        self._cancelled = cancelled
+        self.work: Mapping[OperationKind, TabletWork] = {
+            OperationKind.FLUSH_MEMROWSET: self._flush_memrowset,
+            OperationKind.FLUSH_DELTA_STORES: self._flush_delta_stores,
+            OperationKind.COMPACT_ROWSETS: self._compact_chosen,
+            OperationKind.MINOR_DELTA_COMPACTION: self._compact_redo,
+            OperationKind.MAJOR_DELTA_COMPACTION: self._compact_major,
+            OperationKind.UNDO_GC: lambda tablet: collect_undo(tablet, self._host),
+            OperationKind.DELETED_ROWSET_GC: lambda tablet: collect_deleted_rowsets(
+                tablet, self._host
+            ),
+        }
+
+    def compact_all(self, tablet: Tablet) -> None:
+        """Merge all rowsets of a tablet into ones in order, of the target size."""
+        self._compact(tablet, {rowset.id for rowset in tablet.components.tree.rowsets})
+
+    def _flush_memrowset(self, tablet: Tablet) -> None:
+        self._surveyor.begin_flush(tablet.id, OperationKind.FLUSH_MEMROWSET)
+        flush_memrowset(tablet, self._host)
+
+    def _flush_delta_stores(self, tablet: Tablet) -> None:
+        self._surveyor.begin_flush(tablet.id, OperationKind.FLUSH_DELTA_STORES)
+        for rowset in tablet.components.tree.rowsets:
+            flush_delta_store(tablet, rowset, self._host)
+
+    def _compact_chosen(self, tablet: Tablet) -> None:
+        self._compact(tablet, self._surveyor.choice(tablet).ids)
+
+    def _compact(self, tablet: Tablet, rowset_ids: Collection[int]) -> None:
+        tree = tablet.components.tree
+        rowsets = [rowset for rowset in tree.rowsets if rowset.id in rowset_ids]
+        if rowsets:
+            compact_rowsets(tablet, rowsets, self._host, cancelled=self._cancelled)
+            self._surveyor.note_compaction(tablet, tree)
+
+    def _compact_redo(self, tablet: Tablet) -> None:
+        rowset = _rowset(tablet, self._surveyor.disk(tablet).minor.rowset_id)
+        if rowset is not None:
+            compact_redo(tablet, rowset, self._host)
+
+    def _compact_major(self, tablet: Tablet) -> None:
+        rowset = _rowset(tablet, self._surveyor.disk(tablet).major.rowset_id)
+        if rowset is not None:
+            compact_major(tablet, rowset, updated_columns(rowset.meta), self._host)
+
+
+def _rowset(tablet: Tablet, rowset_id: int | None) -> DiskRowSet | None:
+    found = (rowset for rowset in tablet.components.tree.rowsets if rowset.id == rowset_id)
+    return next(found, None)

@@ -1,0 +1,125 @@
+"""What is due in a tablet, read from metadata.
+
+Asked several times a second, so what only a flush or a compaction changes is worked out once for
+each set of DiskRowSets; memory, log and ancient history mark are looked at each time.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from pykudu_sql.storage.maintenance.scoring import major_compaction_score, minor_compaction_score
+from pykudu_sql.storage.tablet.compaction_policy import NO_CHOICE, RowSetChoice, choose_rowsets
+from pykudu_sql.storage.tablet.history_gc import is_garbage
+from pykudu_sql.storage.tablet.key_interval import tree_intervals
+from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a tablet holds in memory of one kind.
+
+    Attributes:
+        size: bytes.
+        anchor: the oldest record of the log that it needs, None when it needs none.
+    """
+
+    size: int
+    anchor: int | None
+
+
+def memrowset_memory(tablet: Tablet) -> Memory:
+    """Rows inserted since the last flush."""
+    components = tablet.components
+    memrowsets = [m for m in (components.memrowset, *components.flushing) if len(m)]
+    return _memory((m.memory, m.anchor) for m in memrowsets)
+
+
+def delta_memory(tablet: Tablet) -> Memory:
+    """Changes of flushed rows since the last flush."""
+    rowsets = tablet.components.tree.rowsets
+    stores = [store for rowset in rowsets for store in rowset.tracker.stores if len(store)]
+    return _memory((store.bytes, store.anchor) for store in stores)
+
+
+def _memory(found: Iterator[tuple[int, int]]) -> Memory:
+    held = list(found)
+    return Memory(sum(size for size, _ in held), min((a for _, a in held if a), default=None))
+
+
+@dataclass(frozen=True, slots=True)
+class BestRowSet:
+    """The rowset of a tablet for which a delta compaction scores highest; None when none scores."""
+
+    rowset_id: int | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSurvey:
+    """What is due in a set of DiskRowSets.
+
+    Attributes:
+        minor, major: where delta compactions gain most.
+        undo: newest time and bytes of each UNDO file.
+        undo_bytes: of them all.
+        emptied: ids of rowsets whose rows are all deleted on disk.
+    """
+
+    minor: BestRowSet
+    major: BestRowSet
+    undo: tuple[tuple[int, int], ...]
+    undo_bytes: int
+    emptied: frozenset[int]
+
+    def ancient_undo(self, mark: int) -> int:
+        """Bytes of UNDO files that lead back only to times before a mark."""
+        return sum(size for newest, size in self.undo if newest < mark)
+
+    def deleted_bytes(self, tree: RowSetTree, mark: int) -> int:
+        """Bytes of rowsets of which no snapshot at or above a mark sees a row."""
+        if not self.emptied:
+            return 0
+        emptied = [rowset for rowset in tree.rowsets if rowset.id in self.emptied]
+        return sum(rowset.meta.total_size for rowset in emptied if is_garbage(rowset, mark))
+
+
+def survey_disk(tree: RowSetTree) -> DiskSurvey:
+    """Look at a tablet's DiskRowSets."""
+    metas = [rowset.meta for rowset in tree.rowsets]
+    undo = tuple((f.stats.max_timestamp, f.size) for meta in metas for f in meta.undo)
+    return DiskSurvey(
+        _best((meta.id, minor_compaction_score(len(meta.redo))) for meta in metas),
+        _best((meta.id, _major_score(meta)) for meta in metas),
+        undo,
+        sum(size for _, size in undo),
+        frozenset(meta.id for meta in metas if not meta.live_rows),
+    )
+
+
+def _major_score(meta: RowSetMeta) -> float:
+    updates = sum(sum(file.stats.updates.values()) for file in meta.redo)
+    return major_compaction_score(meta.redo_size, meta.image_size, updates)
+
+
+def _best(scores: Iterator[tuple[int, float]]) -> BestRowSet:
+    rowset_id, score = max(scores, key=lambda found: found[1], default=(0, 0.0))
+    return BestRowSet(rowset_id if score > 0 else None, score)
+
+
+def updated_columns(meta: RowSetMeta) -> Sequence[int]:
+    """The columns that a rowset's REDO files update."""
+    return sorted({i for file in meta.redo for i, count in file.stats.updates.items() if count})
+
+
+def choose_compaction(tree: RowSetTree, unmerged: Collection[int]) -> RowSetChoice:
+    """The rowsets to merge.
+
+    Args:
+        tree: the tablet's rowsets.
+        unmerged: rowsets that a compaction has just written and that are as many as it read:
+            merging only them again would give the same.
+    """
+    choice = choose_rowsets(tree_intervals(tree))
+    return NO_CHOICE if set(choice.ids) <= set(unmerged) else choice

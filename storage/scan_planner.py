@@ -1,0 +1,228 @@
+"""Planning a scan as tokens that other processes read.
+
+Memory need not be flushed first: rows of MemRowSets travel in tokens of their own, and what
+DeltaMemStores come to at the snapshot travels with the share of the rowset that it changes. So a
+plan can be made by a process that only reads the database, too.
+
+A plan holds a lease: the files its tokens name stay until it is released or its process ends.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.column_predicate import column_ids
+from pykudu_sql.storage.common.partition_pruner import prune
+from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.fs.lease import Lease
+from pykudu_sql.storage.scan_token import (
+    MemoryShare,
+    RowSetShare,
+    ScanToken,
+    batches_of,
+    encode_batches,
+    scan_schema,
+)
+from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.tablet.delta_store import ColumnPatch, Ordinals
+from pykudu_sql.storage.tablet.delta_view import DeltaView, MemoryPart
+from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.memrowset import MemRowSet
+
+SPLIT_BYTES = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """Tokens, and the claim on the files they name.
+
+    Attributes:
+        tokens: whose rows together are those of the scan.
+        lease: None in a directory that this process cannot write to: nothing holds the files then.
+    """
+
+    tokens: tuple[ScanToken, ...]
+    lease: Lease | None
+
+    def release(self) -> None:
+        """Give the files back; the tokens are worth nothing from here on."""
+        if self.lease is not None:
+            self.lease.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def plan_tokens(
+    store: Store,
+    table: TableInfo,
+    spec: ScanSpec,
+    bound: int | None = None,
+    split_bytes: int = SPLIT_BYTES,
+) -> ScanPlan:
+    """Split a scan into tokens.
+
+    Args:
+        store: open, for writing or reading.
+        table: as of the snapshot.
+        spec: columns and predicate; a limit is left to whoever reads.
+        bound: of the snapshot, settled; the newest when None.
+        split_bytes: a token reads about so many bytes of the columns wanted, at least one block.
+
+    Raises:
+        CorruptionError: a file is not what was written.
+        DiskError: the disk refused.
+    """
+    at = store.committer.mvcc.bound if bound is None else bound
+    chosen = prune(table.schema, table.partition_schema, spec.predicate)
+    # Before the rowsets are looked at: their files stay from here on.
+    lease = store.take_lease()
+    try:
+        planner = _Planner(store.database_id, table, spec, at, split_bytes)
+        tablets = [store.tablets[table.tablets[index].id] for index in chosen]
+        tokens = [
+            token
+            for tablet in tablets
+            for rowset in tablet.components.rowsets
+            for token in planner.tokens_of(tablet.id, rowset)
+        ]
+    except BaseException:
+        if lease is not None:
+            lease.release()
+        raise
+    return ScanPlan(tuple(tokens), lease)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    """One scan, being split."""
+
+    database_id: bytes
+    table: TableInfo
+    spec: ScanSpec
+    bound: int
+    split_bytes: int
+
+    @property
+    def columns(self) -> tuple[ColumnSchema, ...]:
+        return tuple(self.table.schema.by_id[i] for i in self.spec.column_ids)
+
+    def tokens_of(self, tablet_id: str, rowset: MemRowSet | DiskRowSet) -> Iterator[ScanToken]:
+        """The tokens of one rowset; none when no row can be wanted."""
+        columns = self.columns
+        shares: Iterator[RowSetShare | MemoryShare] = (
+            self._rows_in_memory(rowset)
+            if isinstance(rowset, MemRowSet)
+            else self._rows_on_disk(rowset)
+        )
+        for share in shares:
+            yield ScanToken(
+                self.database_id,
+                self.table.name,
+                tablet_id,
+                self.bound,
+                columns,
+                self.spec.predicate,
+                share,
+            )
+
+    def _rows_in_memory(self, memrowset: MemRowSet) -> Iterator[MemoryShare]:
+        schema = scan_schema(self.columns)
+        batches = [
+            batch
+            for block in memrowset.scan(self.columns, self.spec.predicate, self.bound, None)
+            for batch in batches_of(schema, block.columns, block.length)
+        ]
+        if batches:
+            yield MemoryShare(encode_batches(batches[0].schema, batches))
+
+    def _rows_on_disk(self, rowset: DiskRowSet) -> Iterator[RowSetShare]:
+        if not rowset.tracker.is_visible(self.bound):
+            return
+        predicate = self.spec.predicate
+        wanted = {*self.spec.column_ids, *(column_ids(predicate) if predicate else ())}
+        pending = _pending_changes(rowset, self.bound)
+        ordinals, living = pending.liveness()
+        dead = ordinals[~living]
+        ranges = rowset.ranges(predicate, rowset.view(self.bound, None))
+        for start, stop, size in split(rowset, wanted, self.split_bytes):
+            if any(first < stop and start < last for first, last in ranges):
+                patches = {i: pending.patch(i) for i in sorted(wanted)}
+                yield RowSetShare(
+                    rowset.meta,
+                    self.table.schema.key_columns,
+                    start,
+                    stop,
+                    size,
+                    _encode_patches(patches, start, stop),
+                    _encode_ordinals(dead[(dead >= start) & (dead < stop)]),
+                )
+
+
+def split(rowset: DiskRowSet, wanted: set[int], split_bytes: int) -> Iterator[tuple[int, int, int]]:
+    """Cut a rowset into ranges of about equal size, at ends of blocks of its largest column.
+
+    Args:
+        rowset: to be read.
+        wanted: ids of the columns that are read.
+        split_bytes: of these columns a range.
+
+    Returns:
+        Of each range the first ordinal, the one behind its last, and the estimated bytes.
+    """
+    rows = rowset.meta.rows
+    cfiles = [cfile for i in sorted(wanted) if (cfile := rowset.base.cfile(i)) is not None]
+    total = sum(cfile.encoded_size for cfile in cfiles)
+    parts = max(1, round(total / max(1, split_bytes)))
+    cuts = [0, rows]
+    if parts > 1:
+        edges = max(cfiles, key=lambda cfile: cfile.encoded_size).zone_map.first_ordinals
+        targets = np.arange(1, parts, dtype=np.int64) * rows // parts
+        cuts = sorted({*cuts, *edges[np.searchsorted(edges, targets)].tolist()})
+    for start, stop in pairwise(cuts):
+        yield start, stop, total * (stop - start) // max(1, rows)
+
+
+def _pending_changes(rowset: DiskRowSet, bound: int) -> DeltaView:
+    """What the DeltaMemStores of a rowset come to at a snapshot."""
+    stores = [s for s in rowset.tracker.stores if len(s) and s.min_timestamp < bound]
+    return DeltaView([MemoryPart(store.visible(bound)) for store in stores])
+
+
+def _encode_patches(
+    patches: Mapping[int, ColumnPatch | None], start: int, stop: int
+) -> dict[int, bytes]:
+    """The changed cells of a range, by column id; columns without any are left out."""
+    encoded = {}
+    for column_id, patch in patches.items():
+        if patch is None:
+            continue
+        first, last = np.searchsorted(patch.ordinals, (start, stop)).tolist()
+        if first < last:
+            ordinals = pa.array(patch.ordinals[first:last])
+            values = patch.values.slice(first, last - first)
+            batch = pa.record_batch([ordinals, values], ["ordinal", "value"])
+            encoded[column_id] = encode_batches(batch.schema, [batch])
+    return encoded
+
+
+def _encode_ordinals(ordinals: Ordinals) -> bytes:
+    if not len(ordinals):
+        return b""
+    batch = pa.record_batch([pa.array(ordinals)], ["ordinal"])
+    return encode_batches(batch.schema, [batch])

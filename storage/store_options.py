@@ -1,0 +1,33 @@
+"""How a store is opened."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """How a store is opened.
+
+    Attributes:
+        read_only: refuse every write.
+        block_cache_bytes: limit of decoded data kept in memory.
+        threads: that scans and large inserts use.
+        flush_bytes: inserted rows or changes of a tablet beyond this size in memory are flushed
+            in the background.
+        write_memory_bytes: that inserted rows and changes of all tablets may take; at 60 % of it
+            flushing goes before all other maintenance.
+        durability: "full": a commit returns once it is durable; "normal": it becomes durable
+            within a second; "off": when the operating system likes.
+        rowset_bytes: a rowset that grows past it on disk is closed and the next one begun.
+        log_segment_bytes: a segment of the write-ahead log as long as that is followed by a new one.
+        maintenance: flush, compact and collect in the background; else only when asked to.
+    """
+
+    read_only: bool = False
+    block_cache_bytes: int = 1 << 30
+    threads: int = 0
+    flush_bytes: int = 128 << 20
+    write_memory_bytes: int = 1 << 30
+    durability: str = "full"
+    rowset_bytes: int = 32 << 20
+    log_segment_bytes: int = 16 << 20
+    maintenance: bool = True

@@ -1,0 +1,149 @@
+"""The tables of schema `sys`: what a database tells about itself, as any SELECT can read it.
+
+Their columns are fixed here; `system_tables` fills them. They are no tables of the catalog: nothing
+of them is stored, they cannot be written, and they show the present, whatever moment a session
+reads at. Names and facts follow the pages of Kudu's web UI and its metrics.
+"""
+
+import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pykudu_sql.storage.catalog import Catalog, TableInfo
+from pykudu_sql.storage.common.partition import PartitionSchema
+from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.errors import ProgrammingError, SourcePosition, UndefinedTableError
+
+SCHEMA = "sys"
+
+_TYPES = MappingProxyType(
+    {
+        "text": DataType(Kind.STRING),
+        "number": DataType(Kind.INT64),
+        "real": DataType(Kind.DOUBLE),
+        "flag": DataType(Kind.BOOL),
+        "moment": DataType(Kind.UNIXTIME_MICROS),
+        "bytes": DataType(Kind.BINARY),
+    }
+)
+_IN_TABLET = "table_name text, tablet number"
+_IN_ROWSET = f"{_IN_TABLET}, rowset_id number"
+
+
+def _table(name: str, comment: str, columns: str, key: str) -> TableInfo:
+    """A system table of columns given as `name type, ...`; the key's columns come first."""
+    pairs = [column.split() for column in columns.split(", ")]
+    schema = create_schema(
+        [ColumnSchema(0, column, _TYPES[kind]) for column, kind in pairs], key.split(", ")
+    )
+    full_name = f"{SCHEMA}.{name}"
+    return TableInfo(full_name, full_name, schema, PartitionSchema(), (), comment)
+
+
+_ALL = (
+    _table(
+        "tables",
+        "every table, with what it holds",
+        "name text, tablets number, rowsets number, live_rows number, disk_bytes number, "
+        "memory_bytes number, comment text, table_id text",
+        "name",
+    ),
+    _table(
+        "columns",
+        "the columns of every table",
+        "table_name text, name text, position number, type text, nullable flag, key_position "
+        "number, immutable flag, hidden flag, default_value text, encoding text, "
+        "compression text, block_size number, comment text",
+        "table_name, name",
+    ),
+    _table(
+        "partitions",
+        "how rows are spread over tablets",
+        f"{_IN_TABLET}, partition text, buckets text, range text, tablet_id text",
+        "table_name, tablet",
+    ),
+    _table(
+        "tablets",
+        "every tablet, with how well its rowsets are compacted",
+        f"{_IN_TABLET}, rowsets number, live_rows number, disk_bytes number, undo_bytes number, "
+        "memory_bytes number, log_bytes number, average_rowset_height real, tablet_id text",
+        "table_name, tablet",
+    ),
+    _table(
+        "rowsets",
+        "every rowset in memory and on disk",
+        f"{_IN_ROWSET}, kind text, rows number, live_rows number, bytes number, base_bytes number, "
+        "undo_files number, undo_records number, redo_files number, redo_records number, "
+        "memory_deltas number, low real, high real, min_key bytes, max_key bytes, tablet_id text",
+        "table_name, tablet, rowset_id",
+    ),
+    _table(
+        "column_files",
+        "the CFiles of every rowset on disk",
+        f"{_IN_ROWSET}, column_name text, encoding text, blocks number, rows number, "
+        "raw_bytes number, bytes number",
+        "table_name, tablet, rowset_id, column_name",
+    ),
+    _table(
+        "delta_files",
+        "the UNDO and REDO files of every rowset on disk",
+        f"{_IN_ROWSET}, file_number number, kind text, records number, updates number, "
+        "deletes number, reinserts number, bytes number, min_timestamp number, "
+        "max_timestamp number",
+        "table_name, tablet, rowset_id, file_number",
+    ),
+    _table(
+        "maintenance",
+        "maintenance that runs, is due or waiting, and was done lately",
+        "state text, operation text, table_name text, tablet_id text, score real, "
+        "ram_bytes number, log_bytes number, data_bytes number, started moment, seconds real, "
+        "written_bytes number, freed_bytes number, error text",
+        "state, operation, table_name, tablet_id",
+    ),
+    _table(
+        "metrics",
+        "counters since the database was opened, and sizes now",
+        "name text, value number, unit text, description text",
+        "name",
+    ),
+)
+
+SYSTEM_TABLES: Mapping[str, TableInfo] = MappingProxyType({table.name: table for table in _ALL})
+
+
+def is_system(table: TableInfo) -> bool:
+    """Whether a table is one of schema `sys`."""
+    return SYSTEM_TABLES.get(table.name) is table
+
+
+def readable_table(catalog: Catalog, name: str) -> TableInfo:
+    """The table of a name, of schema `sys` or of a catalog.
+
+    Raises:
+        UndefinedTableError: there is none; a near name is suggested.
+    """
+    if name in SYSTEM_TABLES or not name.startswith(f"{SCHEMA}."):
+        return SYSTEM_TABLES.get(name) or catalog.table(name)
+    near = difflib.get_close_matches(name, SYSTEM_TABLES, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(SYSTEM_TABLES)}"
+    raise UndefinedTableError(f"table '{name}' does not exist", hint=hint)
+
+
+def check_not_system(name: str, position: SourcePosition | None = None) -> None:
+    """Refuse to make, change or write a table of schema `sys`.
+
+    Args:
+        name: of a table, with its schema.
+        position: of the name in a statement.
+
+    Raises:
+        ProgrammingError: the name belongs to it.
+    """
+    if name.startswith(f"{SCHEMA}."):
+        raise ProgrammingError(
+            f"'{name}' belongs to schema '{SCHEMA}', which is read-only",
+            hint="SELECT and DESCRIBE can read it" if name in SYSTEM_TABLES else None,
+            position=position,
+            sqlstate="42501",
+        )

@@ -1,0 +1,57 @@
+"""`pykudu-sql check` and `pykudu-sql inspect` as commands."""
+
+from pathlib import Path
+
+import pytest
+
+import pykudu_sql
+from pykudu_sql.shell.cli import main
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with pykudu_sql.connect(tmp_path / "my.db", autocommit=True) as conn:
+        conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING)")
+        conn.execute("INSERT INTO t VALUES (1, 'one'), (2, NULL)")
+        conn.flush()
+    return tmp_path / "my.db"
+
+
+def test_a_sound_database_is_ok(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("ok: ")
+    assert main(["check", "--quick", str(path)]) == 0
+
+
+def test_a_damaged_file_is_named_with_a_way_out(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (base,) = path.rglob("*.base")
+    whole = base.read_bytes()
+    base.write_bytes(whole[:9] + bytes([whole[9] ^ 1]) + whole[10:])
+    assert main(["check", str(path)]) == 1
+    first, way_out, *_, last = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{base}: ") and "backup" in way_out
+    assert "1 problem in" in last
+
+
+def test_inspect_prints_what_lies_on_disk(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(path)]) == 0
+    assert "table t: 1 tablet, 1 rowset, 2 live rows" in capsys.readouterr().out
+    assert main(["inspect", str(path), "tablet", "x"]) == 1
+    assert "HINT" in capsys.readouterr().err
+
+
+def test_both_work_beside_a_writer(path: Path) -> None:
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute("INSERT INTO t VALUES (3, 'three')")
+        assert main(["check", str(path)]) == 0
+        assert main(["inspect", str(path), "wal"]) == 0
+
+
+@pytest.mark.parametrize("command", ["check", "inspect"])
+def test_where_there_is_no_database_that_is_said(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, str(tmp_path / "none")]) == 1
+    assert "there is no database" in capsys.readouterr().err

@@ -1,0 +1,70 @@
+"""Edits whose checksum is right and which make no sense are refused by number and file."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pykudu_sql.storage.catalog import TableInfo, TabletInfo
+from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.store_state import StoreState
+
+
+def table_edit() -> dict[str, Any]:
+    columns = [ColumnSchema(0, "id", parse_type("INT")), ColumnSchema(0, "v", parse_type("DATE"))]
+    partitions = PartitionSchema((HashDimension((0,), 2),))
+    tablets = tuple(
+        TabletInfo(f"{i:08d}-0000-4000-8000-000000000000", partition)
+        for i, partition in enumerate(partitions.partitions())
+    )
+    identity = "00000000-0000-4000-8000-00000000000a"
+    table = TableInfo(identity, "t", create_schema(columns, ["id"]), partitions, tablets)
+    return {"op": "table", "ts": 1 << 60, "table": table.to_json()}
+
+
+def test_the_edit_as_written_is_taken() -> None:
+    assert list(StoreState.of([table_edit()], "m.log").history.latest.tables) == ["t"]
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "no time": lambda e: e.pop("ts"),
+    "a time of text": lambda e: e.update(ts="now"),
+    "a time no clock can go on from": lambda e: e.update(ts=(1 << 64) - 1),
+    "a time that is a truth": lambda e: e.update(ts=True),
+    "a table that is a list": lambda e: e.update(table=[]),
+    "an id that leads elsewhere": lambda e: e["table"].update(id="../../etc"),
+    "a tablet that leads elsewhere": lambda e: e["table"]["tablets"].__setitem__(0, "../x"),
+    "a tablet twice": lambda e: e["table"].update(tablets=e["table"]["tablets"][:1] * 2),
+    "a tablet too few": lambda e: e["table"]["tablets"].pop(),
+    "a million buckets": lambda e: e["table"]["partition_schema"]["hash"][0].update(
+        buckets=1_000_000
+    ),
+    "a column twice": lambda e: e["table"]["schema"]["columns"].append(
+        copy.deepcopy(e["table"]["schema"]["columns"][1])
+    ),
+    "a key that is not there": lambda e: e["table"]["schema"].update(key_ids=[7]),
+    "a nullable key": lambda e: e["table"]["schema"]["columns"][0].update(nullable=True),
+    "an unknown type": lambda e: e["table"]["schema"]["columns"][1].update(type="JSON"),
+    "an encoding of another type": lambda e: e["table"]["schema"]["columns"][1].update(
+        encoding="DICT_ENCODING"
+    ),
+    "a default of another type": lambda e: e["table"]["schema"]["columns"][1].update(
+        read_default="today"
+    ),
+    "a day outside the calendar": lambda e: e["table"]["schema"]["columns"][1].update(
+        read_default=1 << 30
+    ),
+    "no next id": lambda e: e["table"]["schema"].update(next_column_id=1),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_edit_that_makes_no_sense_is_refused_by_its_number(change: str) -> None:
+    edit = table_edit()
+    CHANGES[change](edit)
+    with pytest.raises(CorruptionError, match=r"edit 2 of '/db/manifest/1\.log' makes no sense"):
+        StoreState.of([{"op": "log", "after": 0}, edit], "/db/manifest/1.log")
