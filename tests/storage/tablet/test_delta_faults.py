@@ -1,4 +1,4 @@
-"""A disk that refuses in the midst of a delta compaction leaves the tablet whole.
+"""A disk that refuses in the midst of a compaction leaves the tablet whole.
 
 The operations run over an environment that fails its k-th call, for every k, once and from then
 on. Afterwards the open store and one opened anew read every snapshot as before, and no file is
@@ -21,6 +21,7 @@ from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -90,11 +91,12 @@ def prepare(store: Store) -> list[tuple[int, dict[Key, Row]]]:
 
 
 def operate(store: Store) -> None:
-    """Every operation on deltas, the last two with nobody interested in the past."""
+    """Every operation, the last two with nobody interested in the past."""
     tablet, host = tablet_of(store), store.committer.host
     first = tablet.components.tree.rowsets[0]
     compact_redo(tablet, first, host)
     compact_major(tablet, first, [1, 2], host)
+    compact_rowsets(tablet, tablet.components.tree.rowsets, host, target_bytes=3000)
     marked = replace(host, history_mark=lambda _: tablet.newest + 1)
     collect_undo(tablet, marked)
     collect_deleted_rowsets(tablet, marked)
@@ -142,5 +144,13 @@ def test_a_failing_call_changes_nothing_that_a_snapshot_sees(once: bool) -> None
         failing += 1
         if not faults.fired:
             break
-    for prefix in ("minor", "major", "overlay.write", "redo.write", "undo.write", "tablet.unlink"):
+    for prefix in (
+        "minor",
+        "major",
+        "compaction",
+        "overlay.write",
+        "redo.write",
+        "undo.write",
+        "tablet.unlink",
+    ):
         assert any(name.startswith(prefix) for name in fired), prefix

@@ -59,7 +59,9 @@ class Subject:
         self.store.create_table("t", create_schema(COLUMNS, ["id"]), PartitionSchema())
 
     def open(self) -> None:
-        self.store = Store(self.env, "/db", StoreOptions(durability="off", threads=1, maintenance=False))
+        self.store = Store(
+            self.env, "/db", StoreOptions(durability="off", threads=1, maintenance=False)
+        )
 
     @property
     def tablet(self) -> Tablet:

@@ -11,6 +11,7 @@ from pykudu_sql.storage.alter import AddColumn, DropColumn
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.tablet.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.flush import flush_delta_store, flush_memrowset
@@ -64,6 +65,13 @@ class DeltaStory(Story):
         ids = [self.tablet.schema.column(name).id for name in names]
         compact_major(self.tablet, self.rowset, ids, self.host())
         self.lines.append(f"major delta compaction of {', '.join(names)}")
+
+    def compact(self) -> None:
+        done = compact_rowsets(self.tablet, self.tablet.components.tree.rowsets, self.host())
+        self.lines.append(
+            f"merging compaction of {done.rowsets_in} rowsets, {done.rows_in} rows,"
+            f" to {done.rowsets_out}, {done.rows_out} rows"
+        )
 
     def collect(self) -> bool:
         """Undo GC and deleted-rowset GC; whether anything went."""
@@ -207,6 +215,43 @@ def test_a_rowset_deleted_before_the_mark_is_dropped() -> None:
     story.collect()
     story.show()
     story.check("deleted_rowset_gc")
+
+
+def story_of_ghosts() -> DeltaStory:
+    """A key that lived three times, in three rowsets, beside rows of an ordinary life."""
+    story = DeltaStory([ColumnSchema(0, "key", INT), ColumnSchema(0, "n", INT)], "key")
+    story.do(RowOpKind.INSERT, key=1, n=10)
+    story.do(RowOpKind.INSERT, key=5, n=50)
+    story.flush_rows()
+    story.do(RowOpKind.UPDATE, key=1, n=11)
+    story.do(RowOpKind.DELETE, key=1)
+    story.do(RowOpKind.INSERT, key=1, n=12)
+    story.do(RowOpKind.INSERT, key=3, n=30)
+    story.flush_deltas()
+    story.flush_rows()
+    story.do(RowOpKind.DELETE, key=1)
+    story.do(RowOpKind.DELETE, key=3)
+    story.do(RowOpKind.INSERT, key=1, n=13)
+    story.flush_deltas()
+    story.flush_rows()
+    story.do(RowOpKind.UPDATE, key=5, n=51)
+    story.show()
+    return story
+
+
+def test_a_merging_compaction_splices_the_lives_of_one_key_into_one_history() -> None:
+    story = story_of_ghosts()
+    story.compact()
+    story.show()
+    story.check("merging_compaction")
+
+
+def test_a_merging_compaction_drops_rows_and_history_below_the_mark() -> None:
+    story = story_of_ghosts()
+    story.keep_from(8)
+    story.compact()
+    story.show()
+    story.check("merging_compaction_without_old_history")
 
 
 def test_a_column_added_after_the_flush_gets_its_first_file_from_a_major_compaction() -> None:

@@ -21,7 +21,9 @@ class Story:
     """One table; remembers the commits so that times read as 1, 2, 3, ..."""
 
     def __init__(self, columns: list[ColumnSchema], key: str) -> None:
-        self.store = Store(MemoryEnv(), "/story", StoreOptions(durability="off", threads=1, maintenance=False))
+        self.store = Store(
+            MemoryEnv(), "/story", StoreOptions(durability="off", threads=1, maintenance=False)
+        )
         schema = create_schema(columns, [key])
         self.store.create_table("t", schema, PartitionSchema())
         self.commits: list[int] = []
