@@ -1,4 +1,7 @@
-"""Operations on our tablets at a chosen moment, which background maintenance runs when due."""
+"""Operations on our tablets at a chosen moment, which background maintenance runs when due.
+
+A workload that measures a state between two of them has to pause what runs in the background.
+"""
 
 from collections.abc import Sequence
 
@@ -19,6 +22,13 @@ def ours(peer: Peer) -> PykuduPeer:
     if not isinstance(peer, PykuduPeer):
         raise TypeError(f"{type(peer).__name__} has no tablets")
     return peer
+
+
+def paused(peer: Peer) -> Store:
+    """The store of a database of ours, in whose background nothing runs from now on."""
+    store = ours(peer).store
+    store.maintenance.pause()
+    return store
 
 
 def tablets_of(store: Store, table: str) -> Sequence[Tablet]:

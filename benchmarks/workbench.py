@@ -4,7 +4,7 @@ import functools
 import importlib
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -83,6 +83,15 @@ class Workbench:
     def close_later(self, close: Callable[[], None]) -> None:
         """Close a database or connection at the end of the run."""
         self._closing.append(close)
+
+    def close_current(self, current: Sequence[tuple[Peer, Path]]) -> None:
+        """Close at the end of the run what a workload's list of open databases then holds."""
+
+        def close() -> None:
+            for peer, _ in current:
+                peer.close()
+
+        self.close_later(close)
 
     def lineitem(self) -> pa.Table:
         """TPC-H lineitem at the scale of the run, read once."""

@@ -1,8 +1,4 @@
-"""pykudu_sql through its public face.
-
-Background maintenance is paused: when memory is flushed and files are compacted is part of what a
-workload sets up, not left to the clock.
-"""
+"""pykudu_sql through its public face."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

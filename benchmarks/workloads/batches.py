@@ -97,6 +97,7 @@ def _inserting(
 ) -> Contestant:
     batches = batches_of(bench.point_rows)
     current: list[tuple[Peer, Path]] = []
+    bench.close_current(current)
     waiting: list[pa.Table] = []
 
     def prepare() -> None:
@@ -109,6 +110,8 @@ def _inserting(
         ours(peer).store.flush(POINTS.name)
         current[0] = make_ready(bench, peer, folder), folder
         waiting[:] = itertools.islice(batches, TURN_BATCHES)
+        if len(waiting) < TURN_BATCHES:
+            raise ValueError("the gaps are full: take more rows or fewer rounds")
 
     def run(operations: int) -> None:
         append = current[0][0].append

@@ -35,6 +35,7 @@ def bulk(bench: Workbench) -> Race:
 def _contestant(bench: Workbench, name: str) -> Contestant:
     rows = bench.lineitem()
     current: list[tuple[Peer, Path]] = []
+    bench.close_current(current)
 
     def prepare() -> None:
         for peer, folder in current:

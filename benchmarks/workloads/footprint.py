@@ -89,6 +89,7 @@ def decode(bench: Workbench) -> Race:
 def _decoding(bench: Workbench) -> Contestant:
     """Through the storage itself: SQL would have the engine copy the rows once more."""
     current: list[tuple[Peer, Path]] = []
+    bench.close_current(current)
     rows: list[int] = []
 
     def prepare() -> None:

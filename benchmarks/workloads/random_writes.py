@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from benchmarks import data
 from benchmarks.harness import Contestant, Goal, Race
-from benchmarks.operations import height_of, optimize, ours
+from benchmarks.operations import height_of, optimize, ours, paused
 from benchmarks.peers.peer import Peer
 from benchmarks.survey import Figure, Survey
 from benchmarks.tables import POINTS
@@ -102,11 +102,12 @@ def _scanning(bench: Workbench, name: str, keys: Sequence[int], *, flush: bool) 
     @functools.cache
     def database() -> Peer:
         peer = loaded()
+        store = paused(peer)
         execute = peer.execute
         for key in keys:
             execute(UPDATE, (key % 1000, 0.25, key))
         if flush:
-            ours(peer).store.flush(POINTS.name)
+            store.flush(POINTS.name)
         return peer
 
     def run(operations: int) -> None:
@@ -135,7 +136,7 @@ def random_batches(bench: Workbench) -> Survey:
 def _batches(bench: Workbench) -> Iterator[Figure]:
     peer, _ = bench.open("pykudu", durable=True)
     bench.close_later(peer.close)
-    store = ours(peer).store
+    store = paused(peer)
     peer.create(POINTS)
     rows = data.points(bench.point_rows)
     order = np.random.default_rng(13).permutation(bench.point_rows)

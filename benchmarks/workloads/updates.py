@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.harness import Contestant, Goal, Race
-from benchmarks.operations import compact_deltas, ours, tablets_of
+from benchmarks.operations import compact_deltas, ours, paused, tablets_of
 from benchmarks.peers.peer import Peer
 from benchmarks.tables import LINEITEM
 from benchmarks.workbench import Workbench
@@ -38,6 +38,7 @@ def update_tenth(bench: Workbench) -> Race:
 
 def _updating(bench: Workbench, name: str) -> Contestant:
     current: list[tuple[Peer, Path]] = []
+    bench.close_current(current)
 
     def prepare() -> None:
         for peer, folder in current:
@@ -166,7 +167,12 @@ def _querying_before(bench: Workbench, label: str) -> Contestant:
 
 
 def _state(bench: Workbench, name: str, label: str) -> Peer:
-    return bench.changed_lineitem(name, label, lambda peer: STATES[label](bench, peer))
+    def change(peer: Peer) -> None:
+        if name == "pykudu":
+            paused(peer)
+        STATES[label](bench, peer)
+
+    return bench.changed_lineitem(name, label, change)
 
 
 def _contestant(

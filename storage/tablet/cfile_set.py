@@ -25,6 +25,7 @@ from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.arrays import constant_array
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
@@ -152,14 +153,36 @@ class CFileSet:
             f"{self.path}: column '{column.name}' of type {column.type} is stored as {cfile.type}"
         )
 
-    def column(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+    def column(
+        self, column: ColumnSchema, start: int, stop: int, stats: ScanStats | None = None
+    ) -> pa.Array:
         """The base cells of rows start <= ordinal < stop."""
         cfile = self._cfile_of(column)
         if cfile is None:
             return constant_array(column.read_default, column.type, stop - start)
         if start == 0 and stop == self.rows:
-            return cfile.read_all()
-        return cfile.read_range(start, stop)
+            return cfile.read_all(stats)
+        return cfile.read_range(start, stop, stats)
+
+    def take(
+        self, column: ColumnSchema, ordinals: Ordinals, stats: ScanStats | None = None
+    ) -> pa.Array:
+        """The base cells of some rows.
+
+        Args:
+            column: wanted.
+            ordinals: ascending.
+            stats: counts the blocks that had to be decoded.
+        """
+        cfile = self._cfile_of(column)
+        if cfile is None:
+            return constant_array(column.read_default, column.type, len(ordinals))
+        return cfile.take(ordinals, stats)
+
+    def known_derived(self, key: Hashable) -> pa.Array | None:
+        """What `derived` has kept for a key, None when it has nothing."""
+        found = self._cache.peek(key)
+        return found if isinstance(found, pa.Array) else None
 
     def derived(self, key: Hashable, make: Callable[[], pa.Array]) -> pa.Array:
         """An array made from the columns, kept in the block cache as decoded blocks are.

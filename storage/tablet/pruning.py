@@ -1,8 +1,9 @@
-"""Which ordinals of a rowset a predicate can match, by its zone maps.
+"""Which ordinals of a rowset a predicate can match, by its zone maps, dictionaries and keys.
 
 Each column of a rowset is cut into blocks of its own length, so what survives is kept as a set of
 ordinal ranges: AND intersects them, OR unites them. A zone map speaks of base data; where deltas
-changed cells, the block that holds the row is kept whatever the zone map says.
+changed cells, the block that holds the row is kept whatever the zone map says. Keys never change, so
+ranges of keys cut through to the rows that the key index points at.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,8 +11,10 @@ from functools import reduce
 
 import numpy as np
 
-from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.cfile.cfile_reader import CFileReader
+from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.common.column_predicate import And, Or, Predicate, column_ids
+from pykudu_sql.storage.common.key_bounds import KeyRange
 from pykudu_sql.storage.tablet.delta_store import Ordinals
 
 Range = tuple[int, int]
@@ -20,7 +23,7 @@ Range = tuple[int, int]
 def matching_ranges(
     predicate: Predicate,
     rows: int,
-    zone_of: Callable[[int], ZoneMap | None],
+    cfile_of: Callable[[int], CFileReader | None],
     changed: Callable[[int], Ordinals | None],
 ) -> list[Range]:
     """Ordinal ranges outside which no row can match.
@@ -28,22 +31,22 @@ def matching_ranges(
     Args:
         predicate: what is asked.
         rows: of the rowset.
-        zone_of: the zone map of a column id, None when the rowset's file lacks the column.
+        cfile_of: the CFile of a column id, None when the rowset's files lack the column.
         changed: ordinals of rows whose cell of a column id deltas changed, ascending, None when
             none is.
     """
     match predicate:
         case And(parts):
-            found = (matching_ranges(part, rows, zone_of, changed) for part in parts)
-            return reduce(_intersect, found, [(0, rows)])
+            found = (matching_ranges(part, rows, cfile_of, changed) for part in parts)
+            return reduce(intersect, found, [(0, rows)])
         case Or(parts):
-            lists = [matching_ranges(part, rows, zone_of, changed) for part in parts]
+            lists = [matching_ranges(part, rows, cfile_of, changed) for part in parts]
             return unite(r for ranges in lists for r in ranges)
     (column_id,) = column_ids(predicate)
-    zone = zone_of(column_id)
-    if zone is None:
+    cfile = cfile_of(column_id)
+    if cfile is None:
         return [(0, rows)]
-    keep = zone.may_match(predicate)
+    zone, keep = cfile.zone_map, cfile.may_match(predicate)
     touched = changed(column_id)
     if touched is not None and len(touched):
         # Few searches in many rows, not many in few: a tenth of all rows may have changed.
@@ -64,7 +67,18 @@ def unite(ranges: Iterable[Range]) -> list[Range]:
     return joined
 
 
-def _intersect(left: Sequence[Range], right: Sequence[Range]) -> list[Range]:
+def key_spans(ranges: Sequence[KeyRange], index: KeyIndex) -> list[Range]:
+    """Ordinal ranges outside which no row's key lies in given ranges.
+
+    Args:
+        ranges: of encoded keys, ascending and disjoint.
+        index: over the rowset's keys.
+    """
+    return unite(index.find_span(low, high) for low, high in ranges)
+
+
+def intersect(left: Sequence[Range], right: Sequence[Range]) -> list[Range]:
+    """What lies in both of two ascending lists of ranges."""
     common: list[Range] = []
     i = j = 0
     while i < len(left) and j < len(right):

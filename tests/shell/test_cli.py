@@ -296,7 +296,7 @@ def test_the_script_runner_reports_and_fails(shell: Shell) -> None:
     (shell.folder / "bad.test").write_text("query I\nSELECT 1\n----\n2\n")
     good = shell("slt", "good.test", "--state", "all")
     assert good.returncode == 0
-    assert good.stdout.startswith("1 file in 4 states: 4 records run, 0 failed, 0 skipped")
+    assert good.stdout.startswith("1 file in 6 states: 6 records run, 0 failed, 0 skipped")
     bad = shell("slt", ".", "--junit", "report.xml")
     assert bad.returncode == 1 and "bad.test:1: [memory] the result differs" in bad.stdout
     assert 'failures="1"' in (shell.folder / "report.xml").read_text()

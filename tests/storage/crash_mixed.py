@@ -146,13 +146,13 @@ def report(path: str, bounds: list[int], tell: Tell) -> None:
 
 def orphans(path: str) -> list[str]:
     """Files that the database does not need, after a clean close."""
-    store = open_store(path)
-    named = set()
-    for tablet in store.tablets.values():
-        for rowset in tablet.components.tree.rowsets:
-            named.add(f"{tablet.id}/{rowset.meta.base}.base")
-            for meta in (*rowset.meta.undo, *rowset.meta.redo):
-                named.add(f"{tablet.id}/{meta.number}.{meta.kind}")
+    store = Store(LocalEnv(), path, StoreOptions(threads=2, maintenance=False))
+    named = {
+        f"{tablet.id}/{number}.{kind}"
+        for tablet in store.tablets.values()
+        for rowset in tablet.components.tree.rowsets
+        for kind, number in rowset.meta.files
+    }
     store.close()
     tablets = Path(path, "tablets")
     lying = {f"{file.parent.name}/{file.name}" for file in tablets.glob("*/*")}

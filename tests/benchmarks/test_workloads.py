@@ -1,0 +1,36 @@
+"""The workloads that need no generated input, small: they run, and all contestants agree."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.__main__ import main
+
+
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workload: str, rows: int
+) -> dict[str, Any]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    out = tmp_path / "out.json"
+    arguments = ["--only", workload, "--point-rows", str(rows), "--rounds", "1"]
+    assert main([*arguments, "--json", str(out)]) == 0
+    found: dict[str, Any] = json.loads(out.read_text())
+    return found
+
+
+def test_upserts_leave_as_many_rows_in_every_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = run(tmp_path, monkeypatch, "upsert_batches", 20_000)
+    assert set(written["races"][0]["contestants"]) == {"pykudu", "duckdb", "sqlite"}
+
+
+def test_backfill_inserts_hot_and_cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = run(tmp_path, monkeypatch, "backfill", 200_000)
+    assert set(written["races"][0]["contestants"]) == {
+        "at the end",
+        "backfill, hot",
+        "backfill, cold",
+    }
