@@ -20,7 +20,6 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import coerce_chunks, combine
@@ -32,6 +31,7 @@ from pykudu_sql.storage.common.types import Encoding
 from pykudu_sql.storage.table import given_twice
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.diskrowset_writer import write_base
+from pykudu_sql.storage.tablet.row_slice import GatheredColumns
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 BULK_ROWS = 50_000
@@ -186,23 +186,6 @@ def _first_repeated(keys: EncodedKeys) -> int | None:
     return None
 
 
-class _GatheredColumns(Mapping[int, pa.Array]):
-    """Some rows of a batch; a column is gathered when it is asked for, and not kept."""
-
-    def __init__(self, columns: Mapping[int, pa.Array], places: Places) -> None:
-        self._columns = columns
-        self._places = pa.array(places)
-
-    def __getitem__(self, column_id: int) -> pa.Array:
-        return pc.take(self._columns[column_id], self._places, boundscheck=False)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-
 def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletShare) -> DiskRowSet:
     """Write rows of an INSERT as a staged rowset of their tablet.
 
@@ -216,7 +199,7 @@ def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletSh
     """
     schema, files = tablet.schema, tablet.files
     rowset_id = tablet.new_rowset_id()
-    gathered = _GatheredColumns(columns, part.places)
+    gathered = GatheredColumns([columns], part.places)
     meta = write_base(files, rowset_id, schema.columns, gathered, part.keys, inserted_at=0)
     path = files.staging_path("base", meta.base)
     return files.open_rowset(meta, schema.key_columns, tablet.types, path)

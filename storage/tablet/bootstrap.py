@@ -7,7 +7,9 @@ not searched for, replay gives the same ordinals as the first time, and may be i
 begun again any number of times.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -28,6 +30,8 @@ from pykudu_sql.storage.tablet.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset import RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
+T = TypeVar("T")
+
 _MALFORMED = (ValueError, TypeError, KeyError, OverflowError, OSError, pa.ArrowException)
 
 
@@ -36,6 +40,7 @@ def replay(
     log: Iterable[tuple[int, bytes]],
     manifest_commits: Container[int],
     path_of: Callable[[int], str],
+    purged: Container[str] = (),
 ) -> int:
     """Apply what the log holds beyond the tablets' files.
 
@@ -47,6 +52,7 @@ def replay(
         manifest_commits: hybrid times of the commits that the manifest knows; a conditional record
             of another commit never happened.
         path_of: the file that holds a record, for messages.
+        purged: tablets that are gone; what the log holds of them is passed over.
 
     Returns:
         The newest hybrid time in the log, 0 when it is empty.
@@ -66,7 +72,8 @@ def replay(
             if record.conditional and record.timestamp not in manifest_commits:
                 continue
             for writes in record.tablets:
-                _replay_writes(tablets, memrowsets, writes, record.timestamp, sequence)
+                if writes.tablet_id not in purged:
+                    _replay_writes(tablets, memrowsets, writes, record.timestamp, sequence)
         except CorruptionError as error:
             raise _senseless(path_of(sequence), sequence, error.message) from error
         except _MALFORMED as error:
@@ -90,21 +97,51 @@ def _senseless(path: str, sequence: int, reason: str) -> CorruptionError:
     )
 
 
-def _check_known(tablets: Mapping[str, Tablet], writes: TabletWrites) -> Tablet:
-    """The tablet that writes are for, which must know their columns.
+def _tablet_of(tablets: Mapping[str, Tablet], writes: TabletWrites) -> Tablet:
+    """The tablet that writes are for.
 
     Raises:
-        CorruptionError: it is not there, or does not know one.
+        CorruptionError: it is not there.
     """
     tablet = tablets.get(writes.tablet_id)
     if tablet is None:
         raise _unknown(f"tablet {writes.tablet_id}")
-    for write in (*writes.inserts, *writes.mutations):
-        by_column = write.cells if isinstance(write, RowInsert | RowMutation) else write.columns
-        for column_id in by_column:
-            if column_id not in tablet.types:
-                raise _unknown(f"column {column_id} of tablet {writes.tablet_id}")
     return tablet
+
+
+def _known(tablet: Tablet, by_column: Mapping[int, T]) -> Mapping[int, T]:
+    """Cells without those of columns that no readable state of the table has any more.
+
+    Raises:
+        CorruptionError: one is for a column that was never there.
+    """
+    if by_column.keys() <= tablet.types.keys():
+        return by_column
+    beyond = [i for i in by_column if i >= tablet.schema.next_column_id]
+    if beyond:
+        raise _unknown(f"column {beyond[0]} of tablet {tablet.id}")
+    return {i: cells for i, cells in by_column.items() if i in tablet.types}
+
+
+def _known_insert(tablet: Tablet, insert: RowInsert | BatchInsert) -> RowInsert | BatchInsert:
+    if isinstance(insert, RowInsert):
+        return replace(insert, cells=_known(tablet, insert.cells))
+    return replace(insert, columns=_known(tablet, insert.columns))
+
+
+def _known_mutations(
+    tablet: Tablet, mutations: Iterable[RowMutation | BatchMutation]
+) -> Iterator[RowMutation | BatchMutation]:
+    """Mutations of columns that are known; those of no other are left out."""
+    for mutation in mutations:
+        if isinstance(mutation, RowMutation):
+            cells = _known(tablet, mutation.cells)
+            if cells or not mutation.cells:
+                yield replace(mutation, cells=cells)
+        else:
+            columns = _known(tablet, mutation.columns)
+            if columns or not mutation.columns:
+                yield replace(mutation, columns=columns)
 
 
 def _unknown(what: str) -> CorruptionError:
@@ -121,16 +158,17 @@ def _replay_writes(
     timestamp: int,
     sequence: int,
 ) -> None:
-    tablet = _check_known(tablets, writes)
+    tablet = _tablet_of(tablets, writes)
     memrowsets = known[writes.tablet_id]
     disk = {rowset.id: rowset for rowset in tablet.components.tree.rowsets}
-    inserts: Sequence[RowInsert | BatchInsert] = ()
+    inserts: list[RowInsert | BatchInsert] = []
+    written = [_known_insert(tablet, insert) for insert in writes.inserts]
     if writes.inserts and writes.memrowset_id > tablet.durable_memrowset:
-        inserts = writes.inserts
+        inserts = written
         if writes.memrowset_id not in memrowsets:
             memrowsets[writes.memrowset_id] = MemRowSet(writes.memrowset_id, tablet.types)
     mutations: list[RowMutation | BatchMutation] = []
-    for mutation in writes.mutations:
+    for mutation in _known_mutations(tablet, writes.mutations):
         rowset = disk.get(mutation.rowset_id)
         if rowset is None:
             if mutation.rowset_id in memrowsets:

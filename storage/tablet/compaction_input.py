@@ -28,7 +28,7 @@ from pykudu_sql.storage.tablet.delta_store import (
 )
 from pykudu_sql.storage.tablet.delta_tracker import visible_redo
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.row_slice import RowSlice
+from pykudu_sql.storage.tablet.row_slice import GatheredColumns, RowSlice
 from pykudu_sql.storage.tablet.undo_builder import undo_of_updates
 
 
@@ -112,7 +112,10 @@ class CompactionInput:
         )
         keys = self._encoder.encode({c.id: before[c.id] for c in self._encoder.columns})
         return RowSlice(
-            keys, image, self._with_insertion(undo, stop - start), _deaths(redo, stop - start)
+            keys,
+            GatheredColumns([image], None),
+            self._with_insertion(undo, stop - start),
+            _deaths(redo, stop - start),
         )
 
     def _with_insertion(self, undo: Deltas, rows: int) -> Deltas:

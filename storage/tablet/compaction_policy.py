@@ -83,24 +83,25 @@ class _Best:
             self.score, self.items = score, tuple(items)
 
 
-def value_of(interval: KeyInterval) -> float:
+def value_of(interval: KeyInterval, target_bytes: int = TARGET_ROWSET_BYTES) -> float:
     """What taking a rowset into a compaction is worth, before the width of the union is paid."""
-    return interval.width + SMALL_ROWSET_TRADEOFF * max(
-        0.0, 1 - interval.size / TARGET_ROWSET_BYTES
-    )
+    return interval.width + SMALL_ROWSET_TRADEOFF * max(0.0, 1 - interval.size / target_bytes)
 
 
 def choose_rowsets(
-    candidates: Sequence[KeyInterval], budget_bytes: int = BUDGET_BYTES
+    candidates: Sequence[KeyInterval],
+    budget_bytes: int = BUDGET_BYTES,
+    target_bytes: int = TARGET_ROWSET_BYTES,
 ) -> RowSetChoice:
     """The rowsets whose compaction gains most.
 
     Args:
         candidates: the rowsets that may be compacted.
         budget_bytes: most bytes to read.
+        target_bytes: the size at which a compaction begins a new rowset; smaller ones are small.
     """
     budget = budget_bytes // _UNIT
-    items = [_item(interval) for interval in candidates]
+    items = [_item(interval, target_bytes) for interval in candidates]
     items = [item for item in items if item.weight <= budget]
     if len(items) < 2:
         return NO_CHOICE
@@ -116,8 +117,8 @@ def choose_rowsets(
     return RowSetChoice(tuple(sorted(item.interval.id for item in best.items)), best.score)
 
 
-def _item(interval: KeyInterval) -> _Item:
-    return _Item(interval, max(1, interval.size // _UNIT), value_of(interval))
+def _item(interval: KeyInterval, target_bytes: int) -> _Item:
+    return _Item(interval, max(1, interval.size // _UNIT), value_of(interval, target_bytes))
 
 
 def _behind(leftmost: _Item, by_high: Sequence[_Item]) -> Iterator[_Item]:

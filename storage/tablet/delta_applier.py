@@ -51,6 +51,23 @@ def apply_patch(
     return _choose(base, places, patch.values)
 
 
+def patch_of(patch: ColumnPatch, ordinals: npt.NDArray[np.int64]) -> ColumnPatch | None:
+    """The part of a patch for some rows, by their places among them, or None.
+
+    Args:
+        patch: of the whole rowset.
+        ordinals: of the rows, ascending and distinct.
+    """
+    if not len(patch.ordinals):
+        return None
+    found = np.searchsorted(patch.ordinals, ordinals)
+    np.minimum(found, len(patch.ordinals) - 1, out=found)
+    places = np.flatnonzero(patch.ordinals[found] == ordinals)
+    if not len(places):
+        return None
+    return ColumnPatch(places, patch.values.take(pa.array(found[places])))
+
+
 def _choose(base: pa.Array, places: npt.NDArray[np.int64], values: pa.Array) -> pa.Array:
     index = np.arange(len(base), dtype=np.int64)
     index[places] = len(base) + np.arange(len(values), dtype=np.int64)

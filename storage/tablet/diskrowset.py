@@ -6,25 +6,29 @@ to it say otherwise.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.column_predicate import Predicate
+from pykudu_sql.storage.common.column_predicate import InList, Predicate
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.predicate_stats import trim
+from pykudu_sql.storage.common.row_filter import FilterStep, RowFilter
+from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.tablet.base_columns import BaseColumns
 from pykudu_sql.storage.tablet.cfile_set import CFileSet
-from pykudu_sql.storage.tablet.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta_store import FOREVER, DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.delta_view import DeltaView
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
-from pykudu_sql.storage.tablet.memrowset import living_rows
-from pykudu_sql.storage.tablet.pruning import Range, matching_ranges
+from pykudu_sql.storage.tablet.pruning import Range, intersect, key_spans, matching_ranges
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, replay_changes
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
+from pykudu_sql.storage.tablet.tablet_scanner import cut, scan_stretch
 
 
 class DiskRowSet:
@@ -119,38 +123,66 @@ class DiskRowSet:
     def scan(
         self,
         columns: Sequence[ColumnSchema],
-        predicate: Predicate | None,
+        row_filter: RowFilter | None,
         bound: int,
         own: DeltaMemStore | None,
+        *,
+        within: Range | None = None,
+        stretch: int | None = None,
+        stats: ScanStats | None = None,
     ) -> Iterator[RowBlock]:
-        """The rows that a snapshot sees, by key, save blocks that cannot match."""
-        if not self.tracker.is_visible(bound):
+        """The rows that a snapshot sees and that match a filter, by key; see `RowSet.scan`.
+
+        Args:
+            columns, row_filter, bound, own, stretch, stats: see `RowSet.scan`.
+            within: only the rows start <= ordinal < stop.
+        """
+        if not self.may_match(row_filter, bound):
+            if stats is not None:
+                stats.rowsets_pruned += 1
             return
         view = self.view(bound, own)
+        ranges = self._ranges_of(row_filter, view)
+        if within is not None:
+            ranges = intersect(ranges, [within])
+        if stats is not None:
+            stats.rowsets_pruned += not ranges
+            stats.deltas_applied += view.records if ranges else 0
+        if not ranges:
+            return
+        source = BaseColumns(self.base, view, is_settled=self._is_settled(view), stats=stats)
         alive = view.alive(self.meta.rows)
-        for start, stop in self.ranges(predicate, view):
-            arrays = [self._column(column, start, stop, view) for column in columns]
-            yield from living_rows(arrays, start, stop, alive)
+        row_filter = None if row_filter is None else self._trimmed(row_filter, view)
+        try:
+            for part in cut(ranges, stretch):
+                block = scan_stretch(source, columns, row_filter, part, alive, stats)
+                if block is not None:
+                    yield block
+        finally:
+            steps = () if row_filter is None else row_filter.steps
+            source.count_blocks([*columns, *(c for step in steps for c in step.columns)])
 
-    def _column(self, column: ColumnSchema, start: int, stop: int, view: DeltaView) -> pa.Array:
-        """The cells of rows start <= ordinal < stop as a view has them.
+    def may_match(self, row_filter: RowFilter | None, bound: int) -> bool:
+        """Whether a snapshot can see a row that matches, as far as metadata tell."""
+        if not self.tracker.is_visible(bound):
+            return False
+        return row_filter is None or row_filter.may_hold(self.meta.min_key, self.meta.max_key)
 
-        A whole column at "now" goes to the block cache, so only the first scan after a change
-        patches it.
-        """
-        patch = view.patch(column.id)
-        if patch is None:
-            return self.base.column(column, start, stop)
+    def _is_settled(self, view: DeltaView) -> bool:
+        """Whether a view is that of "now", which is kept."""
         settled = self._settled
-        if settled is None or settled[1] is not view or stop - start < self.meta.rows:
-            return apply_patch(self.base.column(column, start, stop), start, patch, column.type)
-        return self.base.derived(
-            (view.token, column.id),
-            lambda: apply_patch(self.base.column(column, 0, stop), 0, patch, column.type),
-        )
+        return settled is not None and settled[1] is view
+
+    def _ranges_of(self, row_filter: RowFilter | None, view: DeltaView) -> list[Range]:
+        if row_filter is None:
+            return [(0, self.meta.rows)]
+        ranges = self.ranges(row_filter.predicate, view)
+        if row_filter.key_ranges is None or not ranges:
+            return ranges
+        return intersect(ranges, key_spans(row_filter.key_ranges, self.base.key_index))
 
     def ranges(self, predicate: Predicate | None, view: DeltaView) -> list[Range]:
-        """Ordinal ranges that a predicate can match."""
+        """Ordinal ranges that a predicate can match, by statistics of blocks."""
         if predicate is None:
             return [(0, self.meta.rows)]
 
@@ -158,7 +190,21 @@ class DiskRowSet:
             patch = view.patch(column_id)
             return None if patch is None else patch.ordinals
 
-        return matching_ranges(predicate, self.meta.rows, self.base.zone_map, changed)
+        return matching_ranges(predicate, self.meta.rows, self.base.cfile, changed)
+
+    def _trimmed(self, row_filter: RowFilter, view: DeltaView) -> RowFilter:
+        """A filter whose IN lists have lost the values that no row of this rowset has."""
+        steps = [self._trimmed_step(step, view) for step in row_filter.steps]
+        return replace(row_filter, steps=tuple(steps))
+
+    def _trimmed_step(self, step: FilterStep, view: DeltaView) -> FilterStep:
+        leaf = step.predicate
+        if not isinstance(leaf, InList):
+            return step
+        zone = self.base.zone_map(leaf.column_id)
+        if zone is None or view.patch(leaf.column_id) is not None:
+            return step
+        return replace(step, predicate=trim(leaf, zone.column_stats()))
 
     def changed_since(self, bound: int) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound; None when there are none."""

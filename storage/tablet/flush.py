@@ -26,7 +26,7 @@ from pykudu_sql.storage.tablet.deltafile import REDO
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.row_slice import RowSlice
+from pykudu_sql.storage.tablet.row_slice import GatheredColumns, RowSlice
 from pykudu_sql.storage.tablet.rowset_exchange import StagedFiles, staging
 from pykudu_sql.storage.tablet.rowset_output import RollingRowSetWriter, write_deltas
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -115,7 +115,7 @@ def _write_rowsets(
     in_memory = sum(values.nbytes for values in history.columns.values())
     outputs = max(1, -(-in_memory // (_USUAL_RATIO * host.rowset_bytes)))
     writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs))
-    writer.append(RowSlice(keys.take(order), history.columns, undo, died))
+    writer.append(RowSlice(keys.take(order), GatheredColumns([history.columns], None), undo, died))
     writer.finish()
     return writer, place
 

@@ -13,12 +13,11 @@ older life in turn:
 Everything below the ancient history mark is left out, and a row that died before it altogether.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from pykudu_sql.storage.common.arrays import plain
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
@@ -32,7 +31,7 @@ from pykudu_sql.storage.tablet.delta_store import (
     reorder,
     select,
 )
-from pykudu_sql.storage.tablet.row_slice import RowSlice, join
+from pykudu_sql.storage.tablet.row_slice import RowSlice, gather
 
 _ALIVE = np.uint64((1 << 64) - 1)
 
@@ -69,10 +68,11 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
     place = np.where(kept, np.cumsum(kept) - 1, -1)[group]
     leaders = np.flatnonzero(first & (place >= 0))
     undo = _undo(slices, key_ids, order, first, died, mark)
-    columns = _image(slices, order[leaders])
+    chosen = order[leaders]
+    untouched = len(slices) == 1 and _is_identity(chosen, len(keys))
     rows = RowSlice(
-        keys if _is_identity(order[leaders], len(keys)) else keys.take(order[leaders]),
-        columns,
+        keys if untouched else keys.take(chosen),
+        gather([s.columns for s in slices], None if untouched else chosen),
         _rename(undo, place),
         died[leaders],
     )
@@ -101,16 +101,6 @@ def _by_key_newest_first(
 
 def _is_identity(order: Ordinals, count: int) -> bool:
     return len(order) == count and bool((order[:-1] < order[1:]).all())
-
-
-def _image(slices: Sequence[RowSlice], chosen: Ordinals) -> Mapping[int, pa.Array]:
-    """The latest images of some rows, given by their places in all slices together."""
-    columns = {}
-    for column_id in slices[0].columns:
-        joined = join([s.columns[column_id] for s in slices])
-        whole = _is_identity(chosen, len(joined))
-        columns[column_id] = joined if whole else joined.take(pa.array(chosen))
-    return columns
 
 
 def _undo(
@@ -145,11 +135,8 @@ def _reinsertions(
 ) -> Deltas:
     """What brings the images of older instances back."""
     everything = np.arange(len(rows), dtype=np.int64)
-    cells = {
-        i: DeltaCells(everything, plain(values))
-        for i, values in _image(slices, rows).items()
-        if i not in key_ids
-    }
+    image = gather([s.columns for s in slices], rows)
+    cells = {i: DeltaCells(everything, plain(image[i])) for i in image if i not in key_ids}
     return Deltas(positions, died, np.full(len(rows), int(DeltaKind.REINSERT), np.uint8), cells)
 
 

@@ -108,9 +108,7 @@ def _tails(keys: Sequence[bytes], start: int) -> Tails:
 def tree_intervals(tree: RowSetTree) -> list[KeyInterval]:
     """A tablet's rowsets as intervals, weighed by what a compaction reads of them."""
     metas = [rowset.meta for rowset in tree.rowsets]
-    return key_intervals(
-        [KeyRange(m.id, m.min_key, m.max_key, m.image_size + m.redo_size) for m in metas]
-    )
+    return key_intervals([KeyRange(m.id, m.min_key, m.max_key, m.total_size) for m in metas])
 
 
 def total_width(intervals: Sequence[KeyInterval]) -> float:

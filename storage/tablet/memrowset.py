@@ -18,8 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array, constant_array
-from pykudu_sql.storage.common.column_predicate import Predicate
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.row_filter import RowFilter
+from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
@@ -28,6 +29,7 @@ from pykudu_sql.storage.tablet.delta_tracker import visible_undo
 from pykudu_sql.storage.tablet.delta_view import DeltaPart, DeltaView, MemoryPart, StorePart
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, replay_changes
+from pykudu_sql.storage.tablet.tablet_scanner import cut, scan_stretch
 
 SEGMENT_ROWS = 4096
 _CELL_BYTES = 64
@@ -77,6 +79,29 @@ class _BatchSegment:
         if values is None:
             return constant_array(column.read_default, column.type, count)
         return values.slice(0, count)
+
+
+class _SegmentColumns:
+    """A `RowSource` over the first rows of a segment and what their mutations come to."""
+
+    def __init__(self, segment: _RowSegment | _BatchSegment, stop: int, view: DeltaView) -> None:
+        self._segment = segment
+        self._stop = stop
+        self._view = view
+        self._cells: dict[int, pa.Array] = {}
+
+    def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        first = self._segment.start
+        cells = self._cells.get(column.id)
+        if cells is None:
+            inserted = self._segment.column(column, self._stop - first)
+            cells = apply_patch(inserted, first, self._view.patch(column.id), column.type)
+            self._cells[column.id] = cells
+        return cells.slice(start - first, stop - start)
+
+    def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
+        first = self._segment.start
+        return self.read(column, first, self._stop).take(pa.array(ordinals - first))
 
 
 class MemRowSet:
@@ -227,26 +252,29 @@ class MemRowSet:
     def scan(
         self,
         columns: Sequence[ColumnSchema],
-        predicate: Predicate | None,
+        row_filter: RowFilter | None,
         bound: int,
         own: DeltaMemStore | None,
+        *,
+        stretch: int | None = None,
+        stats: ScanStats | None = None,
     ) -> Iterator[RowBlock]:
-        """The rows that a snapshot sees, in the order of their commits."""
+        """The rows that a snapshot sees and that match, by commit; see `RowSet.scan`."""
         count = self.row_count(bound)
+        if count == 0 or (row_filter is not None and row_filter.matches_nothing):
+            if stats is not None:
+                stats.rowsets_pruned += 1
+            return
         view = self.view(bound, own)
         alive = view.alive(count)
+        if stats is not None:
+            stats.deltas_applied += view.records
         for segment, stop in self._segments_to(count):
-            length = stop - segment.start
-            arrays = [
-                apply_patch(
-                    segment.column(column, length),
-                    segment.start,
-                    view.patch(column.id),
-                    column.type,
-                )
-                for column in columns
-            ]
-            yield from living_rows(arrays, segment.start, stop, alive)
+            source = _SegmentColumns(segment, stop, view)
+            for part in cut([(segment.start, stop)], stretch):
+                block = scan_stretch(source, columns, row_filter, part, alive, stats)
+                if block is not None:
+                    yield block
 
     def _segments_to(self, count: int) -> Iterator[tuple[_RowSegment | _BatchSegment, int]]:
         stops = [*self._starts[1:], count]
@@ -289,24 +317,3 @@ class MemRowSet:
     ) -> None:
         """Change many rows alike."""
         self.deltas.add_batch(kind, ordinals, columns, timestamp)
-
-
-def living_rows(
-    arrays: Sequence[pa.Array], start: int, stop: int, alive: npt.NDArray[np.bool_] | None
-) -> Iterator[RowBlock]:
-    """One block of the rows start <= ordinal < stop that are alive, or nothing.
-
-    Args:
-        arrays: columns, stop - start cells each.
-        start, stop: ordinals.
-        alive: by ordinal, of the whole rowset; None when every row is.
-    """
-    if start == stop:
-        return
-    mask = None if alive is None else alive[start:stop]
-    if mask is None or mask.all():
-        yield RowBlock(arrays, stop - start)
-    elif mask.any():
-        chosen = pa.array(mask)
-        kept = [array.filter(chosen) for array in arrays]
-        yield RowBlock(kept, int(np.count_nonzero(mask)))

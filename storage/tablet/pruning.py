@@ -2,8 +2,8 @@
 
 Each column of a rowset is cut into blocks of its own length, so what survives is kept as a set of
 ordinal ranges: AND intersects them, OR unites them. A zone map speaks of base data; where deltas
-changed cells, the block that holds the row is kept whatever the zone map says. Keys never change, so
-ranges of keys cut through to the rows that the key index points at.
+changed cells, the block that holds the row is kept whatever the zone map says. Keys never change,
+so ranges of keys cut through to the rows that the key index points at.
 """
 
 from collections.abc import Callable, Iterable, Sequence

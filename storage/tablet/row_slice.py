@@ -1,18 +1,79 @@
 """Rows with their history, wherever they were stored: what flush and compaction hand on.
 
-columns      each row's latest image
-undo         the way back from it, to the ancient history mark and no further
-deleted_at   when the row died, if it is a ghost
+    columns      each row's latest image
+    undo         the way back from it, to the ancient history mark and no further
+    deleted_at   when the row died, if it is a ghost
+
+Rows are gathered as late as possible: a slice names the pieces of columns that its rows lie in, and
+their places there, so that merging many rowsets copies each cell once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pykudu_sql.storage.common.arrays import combine, plain
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.tablet.delta_store import Deltas, Timestamps, between
+from pykudu_sql.storage.tablet.delta_store import Deltas, Ordinals, Timestamps, between
+
+
+class GatheredColumns(Mapping[int, pa.Array]):
+    """Some rows of columns that lie in pieces; a column is gathered when it is asked for, and not
+    kept."""
+
+    def __init__(self, pieces: Sequence[Mapping[int, pa.Array]], places: Ordinals | None) -> None:
+        """Describe the rows; nothing is copied yet.
+
+        Args:
+            pieces: at least one, each with the same columns.
+            places: of the rows in all pieces one behind another; None for all of them as they lie.
+        """
+        self.pieces = pieces
+        self.places = places
+        self._chosen = None if places is None else pa.array(places)
+
+    def __getitem__(self, column_id: int) -> pa.Array:
+        joined = join([piece[column_id] for piece in self.pieces])
+        return joined if self._chosen is None else pc.take(joined, self._chosen, boundscheck=False)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.pieces[0])
+
+    def __len__(self) -> int:
+        return len(self.pieces[0])
+
+    @property
+    def rows(self) -> int:
+        """In all pieces together, chosen or not."""
+        return sum(len(next(iter(piece.values()))) for piece in self.pieces)
+
+    def part(self, start: int, stop: int) -> "GatheredColumns":
+        """The rows from start to before stop."""
+        places = np.arange(self.rows, dtype=np.int64) if self.places is None else self.places
+        return GatheredColumns(self.pieces, places[start:stop])
+
+
+def gather(batches: Sequence[GatheredColumns], places: Ordinals | None = None) -> GatheredColumns:
+    """The rows of some batches one behind another, or some of them.
+
+    Args:
+        batches: at least one.
+        places: among the rows of all batches; None for all.
+    """
+    pieces = [piece for batch in batches for piece in batch.pieces]
+    if all(batch.places is None for batch in batches):
+        return GatheredColumns(pieces, places)
+    starts = np.cumsum([0, *(batch.rows for batch in batches)])
+    everything = np.concatenate(
+        [
+            start + (np.arange(batch.rows) if batch.places is None else batch.places)
+            for start, batch in zip(starts, batches, strict=False)
+        ]
+    )
+    return GatheredColumns(pieces, everything if places is None else everything[places])
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +88,7 @@ class RowSlice:
     """
 
     keys: EncodedKeys
-    columns: Mapping[int, pa.Array]
+    columns: GatheredColumns
     undo: Deltas
     deleted_at: Timestamps
 
@@ -36,7 +97,7 @@ def part_of(rows: RowSlice, start: int, stop: int) -> RowSlice:
     """The rows start <= ordinal < stop of a slice."""
     return RowSlice(
         rows.keys.slice(start, stop),
-        {i: values.slice(start, stop - start) for i, values in rows.columns.items()},
+        rows.columns.part(start, stop),
         between(rows.undo, start, stop),
         rows.deleted_at[start:stop],
     )

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.column_predicate import Predicate
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.row_filter import RowFilter
+from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
@@ -80,11 +81,24 @@ class RowSet(Protocol):
     def scan(
         self,
         columns: Sequence[ColumnSchema],
-        predicate: Predicate | None,
+        row_filter: RowFilter | None,
         bound: int,
         own: DeltaMemStore | None,
+        *,
+        stretch: int | None = None,
+        stats: ScanStats | None = None,
     ) -> Iterator[RowBlock]:
-        """The rows that a snapshot sees, save those that no row of their block can match."""
+        """The rows that a snapshot sees and that match a filter; see `RowFilter.dense`.
+
+        Args:
+            columns: wanted, in order.
+            row_filter: which rows matter; all when None.
+            bound: of the snapshot.
+            own: a transaction's uncommitted changes.
+            stretch: so many rows are looked at in one go, and are in memory at once; as many as
+                there are when None.
+            stats: counts what is read and what is not.
+        """
         ...
 
     def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:

@@ -22,7 +22,7 @@ from pykudu_sql.storage.tablet.delta_store import (
 )
 from pykudu_sql.storage.tablet.deltafile import REDO, UNDO, DeltaFileMeta, write_delta_file
 from pykudu_sql.storage.tablet.diskrowset_writer import write_base
-from pykudu_sql.storage.tablet.row_slice import RowSlice, join, part_of
+from pykudu_sql.storage.tablet.row_slice import RowSlice, gather, part_of
 from pykudu_sql.storage.tablet.rowset_exchange import StagedFiles
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
@@ -116,7 +116,7 @@ class RollingRowSetWriter:
     def _write(self, slices: Sequence[RowSlice]) -> RowSetMeta:
         tablet = self._tablet
         keys = EncodedKeys.concat([s.keys for s in slices]) if len(slices) > 1 else slices[0].keys
-        columns = {c.id: join([s.columns[c.id] for s in slices]) for c in self._columns}
+        columns = gather([s.columns for s in slices])
         died = np.concatenate([s.deleted_at for s in slices])
         starts = np.cumsum([0, *(len(s.keys) for s in slices)])
         undo = append_deltas(

@@ -13,9 +13,9 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
-from pykudu_sql.storage.common.column_predicate import Predicate
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.murmur import hash64_one
+from pykudu_sql.storage.common.row_filter import RowFilter
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.tablet.commit_record import (
@@ -40,8 +40,9 @@ class Tablet:
     Attributes:
         files: its files.
         schema: of the table now.
-        column_schemas: every column the table ever had, by id, in its newest form.
-        types: the types of the same columns.
+        column_schemas: every column of a state of the table that may still be read, by id, in its
+            newest form.
+        types: the types of these columns, and of others that memory may hold.
         components: the rowsets; swapped whole.
         durable_memrowset: id of the newest MemRowSet that is on disk.
         newest: hybrid time of the newest commit.
@@ -92,6 +93,13 @@ class Tablet:
         """The columns that files written now must hold: all that a snapshot may ask for."""
         return tuple(self.column_schemas.values())
 
+    def retain_columns(self, schemas: Sequence[Schema]) -> None:
+        """Let go of the columns that are in none of these schemas, the newest last.
+
+        What memory holds of them stays there until it is flushed.
+        """
+        self.column_schemas = {c.id: c for schema in schemas for c in schema.columns}
+
     def open_rowsets(self, metas: Sequence[RowSetMeta]) -> Sequence[DiskRowSet]:
         """Published rowsets, ready to become components."""
         keys = self.schema.key_columns
@@ -121,23 +129,23 @@ class Tablet:
     def scan(
         self,
         columns: Sequence[ColumnSchema],
-        predicate: Predicate | None,
+        row_filter: RowFilter | None,
         bound: int,
         rowsets: Sequence[RowSet] | None = None,
         own: OwnChanges | None = None,
     ) -> Iterator[RowBlock]:
-        """The tablet's rows at a snapshot, save blocks that no row can match.
+        """The tablet's rows at a snapshot that match a filter; see `RowFilter.dense`.
 
         Args:
             columns: to read.
-            predicate: for pruning; callers apply it to the rows.
+            row_filter: which rows matter; all when None.
             bound: of the snapshot.
             rowsets: to read instead of the tablet's own, as for a transaction.
             own: the transaction's changes by rowset id.
         """
         changes: Mapping[int, DeltaMemStore] = own or {}
         for rowset in self.components.rowsets if rowsets is None else rowsets:
-            yield from rowset.scan(columns, predicate, bound, changes.get(rowset.id))
+            yield from rowset.scan(columns, row_filter, bound, changes.get(rowset.id))
 
     def read_row(
         self, probe: KeyProbe, columns: Sequence[ColumnSchema], bound: int

@@ -141,6 +141,7 @@ class TabletEdit:
         durable_memrowset: id of a MemRowSet that is on disk now, or None.
         newest_rowset, newest_file: the highest id and number in use so far; only a condensed
             manifest, which does not name what is gone, needs to tell them.
+        history_mark: snapshots below this bound cannot be read any more; 0 when it is as before.
     """
 
     tablet_id: str
@@ -149,6 +150,7 @@ class TabletEdit:
     durable_memrowset: int | None = None
     newest_rowset: int = 0
     newest_file: int = 0
+    history_mark: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The edit as plain JSON values."""
@@ -159,6 +161,7 @@ class TabletEdit:
             "durable_memrowset": self.durable_memrowset,
             "newest_rowset": self.newest_rowset,
             "newest_file": self.newest_file,
+            "history_mark": self.history_mark,
         }
 
     @classmethod
@@ -171,6 +174,7 @@ class TabletEdit:
             value["durable_memrowset"],
             value["newest_rowset"],
             value["newest_file"],
+            value["history_mark"],
         )
 
 

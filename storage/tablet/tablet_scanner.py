@@ -1,0 +1,154 @@
+"""Late materialisation: columns of a predicate first, the others only for the rows that are left.
+
+Kudu's `common/generic_iterators.cc` (MaterializingIterator::MaterializeBlock): the steps of a
+filter are taken one after the other, each reads its columns, and a batch none of whose rows
+survives is left at once. Kudu does so for 128 rows at a time; here a batch is a stretch of a
+rowset, and what a step costs is a few calls of numpy and Arrow over all of it.
+
+While many rows survive they are a mask over whole columns. Once fewer than one in `SPARSE` do,
+they are a list of ordinals, and every column read from there on is read at those only, so blocks in
+which no row survived are not decoded.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pykudu_sql.storage.common.predicate_eval import evaluate
+from pykudu_sql.storage.common.row_filter import FilterStep, RowFilter
+from pykudu_sql.storage.common.scan_stats import ScanStats
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.tablet.delta_store import Ordinals
+from pykudu_sql.storage.tablet.pruning import Range
+from pykudu_sql.storage.tablet.rowset import RowBlock
+
+SPARSE = 4
+
+Mask = npt.NDArray[np.bool_]
+
+
+class RowSource(Protocol):
+    """The columns of a rowset as a snapshot sees them."""
+
+    def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        """The cells of rows start <= ordinal < stop."""
+        ...
+
+    def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
+        """The cells of some rows, ascending."""
+        ...
+
+
+class _Candidates:
+    """The rows of a stretch that may still be wanted."""
+
+    def __init__(self, source: RowSource, start: int, stop: int, alive: Mask | None) -> None:
+        """All rows of the stretch that are alive.
+
+        Args:
+            source: of their cells.
+            start, stop: ordinals of the stretch.
+            alive: of its rows; None when every one is.
+        """
+        self.count = stop - start
+        self.start = start
+        self.stop = stop
+        self._source = source
+        self._ordinals: Ordinals | None = None
+        self._mask: Mask | None = None
+        self._cells: dict[int, pa.Array] = {}
+        self.has_ghosts = alive is not None and not alive.all()
+        if alive is not None and self.has_ghosts:
+            self._narrow(alive)
+
+    def _narrow(self, mask: Mask) -> None:
+        self.count = int(np.count_nonzero(mask))
+        if self.count * SPARSE < len(mask):
+            self._ordinals = np.flatnonzero(mask) + self.start
+            self._mask = None
+        else:
+            self._mask = mask
+
+    def keep(self, step: FilterStep) -> None:
+        """Drop the rows that a step of the filter does not hold for."""
+        if self._ordinals is not None:
+            found = {c.id: self._take(c, self._ordinals) for c in step.columns}
+            self._ordinals = self._ordinals[evaluate(step.predicate, found, step.types)]
+            self.count = len(self._ordinals)
+            return
+        whole = {c.id: self._whole(c) for c in step.columns}
+        mask = evaluate(step.predicate, whole, step.types)
+        if self._mask is not None:
+            mask &= self._mask
+        self._narrow(mask)
+
+    def block(self, columns: Sequence[ColumnSchema], dense: float) -> RowBlock:
+        """What is left as a block; the whole stretch, if that is at least a share of `dense`."""
+        length = self.stop - self.start
+        if not self.has_ghosts and self.count >= dense * length:
+            return RowBlock([self._whole(column) for column in columns], length)
+        if self._ordinals is not None:
+            ordinals = self._ordinals
+            return RowBlock([self._take(column, ordinals) for column in columns], self.count)
+        chosen = pa.array(self._mask)
+        return RowBlock([self._whole(column).filter(chosen) for column in columns], self.count)
+
+    def _whole(self, column: ColumnSchema) -> pa.Array:
+        cells = self._cells.get(column.id)
+        if cells is None:
+            cells = self._cells[column.id] = self._source.read(column, self.start, self.stop)
+        return cells
+
+    def _take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
+        cells = self._cells.get(column.id)
+        if cells is None:
+            return self._source.take(column, ordinals)
+        return pc.take(cells, pa.array(ordinals - self.start), boundscheck=False)
+
+
+def scan_stretch(
+    source: RowSource,
+    columns: Sequence[ColumnSchema],
+    row_filter: RowFilter | None,
+    stretch: Range,
+    alive: Mask | None,
+    stats: ScanStats | None,
+) -> RowBlock | None:
+    """The rows of a stretch of a rowset that match, None when there is none.
+
+    Args:
+        source: of the cells.
+        columns: wanted, in order.
+        row_filter: which rows are wanted; None keeps every one that is alive.
+        stretch: ordinals start <= ordinal < stop, at least one.
+        alive: by ordinal, of the whole rowset; None when every row is.
+        stats: counts rows.
+    """
+    start, stop = stretch
+    rows = _Candidates(source, start, stop, None if alive is None else alive[start:stop])
+    if stats is not None:
+        stats.rows_scanned += rows.count
+    for step in () if row_filter is None else row_filter.steps:
+        if rows.count == 0:
+            return None
+        rows.keep(step)
+    if rows.count == 0:
+        return None
+    found = rows.block(columns, 1.0 if row_filter is None else row_filter.dense)
+    if stats is not None:
+        stats.rows_returned += found.length
+    return found
+
+
+def cut(ranges: Iterable[Range], stretch: int | None) -> Iterator[Range]:
+    """Ranges in pieces of at most so many rows; as they are when None."""
+    for start, stop in ranges:
+        if stretch is None:
+            yield start, stop
+        else:
+            for first in range(start, stop, stretch):
+                yield first, min(first + stretch, stop)
