@@ -6,7 +6,8 @@ None of them needs sqlglot, so what does is loaded where it is called.
 from collections.abc import Callable
 
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.lexer import Token, TokenKind, source_position
+from pykudu_sql.planner.history_commands import drop_snapshot, next_bound, undrop
+from pykudu_sql.planner.lexer import TokenKind, source_position
 from pykudu_sql.planner.plan import (
     Describe,
     DropTable,
@@ -14,6 +15,7 @@ from pykudu_sql.planner.plan import (
     NoOperation,
     Optimize,
     Plan,
+    SetDatabase,
     SetOption,
     Show,
     ShowKind,
@@ -28,6 +30,8 @@ from pykudu_sql.storage.system_catalog import check_not_system, readable_table
 
 _WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
 _RESETS = frozenset({"DEFAULT", "NULL"})
+_LISTS = (ShowKind.TABLES, ShowKind.SETTINGS, ShowKind.SNAPSHOTS, ShowKind.DROPPED_TABLES)
+OptionValue = bool | int | float | str | None
 
 
 def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
@@ -74,40 +78,32 @@ def _transaction(tokens: TokenStream, action: TransactionAction) -> Plan:
 
 
 def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`SET name = value`; DEFAULT as the value resets it, and so does `RESET name`."""
+    """`SET [DATABASE] name = value`; DEFAULT as the value resets it, and so does `RESET name`."""
     reset = tokens.accept("RESET")
     if not reset:
         tokens.expect("SET")
+    of_database = tokens.at("DATABASE") and tokens.ahead(1).kind is TokenKind.WORD
+    if of_database:
+        tokens.take()
     name = tokens.name("the name of a setting")
-    if reset:
-        tokens.expect_end()
-        return SetOption(name, None)
+    value = None if reset else _chosen(tokens, name, context)
+    tokens.expect_end()
+    return SetDatabase(name, value) if of_database else SetOption(name, value)
+
+
+def _chosen(tokens: TokenStream, name: str, context: PlanContext) -> OptionValue:
+    """`= value`; None for the default."""
     if not tokens.accept_symbol("=") and not tokens.accept("TO"):
         raise tokens.error("=")
-    first = tokens.current
-    if first.word in _RESETS:
+    if tokens.current.word in _RESETS:
         tokens.take()
-        tokens.expect_end()
-        return SetOption(name, None)
+        return None
     if name == "as_of":
-        return SetOption(name, _moment(tokens, first, context))
-    value = _option_value(tokens)
-    tokens.expect_end()
-    return SetOption(name, value)
+        return next_bound(tokens, context)
+    return _option_value(tokens)
 
 
-def _moment(tokens: TokenStream, first: Token, context: PlanContext) -> int:
-    from pykudu_sql.planner.expression import value_of
-    from pykudu_sql.planner.moment import moment_bound
-    from pykudu_sql.planner.syntax import Expression
-
-    text = tokens.text.rstrip().rstrip(";").rstrip()
-    expression = Expression(text[first.start :], first.start)
-    position = source_position(text, first.start, len(expression.text))
-    return moment_bound(value_of(expression, text, context), context, position)
-
-
-def _option_value(tokens: TokenStream) -> bool | int | float | str:
+def _option_value(tokens: TokenStream) -> OptionValue:
     if tokens.current.kind is TokenKind.STRING:
         return tokens.string()
     sign = -1 if tokens.accept_symbol("-") else 1
@@ -123,10 +119,10 @@ def _option_value(tokens: TokenStream) -> bool | int | float | str:
 
 
 def show(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`SHOW TABLES | SETTINGS [LIKE 'x']`, `SHOW CREATE TABLE t`, `SHOW TABLETS t`, ..."""
+    """`SHOW TABLES | SNAPSHOTS [LIKE 'x']`, `SHOW CREATE TABLE t`, `SHOW TABLETS t`, ..."""
     tokens.expect("SHOW")
-    for kind in (ShowKind.TABLES, ShowKind.SETTINGS):
-        if tokens.accept(kind.value):
+    for kind in _LISTS:
+        if tokens.accept(*kind.value.split()):
             pattern = tokens.string() if tokens.accept("LIKE") else None
             tokens.expect_end()
             return Show(kind, None, pattern)
@@ -194,7 +190,9 @@ def vacuum(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def drop(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DROP TABLE [IF EXISTS] t`; `DROP INDEX` is taken and does nothing."""
+    """`DROP TABLE [IF EXISTS] t`, `DROP SNAPSHOT`; `DROP INDEX` is taken and does nothing."""
+    if tokens.at("DROP", "SNAPSHOT"):
+        return drop_snapshot(tokens, context)
     tokens.expect("DROP")
     if tokens.accept("INDEX"):
         return _no_index("dropped")
@@ -269,4 +267,5 @@ COMMANDS: dict[str, Command] = {
     "OPTIMIZE": optimize,
     "VACUUM": vacuum,
     "DROP": drop,
+    "UNDROP": undrop,
 }

@@ -1,10 +1,11 @@
 """What planning may ask of the database around it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pykudu_sql.storage.catalog import Catalog
+from pykudu_sql.storage.snapshots import NamedSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class PlanContext:
         evaluate: runs a SELECT of one value without tables in the engine and returns the value
             as Python; raises a `DataError` or `ProgrammingError`.
         settings: the session's.
+        snapshots: those that have a name, by it.
     """
 
     catalog: Catalog
@@ -41,3 +43,4 @@ class PlanContext:
     now: Callable[[], int]
     evaluate: Callable[[str], Any]
     settings: PlanSettings = field(default_factory=PlanSettings)
+    snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)

@@ -188,7 +188,10 @@ def _like(token: Token, token_type: TokenType, text: str) -> Token:
 
 
 def _with_versions(tokens: list[Token]) -> list[Token]:
-    """`AS OF [TIMESTAMP] x`, where it is not an alias named "of", as `FOR TIMESTAMP x`."""
+    """`AS OF [TIMESTAMP] x`, where it is not an alias named "of", as `FOR TIMESTAMP x`.
+
+    `AS OF SNAPSHOT name` becomes `FOR VERSION AS OF 'name'`.
+    """
     out: list[Token] = []
     skip = 0
     for i, token in enumerate(tokens):
@@ -196,6 +199,14 @@ def _with_versions(tokens: list[Token]) -> list[Token]:
             skip -= 1
             continue
         if token.token_type is TokenType.ALIAS and _is_as_of(tokens, i):
+            if _names_snapshot(tokens, i):
+                name = tokens[i + 3]
+                folded = name.text.lower() if name.token_type is TokenType.VAR else name.text
+                out.append(_like(token, TokenType.FOR, "FOR"))
+                out.append(_like(tokens[i + 1], TokenType.VAR, "VERSION"))
+                out.append(_like(name, TokenType.STRING, folded))
+                skip = 3
+                continue
             explicit = tokens[i + 2].text.upper() == "TIMESTAMP"
             out.append(_like(token, TokenType.FOR, "FOR"))
             out.append(_like(tokens[i + 1], TokenType.TIMESTAMP, "TIMESTAMP"))
@@ -212,7 +223,15 @@ def _is_as_of(tokens: list[Token], i: int) -> bool:
         return False
     after = tokens[i + 2]
     call = i + 3 < len(tokens) and tokens[i + 3].token_type is TokenType.L_PAREN
-    return after.token_type in _STARTS_MOMENT or after.text.upper() == "TIMESTAMP" or call
+    explicit = after.text.upper() == "TIMESTAMP" or _names_snapshot(tokens, i)
+    return after.token_type in _STARTS_MOMENT or explicit or call
+
+
+def _names_snapshot(tokens: list[Token], i: int) -> bool:
+    """Whether `AS OF` at this place is followed by `SNAPSHOT name`."""
+    if i + 3 >= len(tokens) or tokens[i + 2].text.upper() != "SNAPSHOT":
+        return False
+    return tokens[i + 3].token_type in (TokenType.VAR, TokenType.IDENTIFIER)
 
 
 def _numbered(tokens: list[Token]) -> list[Token]:

@@ -7,7 +7,7 @@ from sqlglot import exp
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.planner.functions import TABLE_FUNCTIONS, function_names
-from pykudu_sql.planner.moment import current_nodes, version_bound
+from pykudu_sql.planner.moment import current_nodes, names_snapshot, version_bound
 from pykudu_sql.planner.names import undefined_column, with_position
 from pykudu_sql.planner.sources import (
     DerivedTable,
@@ -173,7 +173,7 @@ class FromClauses:
         bound, catalog = self._context.settings.as_of, self._context.catalog
         if version is not None:
             bound = version_bound(version, self._text, self._context)
-            self.volatile |= any(True for _ in current_nodes(version))
+            self.volatile |= names_snapshot(version) or any(True for _ in current_nodes(version))
         if bound is not None:
             catalog = self._context.catalog_at(bound)
         try:

@@ -14,6 +14,7 @@ from sqlglot import exp
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import display, node_position, to_sql
 from pykudu_sql.planner.functions import check_function
+from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.storage.common.types import EPOCH, DataType, Kind
 from pykudu_sql.storage.errors import (
     DataError,
@@ -67,9 +68,10 @@ def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
 
 
 def version_bound(version: exp.Version, text: str, context: PlanContext) -> int:
-    """The bound of a table's AS OF clause.
+    """The bound of a table's AS OF clause; a version given as text is a named snapshot.
 
     Raises:
+        UndefinedObjectError: there is no snapshot of that name.
         NotSupportedError: a range of versions, or a parameter.
         InvalidValueError: the expression is no moment.
         SnapshotInFutureError: it has not come yet.
@@ -90,7 +92,15 @@ def version_bound(version: exp.Version, text: str, context: PlanContext) -> int:
         raise ProgrammingError(
             f"AS OF needs a constant, not {display(moment)}", position=position, sqlstate="42P10"
         )
+    if names_snapshot(version):
+        return snapshot_bound(moment.name, context, position)
     return moment_bound(constant_value(moment, context), context, position)
+
+
+def names_snapshot(version: exp.Version) -> bool:
+    """Whether an AS OF clause gives a snapshot by its name, which may come to mean another."""
+    moment = version.expression
+    return version.name == "VERSION" and isinstance(moment, exp.Literal) and moment.is_string
 
 
 def constant_value(node: exp.Expr, context: PlanContext) -> Any:

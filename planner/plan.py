@@ -15,6 +15,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
 
+from pykudu_sql.planner.store_plans import (
+    CreateSnapshot,
+    DropSnapshot,
+    Flush,
+    Optimize,
+    SetDatabase,
+    UndropTable,
+    Vacuum,
+)
 from pykudu_sql.planner.template import PredicateTemplate
 from pykudu_sql.planner.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.alter import AlterStep
@@ -275,6 +284,8 @@ class ShowKind(StrEnum):
     HASH_SCHEMA = "HASH SCHEMA"
     ROW_ERRORS = "ROW ERRORS"
     SETTINGS = "SETTINGS"
+    SNAPSHOTS = "SNAPSHOTS"
+    DROPPED_TABLES = "DROPPED TABLES"
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +293,7 @@ class Show:
     """SHOW of something, of a table where the kind needs one.
 
     Attributes:
-        pattern: a LIKE pattern over names for TABLES and SETTINGS, or None.
+        pattern: a LIKE pattern over names where the kind lists names, or None.
     """
 
     kind: ShowKind
@@ -297,34 +308,6 @@ class Describe:
     """DESCRIBE of a table."""
 
     table: TableInfo
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-
-@dataclass(frozen=True, slots=True)
-class Flush:
-    """FLUSH of one table, or of all."""
-
-    table: TableInfo | None = None
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-
-@dataclass(frozen=True, slots=True)
-class Optimize:
-    """OPTIMIZE of a table: what gains something is compacted, with `full` everything."""
-
-    table: TableInfo
-    full: bool = False
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-
-@dataclass(frozen=True, slots=True)
-class Vacuum:
-    """VACUUM of one table, or of all and of what no table has any more."""
-
-    table: TableInfo | None = None
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
@@ -381,6 +364,10 @@ Plan = (
     | AlterTable
     | TransactionControl
     | SetOption
+    | SetDatabase
+    | UndropTable
+    | CreateSnapshot
+    | DropSnapshot
     | Show
     | Describe
     | Flush
@@ -410,9 +397,11 @@ __all__ = [
     "AlterTable",
     "ConstantColumn",
     "ConstantRow",
+    "CreateSnapshot",
     "CreateTable",
     "DeleteQuery",
     "Describe",
+    "DropSnapshot",
     "DropTable",
     "Explain",
     "Flush",
@@ -428,11 +417,13 @@ __all__ = [
     "Plan",
     "Query",
     "Scan",
+    "SetDatabase",
     "SetOption",
     "Show",
     "ShowKind",
     "TransactionAction",
     "TransactionControl",
+    "UndropTable",
     "UpdateQuery",
     "Vacuum",
     "Value",

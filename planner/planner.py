@@ -9,6 +9,7 @@ from dataclasses import replace
 from pykudu_sql.planner.commands import COMMANDS, create_index
 from pykudu_sql.planner.constant_row import constant_row
 from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.history_commands import create_snapshot
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.plan import Explain, Plan
 from pykudu_sql.planner.suggestion import near
@@ -133,6 +134,8 @@ def _word_behind_with(tokens: TokenStream) -> str:
 def _create(tokens: TokenStream, context: PlanContext) -> Plan:
     if tokens.ahead(1).word in ("INDEX", "UNIQUE"):
         return create_index(tokens, context)
+    if tokens.ahead(1).word == "SNAPSHOT":
+        return create_snapshot(tokens, context)
     tokens.expect("CREATE")
     tokens.accept("EXTERNAL")
     if not tokens.accept("TABLE"):

@@ -176,6 +176,7 @@ class Session:
             lambda: now,
             self._evaluate,
             PlanSettings(settings.default_hash_partitions, settings.implicit_primary_key, as_of),
+            self._store.definitions.snapshots,
         )
 
     def _evaluate(self, sql: str) -> Any:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from pykudu_sql.storage.common.table_properties import MAX_HISTORY_AGE
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 
 SettingValue = bool | int | str | None
@@ -94,6 +95,7 @@ class Setting:
 
 
 _UNITS = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40}
+_SECONDS = {"": 1, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _DURABILITIES = ("full", "normal", "off")
 
 
@@ -135,6 +137,28 @@ def _count(least: int, most: int) -> Callable[[object], int]:
         return int(text)
 
     return read
+
+
+def history_age(value: object) -> int:
+    """Seconds for which history is kept; -1 is for ever.
+
+    Args:
+        value: a number of seconds, text such as '7 days', or 'forever'.
+
+    Raises:
+        InvalidValueError: it is none of these.
+    """
+    text = str(value).strip().lower()
+    found = re.fullmatch(r"(\d{1,12})\s*([a-z]*?)s?", text)
+    if text in ("forever", "-1"):
+        return -1
+    if found is None or isinstance(value, bool) or found.group(2) not in _SECONDS:
+        raise InvalidValueError(
+            f"history cannot be kept for {value!r:.60}",
+            hint="it takes seconds, text such as '7 days' or '12 hours', or 'forever'",
+            sqlstate="22023",
+        )
+    return min(int(found.group(1)) * _SECONDS[found.group(2)], MAX_HISTORY_AGE)
 
 
 def _moment(value: object) -> int:

@@ -1,24 +1,28 @@
-"""The catalog: which tables there are, at every moment the history still covers.
+"""The catalog: which tables there are at one moment.
 
 A `Catalog` is an immutable value; a change makes a new one, stamped with its hybrid time. Keeping
-the older ones is what lets a read AS OF t see the tables, schemas and partitions of t, as Kudu's
-own snapshots cannot. `version` grows with every change and keys caches of plans.
+the older ones (see `catalog_history`) is what lets a read AS OF t see the tables, schemas and
+partitions of t, as Kudu's own snapshots cannot.
 """
 
 import difflib
 import uuid
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from pykudu_sql.storage.common.hybrid_time import format_timestamp
 from pykudu_sql.storage.common.partition import Partition, PartitionSchema
 from pykudu_sql.storage.common.partition_assigner import PartitionAssigner
 from pykudu_sql.storage.common.schema import Schema, check_comment, check_identifier
 from pykudu_sql.storage.common.table_properties import Properties, check_properties
-from pykudu_sql.storage.errors import DuplicateObjectError, UndefinedTableError
+from pykudu_sql.storage.errors import (
+    DuplicateObjectError,
+    HistoryPurgedError,
+    UndefinedTableError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +121,14 @@ class Catalog:
         tables: by name.
         version: grows by one with every change.
         timestamp: hybrid time of the change that made it.
+        complete_since: 0, or the bound from which on all tables are known, which that of this
+            catalog lies below.
     """
 
     tables: Mapping[str, TableInfo]
     version: int
     timestamp: int
+    complete_since: int = 0
 
     @cached_property
     def by_id(self) -> Mapping[str, TableInfo]:
@@ -133,8 +140,15 @@ class Catalog:
 
         Raises:
             UndefinedTableError: there is none; a near name is suggested.
+            HistoryPurgedError: there may have been one, that history does not reach back to.
         """
         found = self.tables.get(name)
+        if found is None and self.complete_since:
+            raise HistoryPurgedError(
+                f"history does not reach back to a table '{name}' at that moment",
+                hint=f"every table is known as of {format_timestamp(self.complete_since)} "
+                "and later",
+            )
         if found is None:
             raise UndefinedTableError(f"table '{name}' does not exist", hint=self._hint(name))
         return found
@@ -160,34 +174,3 @@ class Catalog:
 
 
 EMPTY_CATALOG = Catalog(MappingProxyType({}), 0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogHistory:
-    """The catalogs of all kept moments, oldest first."""
-
-    catalogs: tuple[Catalog, ...] = (EMPTY_CATALOG,)
-
-    @property
-    def latest(self) -> Catalog:
-        """The catalog now."""
-        return self.catalogs[-1]
-
-    def at(self, bound: int) -> Catalog:
-        """The catalog that a snapshot of the given bound sees."""
-        times: Sequence[int] = [catalog.timestamp for catalog in self.catalogs]
-        return self.catalogs[max(0, bisect_left(times, bound) - 1)]
-
-    def add(self, catalog: Catalog) -> "CatalogHistory":
-        """The history with one catalog more."""
-        return replace(self, catalogs=(*self.catalogs, catalog))
-
-    def versions(self) -> dict[str, list[TableInfo]]:
-        """Every state of every table, dropped ones included, by id, oldest first."""
-        found: dict[str, list[TableInfo]] = {}
-        for catalog in self.catalogs:
-            for table in catalog.tables.values():
-                states = found.setdefault(table.id, [])
-                if not states or states[-1] is not table:
-                    states.append(table)
-        return found

@@ -32,9 +32,9 @@ class CommitCounters:
 
         Args:
             writes: inserts and mutations.
-            keys: for each insert of `writes`, the encoded keys of its rows.
+            keys: for each insert of `writes`, the encoded keys of its rows; others may follow.
         """
-        for encoded in keys:
+        for _, encoded in zip(writes.inserts, keys, strict=False):
             self.rows_inserted += len(encoded)
         for mutation in writes.mutations:
             rows = 1 if isinstance(mutation, RowMutation) else len(mutation.ordinals)

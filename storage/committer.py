@@ -11,7 +11,7 @@ rows in the log as well, their record is conditional: it holds only if the manif
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pykudu_sql.storage.commit_counters import CommitCounters
@@ -99,7 +99,9 @@ class Committer:
         )
 
     def _record_edit(self, edit: TabletEdit) -> None:
-        self._record({"op": "tablets", "ts": None, "tablets": [edit.to_json()]})
+        """Record a change of a tablet, with the mark below which it let history go."""
+        marked = replace(edit, history_mark=self._history_mark(edit.tablet_id))
+        self._record({"op": "tablets", "ts": None, "sequence": 0, "tablets": [marked.to_json()]})
 
     def sync(self) -> None:
         """Make every commit applied so far durable."""
@@ -194,7 +196,9 @@ class Committer:
         if staged:
             self.sync()
             tablets = [edit.to_json() for edit in edits]
-            self._record({"op": "tablets", "ts": timestamp, "tablets": tablets})
+            self._record(
+                {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": tablets}
+            )
         self.mvcc.assign(timestamp)
         for source, (writes, keys, targets) in zip(pending, resolved, strict=True):
             source.tablet.apply(writes, keys, timestamp, sequence, targets)

@@ -186,7 +186,7 @@ class DatabaseReader:
         try:
             if reading.manifest_moved_on():
                 return False
-            newest = replay(tablets, wal.read(), state.commits, wal.path_of)
+            newest = replay(tablets, wal.read(), state.commits, wal.path_of, state.purged)
             if reading.manifest_moved_on():
                 return False
         except (CorruptionError, DiskError):
@@ -227,7 +227,7 @@ class DatabaseReader:
         tablets = open_tablets(opener, state)
         directory = layout.wal_directory(self._root)
         wal = WalTail(self._env, directory, manifest.database_id, state.log_after)
-        newest = replay(tablets, wal.read(), state.commits, wal.path_of)
+        newest = replay(tablets, wal.read(), state.commits, wal.path_of, state.purged)
         later = manifest.read_more()
         bound = 1 + max([newest, state.newest, *(t.newest for t in tablets.values())])
         times = [edit["ts"] for edit in later if isinstance(edit.get("ts"), int)]

@@ -142,6 +142,12 @@ class DuplicateObjectError(ProgrammingError):
     default_sqlstate = "42P07"
 
 
+class UndefinedObjectError(ProgrammingError):
+    """No such snapshot."""
+
+    default_sqlstate = "42704"
+
+
 class InvalidSchemaError(ProgrammingError):
     """A table definition or a change of it that breaks a rule of the storage."""
 
@@ -206,6 +212,12 @@ class SnapshotInFutureError(ProgrammingError):
     """The moment asked for has not come yet."""
 
     default_sqlstate = "22023"
+
+
+class HistoryPurgedError(OperationalError):
+    """The moment asked for lies before the history that is kept."""
+
+    default_sqlstate = "72000"
 
 
 class LockedError(OperationalError):

@@ -16,6 +16,7 @@ from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.cell_check import is_cell_of
 from pykudu_sql.storage.common.hybrid_time import LATEST
 from pykudu_sql.storage.common.schema import Schema, check_column, check_identifier
+from pykudu_sql.storage.common.table_properties import MAX_HISTORY_AGE
 
 Shape = Callable[[Any], bool]
 
@@ -63,6 +64,18 @@ def _is_counts(value: Any) -> bool:
     )
 
 
+def _is_age(value: Any) -> bool:
+    """Seconds, or -1 for ever."""
+    return type(value) is int and -1 <= value <= MAX_HISTORY_AGE
+
+
+def _is_times(value: Any) -> bool:
+    """An object of UUIDs and hybrid times, or other numbers as large."""
+    return isinstance(value, dict) and all(
+        _UUID.fullmatch(name) and _TIME(number) for name, number in value.items()
+    )
+
+
 _TIME, _NUMBER, _ID = _natural(LATEST), _natural(1 << 53), _natural(1 << 31)
 _IDS, _UUIDS = _list_of(_ID), _text(_UUID)
 
@@ -92,7 +105,7 @@ _TABLET = _object(
     {
         "tablet": _UUIDS, "rowsets": _list_of(_ROWSET), "dropped": _list_of(_NUMBER),
         "durable_memrowset": _optional(_NUMBER), "newest_rowset": _NUMBER,
-        "newest_file": _NUMBER,
+        "newest_file": _NUMBER, "history_mark": _TIME,
     }
 )  # fmt: skip
 _COLUMN = _object(
@@ -127,8 +140,13 @@ _EDITS: Mapping[str, Mapping[str, Shape]] = MappingProxyType(
     {
         "table": {"ts": _TIME, "table": _TABLE},
         "drop": {"ts": _TIME, "table": _UUIDS},
-        "tablets": {"ts": _optional(_TIME), "tablets": _list_of(_TABLET)},
+        "tablets": {"ts": _optional(_TIME), "sequence": _TIME, "tablets": _list_of(_TABLET)},
         "log": {"after": _TIME},
+        "forget": {"marks": _is_times, "sequence": _TIME},
+        "forgotten": {"since": _TIME, "tablets": _is_times},
+        "snapshot": {"ts": _TIME, "name": _is_text, "bound": _TIME, "comment": _is_text},
+        "drop_snapshot": {"name": _is_text},
+        "database": {"history_max_age": _optional(_is_age)},
     }
 )
 

@@ -53,12 +53,14 @@ class VacuumReport:
         rowset_bytes: of rowsets whose rows were all deleted before it.
         log_bytes: of the write-ahead log.
         files: that nobody read any more.
+        tablets: of dropped tables and range partitions that no readable snapshot sees.
     """
 
     undo_bytes: int
     rowset_bytes: int
     log_bytes: int
     files: int
+    tablets: int = 0
 
 
 def flush_tables(

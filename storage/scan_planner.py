@@ -19,6 +19,7 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.column_predicate import column_ids
 from pykudu_sql.storage.common.partition_pruner import prune
+from pykudu_sql.storage.common.row_filter import RowFilter
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.fs.lease import Lease
@@ -85,15 +86,17 @@ def plan_tokens(
         split_bytes: a token reads about so many bytes of the columns wanted, at least one block.
 
     Raises:
+        HistoryPurgedError: history does not reach back to the snapshot.
         CorruptionError: a file is not what was written.
         DiskError: the disk refused.
     """
-    at = store.committer.mvcc.bound if bound is None else bound
+    snapshots = store.history.snapshots
+    hold = snapshots.hold_newest() if bound is None else store.history.hold((table,), bound)
     chosen = prune(table.schema, table.partition_schema, spec.predicate)
     # Before the rowsets are looked at: their files stay from here on.
     lease = store.take_lease()
     try:
-        planner = _Planner(store.database_id, table, spec, at, split_bytes)
+        planner = _Planner(store.database_id, table, spec, hold.bound, split_bytes)
         tablets = [store.tablets[table.tablets[index].id] for index in chosen]
         tokens = [
             token
@@ -105,6 +108,8 @@ def plan_tokens(
         if lease is not None:
             lease.release()
         raise
+    finally:
+        snapshots.release(hold)
     return ScanPlan(tuple(tokens), lease)
 
 
@@ -121,6 +126,13 @@ class _Planner:
     @property
     def columns(self) -> tuple[ColumnSchema, ...]:
         return tuple(self.table.schema.by_id[i] for i in self.spec.column_ids)
+
+    @property
+    def row_filter(self) -> RowFilter | None:
+        predicate, schema = self.spec.predicate, self.table.schema
+        if predicate is None:
+            return None
+        return RowFilter.of(predicate, schema.key_columns, schema.columns)
 
     def tokens_of(self, tablet_id: str, rowset: MemRowSet | DiskRowSet) -> Iterator[ScanToken]:
         """The tokens of one rowset; none when no row can be wanted."""
@@ -145,7 +157,7 @@ class _Planner:
         schema = scan_schema(self.columns)
         batches = [
             batch
-            for block in memrowset.scan(self.columns, self.spec.predicate, self.bound, None)
+            for block in memrowset.scan(self.columns, self.row_filter, self.bound, None)
             for batch in batches_of(schema, block.columns, block.length)
         ]
         if batches:

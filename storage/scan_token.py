@@ -32,18 +32,17 @@ from pykudu_sql.storage.common.arrays import plain
 from pykudu_sql.storage.common.column_predicate import Predicate
 from pykudu_sql.storage.common.hybrid_time import LATEST
 from pykudu_sql.storage.common.predicate_json import predicate_from_json, predicate_to_json
+from pykudu_sql.storage.common.row_filter import RowFilter
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import DatabaseError, DataError, FormatVersionError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import NOTHING_READ
 from pykudu_sql.storage.manifest_edit import is_rowset
-from pykudu_sql.storage.tablet.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta_store import DeltaKind
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.file_reaper import FileReaper
-from pykudu_sql.storage.tablet.memrowset import living_rows
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
 
@@ -286,19 +285,17 @@ def _read_rows(
     rowset: DiskRowSet, share: RowSetShare, token: ScanToken, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a range, a stretch at a time, so that little is in memory at once."""
-    if not rowset.tracker.is_visible(token.bound):
-        return
-    view = rowset.view(token.bound, None)
-    alive = view.alive(share.rowset.rows)
-    for first, last in rowset.ranges(token.predicate, view):
-        for start in range(max(first, share.start), min(last, share.stop), BATCH_ROWS):
-            stop = min(start + BATCH_ROWS, last, share.stop)
-            arrays = [
-                apply_patch(rowset.base.column(c, start, stop), start, view.patch(c.id), c.type)
-                for c in token.columns
-            ]
-            for block in living_rows(arrays, start, stop, alive):
-                yield from batches_of(schema, block.columns, block.length)
+    known = {column.id: column for column in (*share.key_columns, *token.columns)}
+    row_filter = (
+        None
+        if token.predicate is None
+        else RowFilter.of(token.predicate, share.key_columns, known.values())
+    )
+    within = (share.start, share.stop)
+    for block in rowset.scan(
+        token.columns, row_filter, token.bound, None, within=within, stretch=BATCH_ROWS
+    ):
+        yield from batches_of(schema, block.columns, block.length)
 
 
 def _decode(data: bytes, schema: pa.Schema | None) -> Sequence[pa.RecordBatch]:

@@ -11,11 +11,12 @@ import threading
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from pykudu_sql.storage.alter import AlterStep, apply_steps
+from pykudu_sql.storage.alter import AlterStep
 from pykudu_sql.storage.auto_increment import AutoIncrement
 from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo, new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
@@ -27,10 +28,13 @@ from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.common.table_properties import Properties
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.database_reader import DatabaseReader, TabletOpener, open_tablets
-from pykudu_sql.storage.errors import InterfaceError, SnapshotInFutureError
+from pykudu_sql.storage.definitions import Definitions
+from pykudu_sql.storage.errors import DiskError, InterfaceError, SnapshotInFutureError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import Lease
+from pykudu_sql.storage.history import History
+from pykudu_sql.storage.history_purge import HistoryPurge, PurgeHost
 from pykudu_sql.storage.introspection import (
     ColumnFileInfo,
     RowSetInfo,
@@ -53,6 +57,7 @@ from pykudu_sql.storage.on_demand import (
 )
 from pykudu_sql.storage.orphans import remove_orphans
 from pykudu_sql.storage.row_writer import RowWriter
+from pykudu_sql.storage.snapshots import SnapshotRegistry
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.store_state import StoreState
 from pykudu_sql.storage.tablet.bootstrap import replay
@@ -74,6 +79,8 @@ class Store:
         path: of the directory.
         options: as opened.
         cache: decoded blocks.
+        history: how far back tables can be read.
+        definitions: changes the catalog.
         maintenance: flushes, compacts and collects.
         log_retention: which part of the log is needed.
     """
@@ -100,7 +107,8 @@ class Store:
         self._tablets: dict[str, Tablet] = {}
         self._reader: DatabaseReader | None = None
         self._refreshing = threading.Lock()
-        self._pool = ThreadPoolExecutor(options.threads or os.cpu_count() or 1, "pykudu-scan")
+        self._workers = options.threads or os.cpu_count() or 1
+        self._pool = ThreadPoolExecutor(self._workers, "pykudu-scan")
         with ExitStack() as resources:
             if options.read_only:
                 self._open_for_reading(resources)
@@ -147,13 +155,15 @@ class Store:
             segment_bytes=self.options.log_segment_bytes,
         )
         records = self._log.replay(self._state.log_after)
-        newest = replay(self._tablets, records, self._state.commits, self._log.path_of)
+        state = self._state
+        newest = replay(self._tablets, records, state.commits, self._log.path_of, state.purged)
         # Only now that log and manifest have been found to agree is anything thrown away.
         remove_orphans(env, path, self._tablets, self._state.tablets)
         newest = max([newest, self._state.newest, *(t.newest for t in self._tablets.values())])
         self._serve(self._log, newest + 1)
         resources.callback(self._close_tablets)
         resources.callback(self._manifest.close)
+        resources.callback(self._collect_last_files)
         resources.callback(self._log.close)
         resources.callback(self._pool.shutdown)
         resources.callback(self.maintenance.stop)
@@ -161,17 +171,19 @@ class Store:
 
     def _serve(self, log: WriteAheadLog | ReadOnlyLog, bound: int) -> None:
         """Set up what transactions need over the tablets, all commits below a bound visible."""
-        clock = HybridClock()
+        clock = HybridClock(self.options.wall)
         clock.update(bound)
         read_only = self.options.read_only
+        mvcc = MvccManager(bound if read_only else clock.now())
+        self.history = History(clock, SnapshotRegistry(lambda: mvcc.bound), lambda: self._state)
         self._committer = Committer(
             clock,
-            MvccManager(bound if read_only else clock.now()),
+            mvcc,
             log,
             self._record,
             log.check_writable if read_only else self._manifest.check_writable,
             read_only,
-            self.history_mark,
+            self.history.mark_of_tablet,
             self.options.rowset_bytes,
         )
         self._auto_increment = AutoIncrement(self._tablets)
@@ -179,12 +191,29 @@ class Store:
             self._tablets,
             self._committer,
             self._pool,
+            self._workers,
             self._table_now,
             self._auto_increment,
+            self.history,
         )
         self._row_writer = RowWriter(self._host)
+        self.definitions = Definitions(
+            self._committer, self.history, lambda: self._state, self._record, self._open_tablet
+        )
         self.log_retention = LogRetention(
             log, self._tablets, self._committer.lock, lambda: self._state.log_after, self._record
+        )
+        self._purge = HistoryPurge(
+            PurgeHost(
+                self._env,
+                self.path,
+                self._committer.host,
+                self.history,
+                lambda: self._state,
+                self._record,
+                lambda: log.last_sequence,
+                self._tablets,
+            )
         )
         self.maintenance = MaintenanceManager(
             MaintenanceHost(
@@ -193,6 +222,7 @@ class Store:
                 lambda: self.catalog,
                 self.log_retention,
                 self.collect_files,
+                self._purge.run,
                 self.options,
             )
         )
@@ -220,12 +250,14 @@ class Store:
             else:
                 self._show(reader)
 
-    def _open_tablet(self, info: TabletInfo, schemas: Sequence[Schema]) -> None:
-        if info.id in self._tablets:
-            return
-        self._env.make_dir(layout.tablet_directory(self.path, info.id))
-        opener = TabletOpener(self._env, self.path, self._database_id, self.cache, self._reaper)
-        self._tablets[info.id] = opener.open(info, schemas, self._state)
+    def _open_tablet(self, info: TabletInfo, schema: Schema) -> Tablet:
+        """The tablet of a description, made if it is not there. The caller holds the commit
+        lock."""
+        if info.id not in self._tablets:
+            self._env.make_dir(layout.tablet_directory(self.path, info.id))
+            opener = TabletOpener(self._env, self.path, self._database_id, self.cache, self._reaper)
+            self._tablets[info.id] = opener.open(info, [schema], self._state)
+        return self._tablets[info.id]
 
     def _record(self, edit: dict[str, Any]) -> None:
         """Append an edit to the manifest. The caller holds the commit lock."""
@@ -281,8 +313,7 @@ class Store:
         """A transaction at the newest snapshot."""
         if self._closed:
             raise InterfaceError(f"database '{self.path}' is closed")
-        host = self._host
-        return Transaction(host, host.committer.mvcc.bound)
+        return Transaction(self._host, self.history.snapshots.hold_newest())
 
     def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
         """Do one operation on one row as a commit of its own; see `RowWriter.write`."""
@@ -321,50 +352,15 @@ class Store:
             InvalidSchemaError: the partition schema or a property does not fit.
         """
         table = new_table(name, schema, partition_schema, comment, properties)
-        with self._committer.lock:
-            self._committer.check_writable()
-            timestamp = self._committer.clock.now()
-            self.catalog.with_table(table, timestamp)
-            self._change_catalog({"op": "table", "ts": timestamp, "table": table.to_json()})
-        return self.catalog.table(name)
+        return self.definitions.create_table(table)
 
     def drop_table(self, name: str) -> None:
-        """Drop a table; its rows stay readable AS OF earlier times.
-
-        Raises:
-            UndefinedTableError: no such table.
-        """
-        with self._committer.lock:
-            self._committer.check_writable()
-            table = self.catalog.table(name)
-            timestamp = self._committer.clock.now()
-            self._change_catalog({"op": "drop", "ts": timestamp, "table": table.id})
+        """Drop a table; see `Definitions.drop_table`."""
+        self.definitions.drop_table(name)
 
     def alter_table(self, name: str, steps: Sequence[AlterStep]) -> TableInfo:
-        """Change a table, all steps or none.
-
-        Raises:
-            UndefinedTableError: no such table.
-            ProgrammingError: a step breaks a rule.
-        """
-        with self._committer.lock:
-            self._committer.check_writable()
-            table = apply_steps(self.catalog.table(name), steps)
-            timestamp = self._committer.clock.now()
-            self.catalog.with_table(table, timestamp)
-            self._change_catalog({"op": "table", "ts": timestamp, "table": table.to_json()})
-        return self.catalog.table(table.name)
-
-    def _change_catalog(self, edit: dict[str, Any]) -> None:
-        """Record a change of the catalog. The caller holds the commit lock."""
-        if edit["op"] == "table":
-            table = TableInfo.from_json(edit["table"])
-            for info in table.tablets:
-                self._open_tablet(info, [table.schema])
-                self._tablets[info.id].change_schema(table.schema)
-        self._committer.sync()
-        self._record(edit)
-        self._committer.mvcc.publish(edit["ts"])
+        """Change a table, all steps or none; see `Definitions.alter_table`."""
+        return self.definitions.alter_table(name, steps)
 
     def flush(self, name: str | None = None) -> int:
         """Bring a table's memory to disk, or all tables'.
@@ -404,8 +400,9 @@ class Store:
         """
         self._committer.check_writable()
         infos = None if name is None else self.catalog.table(name).tablets
+        purged = self._purge.run()
         chosen = self._tablets.values() if infos is None else [self._tablets[i.id] for i in infos]
-        return vacuum_tablets(self.maintenance, list(chosen))
+        return replace(vacuum_tablets(self.maintenance, list(chosen)), tablets=purged)
 
     def rowset_infos(self, table: TableInfo) -> list[RowSetInfo]:
         """The rowsets of a table."""
@@ -428,11 +425,14 @@ class Store:
         Raises:
             DiskError: the disk refused.
         """
-        return self._reaper.collect()
+        unlinked = self._reaper.collect()
+        self._purge.remove_folders()
+        return unlinked
 
-    def history_mark(self, tablet_id: str) -> int:
-        """The ancient history mark of a tablet: what only snapshots below it need may go."""
-        return 0
+    def _collect_last_files(self) -> None:
+        """Unlink what is not read any more; what the disk refuses to, the next opening does."""
+        with suppress(DiskError):
+            self.collect_files()
 
     def close(self) -> None:
         """Make everything durable and give the directory back. Closing twice is allowed."""

@@ -1,6 +1,9 @@
 """How a store is opened."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from pykudu_sql.storage.common.hybrid_time import wall_micros
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +21,9 @@ class StoreOptions:
         durability: "full": a commit returns once it is durable; "normal": it becomes durable
             within a second; "off": when the operating system likes.
         rowset_bytes: a rowset that grows past it on disk is closed and the next one begun.
-        log_segment_bytes: a segment of the write-ahead log as long as that is followed by a new one.
+        log_segment_bytes: a log segment as long as that is followed by a new one.
         maintenance: flush, compact and collect in the background; else only when asked to.
+        wall: the wall clock: microseconds since 1970, UTC.
     """
 
     read_only: bool = False
@@ -31,3 +35,4 @@ class StoreOptions:
     rowset_bytes: int = 32 << 20
     log_segment_bytes: int = 16 << 20
     maintenance: bool = True
+    wall: Callable[[], int] = wall_micros

@@ -2,19 +2,30 @@
 
 Edits are JSON objects. `op` says which:
 
-    table    ts, table: a table as it is from that hybrid time on (created or altered)
-    drop     ts, table: the id of a table that is dropped from then on
-    tablets  ts or null, tablets: changes of tablets' files; with ts it is a commit of that time
-    log      after: the write-ahead log is needed only beyond this record
+    table          ts, table: a table as it is from that hybrid time on (created or altered)
+    drop           ts, table: the id of a table that is dropped from then on
+    tablets        ts or null, sequence, tablets: changes of tablets' files; with ts it is a commit
+                   of that time, with record `sequence` of the log, or 0 for none
+    log            after: the write-ahead log is needed only beyond this record
+    forget         marks, sequence: states of tables (by id) that ended before these bounds are
+                   gone, and so are tablets that are in no other; the log held records of them up
+                   to `sequence`
+    forgotten      since, tablets: what earlier edits of op `forget` came to, in a manifest that was
+                   rewritten: see `CatalogHistory.complete_since` and `StoreState.purged`
+    snapshot       ts, name, bound, comment: a snapshot has a name
+    drop_snapshot  name: that is gone
+    database       history_max_age: seconds that history is kept, -1 for ever, null for the default
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pykudu_sql.storage.catalog import CatalogHistory, TableInfo
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.catalog_history import CatalogHistory, TableEvent
 from pykudu_sql.storage.errors import CorruptionError, DatabaseError
 from pykudu_sql.storage.manifest_edit import check_form, check_table
+from pykudu_sql.storage.snapshots import NamedSnapshot
 from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit, TabletMetadata
 
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
@@ -27,16 +38,27 @@ class StoreState:
     Attributes:
         history: the catalogs of all moments.
         tablets: metadata by tablet id.
-        commits: hybrid times of the commits made by an edit.
+        commits: hybrid times of the commits made by an edit that have a record in the log which
+            may still be read, and its sequence number.
         log_after: records of the log up to this one are not needed.
-        catalog_edits: all edits of op `table` and `drop`, for rewriting the manifest.
+        marks: for tables (by id) whose history something was let go of, the lowest bound at which
+            they can be read.
+        purged: tablets that are gone while the log may still hold records of them, up to which.
+        snapshots: named ones, by name.
+        history_max_age: seconds that tables keep history unless they say otherwise, -1 for ever;
+            None for the default.
+        newest: the newest hybrid time that an edit names.
     """
 
     history: CatalogHistory = field(default_factory=CatalogHistory)
     tablets: dict[str, TabletMetadata] = field(default_factory=dict)
-    commits: set[int] = field(default_factory=set)
+    commits: dict[int, int] = field(default_factory=dict)
     log_after: int = 0
-    catalog_edits: list[Mapping[str, Any]] = field(default_factory=list)
+    marks: dict[str, int] = field(default_factory=dict)
+    purged: dict[str, int] = field(default_factory=dict)
+    snapshots: dict[str, NamedSnapshot] = field(default_factory=dict)
+    history_max_age: int | None = None
+    newest: int = 0
 
     @classmethod
     def of(cls, edits: Iterable[Mapping[str, Any]], path: str) -> "StoreState":
@@ -67,47 +89,96 @@ class StoreState:
         Raises:
             CorruptionError: it is none of the known kinds.
         """
+        self.newest = max(self.newest, edit.get("ts") or 0)
         match edit.get("op"):
             case "table":
                 table = TableInfo.from_json(edit["table"])
                 check_table(table)
-                self.history = self.history.add(self.history.latest.with_table(table, edit["ts"]))
-                self.catalog_edits.append(edit)
+                self.history = self.history.add(TableEvent(edit["ts"], table.id, table))
             case "drop":
-                catalog = self.history.latest.without_table(edit["table"], edit["ts"])
-                self.history = self.history.add(catalog)
-                self.catalog_edits.append(edit)
+                self.history = self.history.add(TableEvent(edit["ts"], edit["table"], None))
             case "tablets":
-                for value in edit["tablets"]:
-                    change = TabletEdit.from_json(value)
-                    known = self.tablets.get(change.tablet_id, TabletMetadata())
-                    self.tablets[change.tablet_id] = known.apply(change)
-                if edit["ts"] is not None:
-                    self.commits.add(edit["ts"])
+                self._fold_tablets(edit)
             case "log":
-                self.log_after = edit["after"]
+                self._fold_log(edit["after"])
+            case "forget":
+                self._fold_forget(edit["marks"], edit["sequence"])
+            case "forgotten":
+                self.history = self.history.with_gaps_below(edit["since"])
+                self.purged.update(edit["tablets"])
+            case "snapshot":
+                named = NamedSnapshot(edit["name"], edit["bound"], edit["ts"], edit["comment"])
+                named.check()
+                self.snapshots[named.name] = named
+            case "drop_snapshot":
+                del self.snapshots[edit["name"]]
+            case "database":
+                self.history_max_age = edit["history_max_age"]
             case other:
                 raise CorruptionError(f"the manifest has an edit of unknown kind {other!r}")
 
-    @property
-    def newest(self) -> int:
-        """The newest hybrid time that an edit names."""
-        return max([self.history.latest.timestamp, *self.commits])
+    def _fold_tablets(self, edit: Mapping[str, Any]) -> None:
+        for value in edit["tablets"]:
+            change = TabletEdit.from_json(value)
+            known = self.tablets.get(change.tablet_id, TabletMetadata())
+            self.tablets[change.tablet_id] = known.apply(change)
+            if change.history_mark:
+                # The clock must not go on from below it: what comes next would count as ancient.
+                self.newest = max(self.newest, change.history_mark)
+                table_id = self.history.owners[change.tablet_id]
+                self.marks[table_id] = max(self.marks.get(table_id, 0), change.history_mark)
+        if edit["ts"] is not None and edit["sequence"] > self.log_after:
+            self.commits[edit["ts"]] = edit["sequence"]
 
-    def condensed(self) -> Iterable[dict[str, Any]]:
+    def _fold_log(self, after: int) -> None:
+        self.log_after = after
+        self.commits = {time: number for time, number in self.commits.items() if number > after}
+        self.purged = {tablet: number for tablet, number in self.purged.items() if number > after}
+
+    def _fold_forget(self, marks: Mapping[str, int], sequence: int) -> None:
+        before = self.history.owners
+        self.history = self.history.forget(marks)
+        for tablet_id in before.keys() - self.history.owners.keys():
+            self.tablets.pop(tablet_id, None)
+            if sequence > self.log_after:
+                self.purged[tablet_id] = sequence
+        for table_id in marks.keys() - self.history.newest.keys():
+            self.marks.pop(table_id, None)
+
+    def condensed(self) -> Iterator[dict[str, Any]]:
         """Fewest edits that fold to the same state."""
-        yield from map(dict, self.catalog_edits)
-        for tablet_id, metadata in self.tablets.items():
-            rowsets = tuple(metadata.rowsets.values())
-            edit = TabletEdit(
-                tablet_id,
-                rowsets,
-                (),
-                metadata.durable_memrowset,
-                metadata.newest_rowset,
-                metadata.newest_file,
-            )
-            yield {"op": "tablets", "ts": None, "tablets": [edit.to_json()]}
-        for timestamp in sorted(self.commits):
-            yield {"op": "tablets", "ts": timestamp, "tablets": []}
+        yield {
+            "op": "forgotten",
+            "since": self.history.complete_since,
+            "tablets": dict(self.purged),
+        }
+        yield {"op": "database", "history_max_age": self.history_max_age}
         yield {"op": "log", "after": self.log_after}
+        for event in self.history.events:
+            yield _event_edit(event)
+        for tablet_id, metadata in self.tablets.items():
+            yield self._tablet_edit(tablet_id, metadata)
+        commits = {self.newest: 0} | self.commits
+        for timestamp in sorted(commits):
+            sequence = commits[timestamp]
+            yield {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": []}
+        for named in self.snapshots.values():
+            yield named.to_edit()
+
+    def _tablet_edit(self, tablet_id: str, metadata: TabletMetadata) -> dict[str, Any]:
+        edit = TabletEdit(
+            tablet_id,
+            tuple(metadata.rowsets.values()),
+            (),
+            metadata.durable_memrowset,
+            metadata.newest_rowset,
+            metadata.newest_file,
+            self.marks.get(self.history.owners[tablet_id], 0),
+        )
+        return {"op": "tablets", "ts": None, "sequence": 0, "tablets": [edit.to_json()]}
+
+
+def _event_edit(event: TableEvent) -> dict[str, Any]:
+    if event.table is None:
+        return {"op": "drop", "ts": event.timestamp, "table": event.table_id}
+    return {"op": "table", "ts": event.timestamp, "table": event.table.to_json()}

@@ -102,6 +102,12 @@ _ALL = (
         "state, operation, table_name, tablet_id",
     ),
     _table(
+        "snapshots",
+        "every snapshot that has a name",
+        "name text, moment moment, timestamp number, created moment, comment text",
+        "name",
+    ),
+    _table(
         "metrics",
         "counters since the database was opened, and sizes now",
         "name text, value number, unit text, description text",

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import cells_to_array
+from pykudu_sql.storage.common.hybrid_time import to_micros
 from pykudu_sql.storage.common.partition_text import bounds_text, partition_text
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.introspection import (
@@ -230,6 +231,18 @@ def _run_row(run: OperationRun) -> SystemRow:
     )
 
 
+def _snapshots(store: Store) -> Iterator[SystemRow]:
+    for name, snapshot in sorted(store.definitions.snapshots.items()):
+        timestamp = snapshot.bound - 1
+        yield (
+            name,
+            to_micros(timestamp),
+            timestamp,
+            to_micros(snapshot.created),
+            snapshot.comment,
+        )
+
+
 def _metrics(store: Store) -> Iterator[SystemRow]:
     for metric in metric_values(
         store.committer.counters, store.maintenance.log, store.cache, store.log_retention
@@ -248,5 +261,6 @@ _ROWS: Mapping[str, Callable[[Store], Iterator[SystemRow]]] = MappingProxyType(
         "sys.delta_files": _delta_files,
         "sys.maintenance": _maintenance,
         "sys.metrics": _metrics,
+        "sys.snapshots": _snapshots,
     }
 )

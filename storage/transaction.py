@@ -8,7 +8,6 @@ at once and named by the manifest only at commit.
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +25,7 @@ from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_set
 from pykudu_sql.storage.common.row_result import RowResults
 from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import (
     InterfaceError,
@@ -34,9 +33,9 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.row_sieve import Places, RowSieve
 from pykudu_sql.storage.row_writer import keyed_row
+from pykudu_sql.storage.snapshots import Hold
 from pykudu_sql.storage.table import (
     TabletRows,
-    assemble,
     assign,
     choose,
     complete,
@@ -44,14 +43,12 @@ from pykudu_sql.storage.table import (
     split,
     take,
 )
+from pykudu_sql.storage.table_scan import RowSetRead, TableScan
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
-from pykudu_sql.storage.tablet.locator import Located, OwnChanges
+from pykudu_sql.storage.tablet.locator import Located
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
-from pykudu_sql.storage.tablet.rowset import RowBlock, RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.transaction_host import TransactionHost, check_writable_still
-
-PARALLEL_ROWS = 200_000
 
 
 class Transaction:
@@ -61,10 +58,15 @@ class Transaction:
         bound: of its snapshot.
     """
 
-    def __init__(self, host: TransactionHost, bound: int) -> None:
-        """Begin at a snapshot."""
-        self.bound = bound
+    def __init__(self, host: TransactionHost, snapshot: Hold) -> None:
+        """Begin at a snapshot, whose history is kept until the transaction ends.
+
+        So is that of the earlier moments that it reads.
+        """
+        self.bound = snapshot.bound
         self._host = host
+        self._snapshot = snapshot
+        self._past: dict[tuple[str, int], Hold] = {}
         self._pending: dict[str, PendingWrites] = {}
         self._written: list[TableInfo] = []
         self._ended = False
@@ -74,43 +76,62 @@ class Transaction:
         """Whether anything was written."""
         return bool(self._pending)
 
-    def table_scan(self, table: TableInfo, spec: ScanSpec, bound: int | None = None) -> pa.Table:
-        """The rows of a table, save those that no matching row can be among.
+    def table_scan(
+        self,
+        table: TableInfo,
+        spec: ScanSpec,
+        bound: int | None = None,
+        stats: ScanStats | None = None,
+    ) -> pa.Table:
+        """The rows of a table that match, and perhaps some that do not; see `ScanSpec`.
 
         Args:
             table: as of the moment that is read.
             spec: which columns, and what they are wanted for.
             bound: of another snapshot, for AS OF; None reads the transaction's own, with its
                 own writes.
-        """
-        columns = tuple(table.schema.by_id[i] for i in spec.column_ids)
-        blocks = self._blocks(table, columns, spec, bound)
-        if spec.limit is not None:
-            blocks = _until(blocks, spec.limit)
-        return assemble(columns, blocks)
+            stats: counts what is read and what is not.
 
-    def _blocks(
-        self, table: TableInfo, columns: Sequence[ColumnSchema], spec: ScanSpec, bound: int | None
-    ) -> Iterator[RowBlock]:
-        at = self.bound if bound is None else bound
+        Raises:
+            HistoryPurgedError: history does not reach back to `bound`.
+        """
+        return self.scan(table, spec, bound, stats).to_table()
+
+    def scan_batches(
+        self,
+        table: TableInfo,
+        spec: ScanSpec,
+        bound: int | None = None,
+        stats: ScanStats | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """The same rows as a stream that never holds the whole table; see `table_scan`."""
+        return self.scan(table, spec, bound, stats).batches()
+
+    def scan(
+        self,
+        table: TableInfo,
+        spec: ScanSpec,
+        bound: int | None = None,
+        stats: ScanStats | None = None,
+    ) -> TableScan:
+        """A scan, ready to be carried out; see `table_scan`."""
+        snapshot = self._snapshot if bound is None else self._held(table, bound)
         chosen = prune(table.schema, table.partition_schema, spec.predicate)
-        reads: list[tuple[Tablet, RowSet, OwnChanges]] = []
+        reads: list[RowSetRead] = []
         for index in chosen:
             tablet = self._host.tablets[table.tablets[index].id]
             pending = self._pending.get(tablet.id) if bound is None else None
             if pending is None:
-                reads += [(tablet, rowset, {}) for rowset in tablet.components.rowsets]
+                reads += [RowSetRead(rowset, None) for rowset in tablet.components.rowsets]
             else:
-                reads += [(tablet, rowset, pending.own) for rowset in pending.rowsets]
-
-        def read(one: tuple[Tablet, RowSet, OwnChanges]) -> list[RowBlock]:
-            tablet, rowset, own = one
-            return list(tablet.scan(columns, spec.predicate, at, (rowset,), own))
-
-        rows = sum(rowset.row_count(at) for _, rowset, _ in reads)
-        if spec.limit is None and len(reads) > 1 and rows > PARALLEL_ROWS:
-            return chain.from_iterable(self._host.pool.map(read, reads))
-        return chain.from_iterable(map(read, reads))
+                own = pending.own
+                reads += [RowSetRead(rowset, own.get(rowset.id)) for rowset in pending.rowsets]
+        if stats is not None:
+            stats.tablets += len(table.tablets)
+            stats.tablets_pruned += len(table.tablets) - len(chosen)
+            stats.rowsets += len(reads)
+        host = self._host
+        return TableScan(table.schema, spec, snapshot, reads, host.pool, host.workers, stats)
 
     def lookup(
         self,
@@ -126,7 +147,12 @@ class Transaction:
             key: cells in key order.
             column_ids: wanted.
             bound: as for `table_scan`.
+
+        Raises:
+            HistoryPurgedError: history does not reach back to `bound`.
         """
+        if bound is not None:
+            self._held(table, bound)
         by_id = table.schema.by_id
         columns = [by_id[i] for i in column_ids]
         tablet = self._tablet_of(table, key)
@@ -139,6 +165,13 @@ class Transaction:
         if pending is None:
             return tablet.read_row(probe, columns, self.bound)
         return pending.read_row(probe, columns)
+
+    def _held(self, table: TableInfo, bound: int) -> Hold:
+        """A claim on a bound in the past at which a table is read, until the transaction ends."""
+        known = self._past.get((table.id, bound))
+        if known is None:
+            known = self._past[table.id, bound] = self._host.history.hold((table,), bound)
+        return known
 
     def _tablet_of(self, table: TableInfo, key: tuple[Cell, ...]) -> Tablet | None:
         if len(table.tablets) == 1 and not table.partition_schema.range_column_ids:
@@ -319,7 +352,7 @@ class Transaction:
         if self._ended:
             raise InterfaceError("the transaction has ended")
         if not self._pending:
-            self._ended = True
+            self._end()
             return None
         committer = self._host.committer
         try:
@@ -330,7 +363,7 @@ class Transaction:
         except BaseException:
             self.rollback()
             raise
-        self._ended = True
+        self._end()
         self._pending = {}
         committer.finish(commit, durable)
         return commit.timestamp
@@ -341,18 +374,13 @@ class Transaction:
 
     def rollback(self) -> None:
         """Forget everything written."""
-        self._ended = True
+        self._end()
         for pending in self._pending.values():
             pending.discard_staged()
         self._pending = {}
 
-
-def _until(blocks: Iterator[RowBlock], limit: int) -> Iterator[RowBlock]:
-    """Blocks until they hold at least `limit` rows."""
-    rows = 0
-    while rows < limit:
-        block = next(blocks, None)
-        if block is None:
-            return
-        rows += block.length
-        yield block
+    def _end(self) -> None:
+        """Give claims back; scans that still stream keep theirs."""
+        self._ended = True
+        self._snapshot = Hold(self.bound)
+        self._past = {}

@@ -8,6 +8,7 @@ from pykudu_sql.storage.auto_increment import AutoIncrement
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.committer import Committer
 from pykudu_sql.storage.errors import SerializationError
+from pykudu_sql.storage.history import History
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 
@@ -19,15 +20,19 @@ class TransactionHost:
         tablets: by UUID.
         committer: commits.
         pool: threads for scans and large inserts.
+        workers: how many threads the pool has.
         table_now: a table's newest state by id, None once it is dropped.
         auto_increment: the tables' hidden counters.
+        history: how far back tables can be read.
     """
 
     tablets: Mapping[str, Tablet]
     committer: Committer
     pool: Executor
+    workers: int
     table_now: Callable[[str], TableInfo | None]
     auto_increment: AutoIncrement
+    history: History
 
 
 def check_writable_still(host: TransactionHost, table: TableInfo) -> None:

@@ -7,16 +7,18 @@ does not depend on parameters is worked out in between.
 from collections.abc import Callable
 from functools import partial
 
-from pykudu_sql.executor import definitions, explanations, listings, maintenance
+from pykudu_sql.executor import definitions, explanations, history, listings, maintenance
 from pykudu_sql.executor.queries import Constants, Lookup, select
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writes import prepare_write
 from pykudu_sql.planner.plan import (
     AlterTable,
     ConstantRow,
+    CreateSnapshot,
     CreateTable,
     DeleteQuery,
     Describe,
+    DropSnapshot,
     DropTable,
     Explain,
     Flush,
@@ -29,16 +31,19 @@ from pykudu_sql.planner.plan import (
     Optimize,
     Plan,
     Query,
+    SetDatabase,
     SetOption,
     Show,
     TransactionAction,
     TransactionControl,
+    UndropTable,
     UpdateQuery,
     Vacuum,
 )
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome
 from pykudu_sql.settings import with_setting
+from pykudu_sql.storage.errors import ProgrammingError
 
 Prepared = Callable[[ParameterValues], Outcome]
 
@@ -92,6 +97,14 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
             return _control(state, action)
         case SetOption():
             return _set(state, plan)
+        case SetDatabase():
+            return history.set_database(state, plan)
+        case CreateSnapshot():
+            return history.create_snapshot(state, plan)
+        case DropSnapshot():
+            return history.drop_snapshot(state, plan)
+        case UndropTable():
+            return history.undrop_table(state, plan)
         case NoOperation(message):
             return Outcome(message=message)
         case _:
@@ -100,6 +113,12 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
 
 def _set(state: SessionState, plan: SetOption) -> Outcome:
     name, value = plan.name.lower(), plan.value
+    if name == history.HISTORY_MAX_AGE:
+        raise ProgrammingError(
+            f"setting '{name}' belongs to the database, not to a session",
+            hint=f"write SET DATABASE {name} = ...",
+            sqlstate="55P02",
+        )
     if name == "as_of" and isinstance(value, int):
         value -= 1  # The planner gives the bound of the moment, settings hold the moment.
     state.settings = with_setting(state.settings, name, value)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from pykudu_sql.executor.history import dropped_table_rows, history_age_row, snapshot_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import Describe, Show, ShowKind
 from pykudu_sql.planner.show_create import create_table_sql
@@ -93,6 +94,9 @@ def show(state: SessionState, plan: Show) -> Outcome:
     if plan.kind is ShowKind.SETTINGS:
         rows = [row for row in _setting_rows(state) if matches(row[0])]
         return _rows(_SETTINGS, rows)
+    if plan.kind in _OF_HISTORY:
+        columns, found = _OF_HISTORY[plan.kind](state)
+        return _rows(columns, [row for row in found if matches(row[0])])
     names = sorted(filter(matches, state.store.catalog.tables))
     return _rows(header(("name", _TEXT)), [(name,) for name in names])
 
@@ -222,9 +226,16 @@ _OF_TABLE: Mapping[ShowKind, Callable[[SessionState, TableInfo], tuple[Header, l
 )
 
 
+_OF_HISTORY: Mapping[ShowKind, Callable[[SessionState], tuple[Header, list[Row]]]] = (
+    MappingProxyType(
+        {ShowKind.SNAPSHOTS: snapshot_rows, ShowKind.DROPPED_TABLES: dropped_table_rows}
+    )
+)
+
+
 def _setting_rows(state: SessionState) -> list[tuple[str | None, ...]]:
     owners = {Scope.DATABASE: state.database_settings, Scope.SESSION: state.settings}
-    return [
+    return [history_age_row(state)] + [
         (
             setting.name,
             _setting_text(getattr(owners[setting.scope], setting.name)),

@@ -21,6 +21,7 @@ _VACUUMED = header(
     ("rowset_bytes", _NUMBER),
     ("log_bytes", _NUMBER),
     ("files", _NUMBER),
+    ("tablets", _NUMBER),
 )
 
 
@@ -48,5 +49,5 @@ def optimize(state: SessionState, plan: Optimize) -> Outcome:
 def vacuum(state: SessionState, plan: Vacuum) -> Outcome:
     """VACUUM of one table or of all: one row that tells what went."""
     done = state.store.vacuum(None if plan.table is None else plan.table.name)
-    row = (done.undo_bytes, done.rowset_bytes, done.log_bytes, done.files)
+    row = (done.undo_bytes, done.rowset_bytes, done.log_bytes, done.files, done.tablets)
     return Outcome(RowResult(_VACUUMED, [row]), 1, "Old history has been dropped.")

@@ -14,8 +14,8 @@ checksum of its own: whoever points at it keeps it (see `block_file`). Values of
 stored as zeros, so a fixed-width block decodes without a scatter. Every block of a CFile but the
 last holds a multiple of eight rows, so bitmaps of neighbours join by bytes.
 
-Each block names its encoding, so one CFile may mix them: run-length blocks that do not pay, or a
-dictionary that filled up.
+Each block names its encoding, so one CFile may mix them, as where run-length blocks do not pay.
+With a dictionary they do not mix: all blocks are in codes then.
 """
 
 import struct

@@ -26,7 +26,10 @@ from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.arrays import plain
-from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.common.column_predicate import Comparison, InList, Leaf, Op, StartsWith
+from pykudu_sql.storage.common.predicate_eval import evaluate
+from pykudu_sql.storage.common.scan_stats import ScanStats
+from pykudu_sql.storage.common.types import Cell, DataType, Encoding
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 
 Side = Literal["left", "right"]
@@ -91,6 +94,32 @@ class CFileReader:
         """Whether any cell is NULL."""
         return self.null_count > 0
 
+    def may_match(self, leaf: Leaf) -> npt.NDArray[np.bool_]:
+        """Which blocks may hold a matching row, a new array bool[block_count].
+
+        Zone maps are asked first. Where they leave something of a column in codes, its words are
+        asked too, each once: when none matches, no block does. Ranges are left to zone maps, which
+        know as much of them.
+
+        Args:
+            leaf: over this column.
+
+        Raises:
+            CorruptionError: the dictionary is not what was written.
+        """
+        mask = self.zone_map.may_match(leaf)
+        if isinstance(leaf, InList | StartsWith) or (
+            isinstance(leaf, Comparison) and leaf.op is Op.EQ
+        ):
+            words = self._dictionary() if mask.any() else None
+            column_id = leaf.column_id
+            if (
+                words is not None
+                and not evaluate(leaf, {column_id: words}, {column_id: self.type}).any()
+            ):
+                mask[:] = False
+        return mask
+
     def read_block(self, number: int) -> pa.Array:
         """The rows of one block, 0 .. block_count - 1.
 
@@ -103,16 +132,23 @@ class CFileReader:
             return whole.array.slice(start, stop - start)
         return self._block(number).array
 
-    def read_all(self) -> pa.Array:
+    def read_all(self, stats: ScanStats | None = None) -> pa.Array:
         """All rows as one contiguous array.
+
+        Args:
+            stats: counts the blocks that had to be decoded.
 
         Raises:
             CorruptionError: a block is not what was written.
         """
-        return self._whole().array
+        return self._whole(stats).array
 
-    def read_range(self, start: int, stop: int) -> pa.Array:
+    def read_range(self, start: int, stop: int, stats: ScanStats | None = None) -> pa.Array:
         """The rows start <= ordinal < stop. Reads the blocks touched, or all when most are.
+
+        Args:
+            start, stop: ordinals.
+            stats: counts the blocks that had to be decoded.
 
         Raises:
             InternalError: there are no such rows.
@@ -128,19 +164,20 @@ class CFileReader:
         first = max(bisect_right(self._firsts, start, 0, self.block_count) - 1, 0)
         last = max(bisect_right(self._firsts, stop - 1, 0, self.block_count) - 1, first)
         if 2 * (last - first + 1) > self.block_count:
-            return self.read_all().slice(start, stop - start)
+            return self.read_all(stats).slice(start, stop - start)
         parts = []
         for number in range(first, last + 1):
             begin, end = self._firsts[number : number + 2]
             low, high = max(start, begin), min(stop, end)
-            parts.append(self._block(number).array.slice(low - begin, high - low))
+            parts.append(self._block(number, stats).array.slice(low - begin, high - low))
         return _join(parts)
 
-    def take(self, ordinals: npt.NDArray[np.int64]) -> pa.Array:
+    def take(self, ordinals: npt.NDArray[np.int64], stats: ScanStats | None = None) -> pa.Array:
         """The rows at some ordinals. Reads the blocks touched, or all when most are.
 
         Args:
             ordinals: ascending, may repeat, int64[n].
+            stats: counts the blocks that had to be decoded.
 
         Raises:
             InternalError: there are no such rows, or the ordinals descend.
@@ -154,10 +191,10 @@ class CFileReader:
         edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
         touched = np.flatnonzero(np.diff(edges)).tolist()
         if whole is not None or 2 * len(touched) > self.block_count:
-            return self.read_all().take(pa.array(ordinals))
+            return self.read_all(stats).take(pa.array(ordinals))
         return _join(
             [
-                self._block(number).array.take(
+                self._block(number, stats).array.take(
                     pa.array(ordinals[edges[number] : edges[number + 1]] - self._firsts[number])
                 )
                 for number in touched
@@ -226,23 +263,25 @@ class CFileReader:
         found = self._cache.peek(self._whole_key)
         return found if isinstance(found, _Decoded) else None
 
-    def _whole(self) -> _Decoded:
+    def _whole(self, stats: ScanStats | None = None) -> _Decoded:
         found = self._cache.get(self._whole_key)
         if isinstance(found, _Decoded):
             self._whole_memo = weakref.ref(found)
             return found
-        return self._load(0, self.block_count, self._whole_key)
+        return self._load(0, self.block_count, self._whole_key, stats)
 
-    def _block(self, number: int) -> _Decoded:
+    def _block(self, number: int, stats: ScanStats | None = None) -> _Decoded:
         if self.block_count == 1:
-            return self._whole()
+            return self._whole(stats)
         key = self._block_keys[number]
         found = self._cache.get(key)
         if isinstance(found, _Decoded):
             return found
-        return self._load(number, number + 1, key)
+        return self._load(number, number + 1, key, stats)
 
-    def _load(self, first: int, stop: int, key: tuple[str | int, ...]) -> _Decoded:
+    def _load(
+        self, first: int, stop: int, key: tuple[str | int, ...], stats: ScanStats | None
+    ) -> _Decoded:
         """Decode neighbouring blocks into one array, and keep it."""
         if first == stop:
             array = pa.nulls(0, self.type.arrow)
@@ -252,6 +291,9 @@ class CFileReader:
         # The dictionary is shared by all arrays of the CFile and has an entry of its own.
         own = array.indices if pa.types.is_dictionary(array.type) else array
         self._cache.put(key, decoded, own.nbytes)
+        if stats is not None:
+            stats.blocks_decoded += stop - first
+            stats.bytes_decoded += own.nbytes
         if key is self._whole_key:
             self._whole_memo = weakref.ref(decoded)
         return decoded
@@ -281,6 +323,8 @@ class CFileReader:
 
     def _decode(self, first: int, blocks: Sequence[block.Block]) -> pa.Array:
         words = self._dictionary()
+        if words is not None:
+            self._check_codes(first, blocks)
         try:
             return block_decoder.decode(blocks, self.type, words)
         except CorruptionError:
@@ -291,6 +335,14 @@ class CFileReader:
                 except CorruptionError as error:
                     raise self._corrupt_block(number, error) from error
             raise
+
+    def _check_codes(self, first: int, blocks: Sequence[block.Block]) -> None:
+        """See that blocks are in codes: `may_match` trusts that the dictionary has every value."""
+        for number, one in enumerate(blocks, first):
+            if one.encoding is not Encoding.DICT_ENCODING:
+                raise self._corrupt_block(
+                    number, CorruptionError(f"a block of a dictionary column is {one.encoding}")
+                )
 
     def _corrupt_block(self, number: int, error: CorruptionError) -> CorruptionError:
         return self._file.corruption(

@@ -11,7 +11,7 @@ first and the last one are the rowset's bounds.
 """
 
 import struct
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import pairwise
 
@@ -99,6 +99,26 @@ class KeyIndex:
             return 0, 0
         start = (position - 1) * self._interval
         return start, min(start + self._interval, self.rows)
+
+    def find_span(self, low: bytes, high: bytes | None) -> tuple[int, int]:
+        """Ordinals start <= ordinal < stop outside which no key is within low <= key < high.
+
+        Args:
+            low: the lower end.
+            high: the upper end, None for none.
+
+        Raises:
+            CorruptionError: the entries are not what was written.
+        """
+        entries = self._entries
+        last = len(entries) - 1
+        if low > entries[-1]:
+            return self.rows, self.rows
+        start = max(0, bisect_right(entries, low, 0, last) - 1) * self._interval
+        if high is None:
+            return start, self.rows
+        stop = min(bisect_left(entries, high, 0, last) * self._interval, self.rows)
+        return min(start, stop), stop
 
     def sample(self, rows: int) -> list[bytes]:
         """The first key and every so many rows another one.

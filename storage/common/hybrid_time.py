@@ -39,6 +39,10 @@ class HybridClock:
             self._last = last if last > reading else reading
             return self._last
 
+    def latest(self) -> int:
+        """The present, without using a timestamp up: never below one given or seen before."""
+        return max(self._last, self._wall() << LOGICAL_BITS)
+
     def update(self, seen: int) -> None:
         """Never again give a timestamp at or below one seen elsewhere, as in a log."""
         with self._lock:

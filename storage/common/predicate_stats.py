@@ -5,7 +5,8 @@ occur (long strings are kept shortened); those of floating-point columns leave N
 `has_nan` tells of.
 """
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.common.column_predicate import (
+    NEVER,
     And,
     Comparison,
     InList,
@@ -109,6 +111,22 @@ def _interval_may(op: Op, value: Any, stats: ColumnStats) -> bool:
     if op in (Op.LT, Op.LE):
         return bool(_COMPARE[op](low, value))
     return stats.has_nan or bool(_COMPARE[op](high, value))
+
+
+def trim(leaf: InList, stats: ColumnStats) -> Predicate:
+    """An IN list without the values that no row has.
+
+    Args:
+        leaf: its values ascend, as `predicate_simplify` leaves them.
+        stats: of the rows it is evaluated on.
+    """
+    if stats.min is None or stats.max is None or isinstance(stats.min, float):
+        return leaf
+    values: Sequence[Any] = leaf.values
+    first, last = bisect_left(values, stats.min), bisect_right(values, stats.max)
+    if last - first == 1:
+        return Comparison(leaf.column_id, Op.EQ, leaf.values[first])
+    return InList(leaf.column_id, leaf.values[first:last]) if first < last else NEVER
 
 
 def _prefix_bounds(prefix: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:

@@ -15,8 +15,8 @@ DISABLE_COMPACTION = "kudu.table.disable_compaction"
 MAINTENANCE_PRIORITY = "kudu.table.maintenance_priority"
 
 MAX_PROPERTY_BYTES = 4096
+MAX_HISTORY_AGE = 1 << 40
 _FLAGS = {"true": True, "false": False}
-_MAX_AGE = 1 << 40
 
 
 def history_max_age(properties: Properties) -> int | None:
@@ -46,7 +46,7 @@ def check_properties(properties: Properties) -> None:
             raise InvalidSchemaError(
                 f"table property '{name[:40]}' is empty or longer than {MAX_PROPERTY_BYTES} bytes"
             )
-    _check_number(properties, HISTORY_MAX_AGE, -1, _MAX_AGE)
+    _check_number(properties, HISTORY_MAX_AGE, -1, MAX_HISTORY_AGE)
     _check_number(properties, MAINTENANCE_PRIORITY, -5, 5)
     flag = properties.get(DISABLE_COMPACTION, "false")
     if flag.lower() not in _FLAGS:

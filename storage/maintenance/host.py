@@ -20,6 +20,7 @@ class MaintenanceHost:
         catalog: the tables now.
         log: which part of the log is needed.
         collect_files: unlinks files that nobody reads any more.
+        purge: lets go of tables, partitions and columns that no readable snapshot sees.
         options: of the store.
     """
 
@@ -28,4 +29,5 @@ class MaintenanceHost:
     catalog: Callable[[], Catalog]
     log: LogRetention
     collect_files: Callable[[], int]
+    purge: Callable[[], int]
     options: StoreOptions

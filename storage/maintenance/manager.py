@@ -167,9 +167,13 @@ class MaintenanceManager:
         return Tidied(self._host.log.collect(), self._host.collect_files())
 
     def _on_tablet(self, chosen: OperationStats, work: TabletWork) -> Effect:
-        tablet = self._host.tablets[chosen.tablet_id]
+        tablet = self._host.tablets.get(chosen.tablet_id)
+        if tablet is None:
+            return Effect()
 
         def run() -> Effect:
+            if self._host.tablets.get(tablet.id) is not tablet:
+                return Effect()  # its table was dropped, and has been purged meanwhile
             before = file_sizes(tablet)
             work(tablet)
             return effect_between(before, file_sizes(tablet))
@@ -208,6 +212,8 @@ class MaintenanceManager:
             try:
                 while self._run_in_background():
                     pass
+                if self._host.options.maintenance and not self._pauses:
+                    self._host.purge()
                 self._host.collect_files()
                 periodically = self._host.options.durability == "normal"
                 if periodically and time.monotonic() - synced > SYNC_SECONDS:

@@ -8,9 +8,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from pykudu_sql.storage.maintenance.scoring import major_compaction_score, minor_compaction_score
-from pykudu_sql.storage.tablet.compaction_policy import NO_CHOICE, RowSetChoice, choose_rowsets
+from pykudu_sql.storage.tablet.compaction_policy import (
+    MINIMUM_IMPROVEMENT,
+    NO_CHOICE,
+    RowSetChoice,
+    choose_rowsets,
+)
 from pykudu_sql.storage.tablet.history_gc import is_garbage
-from pykudu_sql.storage.tablet.key_interval import tree_intervals
+from pykudu_sql.storage.tablet.key_interval import total_width, tree_intervals
 from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
@@ -113,13 +118,21 @@ def updated_columns(meta: RowSetMeta) -> Sequence[int]:
     return sorted({i for file in meta.redo for i, count in file.stats.updates.items() if count})
 
 
-def choose_compaction(tree: RowSetTree, unmerged: Collection[int]) -> RowSetChoice:
+def choose_compaction(
+    tree: RowSetTree, rowset_bytes: int, unmerged: Collection[int]
+) -> RowSetChoice:
     """The rowsets to merge.
 
     Args:
         tree: the tablet's rowsets.
-        unmerged: rowsets that a compaction has just written and that are as many as it read:
-            merging only them again would give the same.
+        rowset_bytes: of a rowset that is large enough.
+        unmerged: rowsets that compactions wrote which came to as many rowsets as they read:
+            merging them again for their number alone would come to the same.
     """
-    choice = choose_rowsets(tree_intervals(tree))
-    return NO_CHOICE if set(choice.ids) <= set(unmerged) else choice
+    intervals = tree_intervals(tree)
+    choice = choose_rowsets(intervals, target_bytes=rowset_bytes)
+    if not set(choice.ids) <= set(unmerged):
+        return choice
+    chosen = [interval for interval in intervals if interval.id in choice.ids]
+    overlap = sum(interval.width for interval in chosen) - total_width(chosen)
+    return choice if overlap > MINIMUM_IMPROVEMENT else NO_CHOICE

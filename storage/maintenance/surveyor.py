@@ -79,7 +79,8 @@ class Surveyor:
         new = {rowset.id for rowset in tablet.components.tree.rowsets}
         fruitless = len(new - old) >= len(old - new)
         with self._lock:
-            self._unmerged[tablet.id] = frozenset(new - old) if fruitless else frozenset()
+            known = self._unmerged.get(tablet.id, frozenset()) & new
+            self._unmerged[tablet.id] = known | (new - old) if fruitless else known
             self._choices.pop(tablet.id, None)
 
     def choice(self, tablet: Tablet) -> RowSetChoice:
@@ -88,7 +89,8 @@ class Surveyor:
         with self._lock:
             known = self._choices.get(tablet.id)
             if known is None or known[0]() is not tree:
-                choice = choose_compaction(tree, self._unmerged.get(tablet.id, frozenset()))
+                unmerged = self._unmerged.get(tablet.id, frozenset())
+                choice = choose_compaction(tree, self._host.host.rowset_bytes, unmerged)
                 known = self._choices[tablet.id] = (weakref.ref(tree), choice)
             return known[1]
 

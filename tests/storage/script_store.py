@@ -1,6 +1,8 @@
 """How scripts open a store: with a wall clock they may turn, and small rowsets."""
 
+from pykudu_sql.storage.alter import SetProperties
 from pykudu_sql.storage.common.hybrid_time import wall_micros
+from pykudu_sql.storage.common.table_properties import HISTORY_MAX_AGE
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.store_options import StoreOptions
@@ -26,10 +28,11 @@ def open_store(env: Env, path: str, clock: ScriptClock, *, background: bool) -> 
     """A store whose maintenance, when on, always has something to do."""
     options = StoreOptions(
         durability="off", threads=2, flush_bytes=2000 if background else 1 << 30,
-        maintenance=background,
+        maintenance=background, wall=clock,
     )  # fmt: skip
     return Store(env, path, options)
 
 
 def set_history_age(store: Store, seconds: float) -> None:
     """Keep the history of the table `t` so long."""
+    store.alter_table("t", [SetProperties(((HISTORY_MAX_AGE, str(int(seconds))),))])

@@ -162,7 +162,9 @@ def test_what_is_acknowledged_after_a_failing_call_holds_when_reopened(fault: st
             return action if next(turns) == failing else None
 
         outcomes = run(disk, hook)
-        with contextlib.closing(Store(disk, ROOT, StoreOptions(threads=1, maintenance=False))) as store:
+        with contextlib.closing(
+            Store(disk, ROOT, StoreOptions(threads=1, maintenance=False))
+        ) as store:
             table = store.catalog.table("t")
             small, large = rows_of(store, table)
             assert small in [visible(state, table) for state in outcomes.states], failing

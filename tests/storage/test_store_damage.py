@@ -69,7 +69,9 @@ def disk_of(files: dict[str, bytes]) -> MemoryEnv:
 
 def read_everything(files: dict[str, bytes], past: Past) -> None:
     """Every row at every commit, and by key, held against what was written."""
-    with contextlib.closing(Store(disk_of(files), ROOT, StoreOptions(threads=1, maintenance=False))) as store:
+    with contextlib.closing(
+        Store(disk_of(files), ROOT, StoreOptions(threads=1, maintenance=False))
+    ) as store:
         txn = store.begin()
         for bound, rows in past:
             table = store.catalog_at(bound).table("t")

@@ -16,6 +16,7 @@ from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint, Mutation
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.introspection import inside
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import read
@@ -211,3 +212,18 @@ def test_closing_ends_the_background_thread_with_work_still_due() -> None:
     store.close()
     ended = before - set(threading.enumerate())
     assert "pykudu-maintenance" in {thread.name for thread in ended}
+
+
+def test_small_rowsets_are_merged_until_nothing_is_gained_and_no_further() -> None:
+    options = StoreOptions(threads=1, maintenance=False, rowset_bytes=2048, flush_bytes=1)
+    with closing(Store(MemoryEnv(), "/db", options)) as store:
+        table = make_table(store)
+        for start in range(12):
+            insert(store, table, *range(start, 3000, 12))
+            store.flush()
+            runs = 0
+            while store.maintenance.run_due():
+                runs += 1
+                assert runs < 50, "the same is compacted again and again"
+        (tablet,) = (store.tablets[info.id] for info in table.tablets)
+        assert inside(tablet).average_height < 1.1

@@ -1,0 +1,88 @@
+"""Statements about history: snapshots with names, dropped tables, and how long history is kept."""
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.lexer import source_position
+from pykudu_sql.planner.plan import CreateSnapshot, DropSnapshot, Plan, UndropTable
+from pykudu_sql.planner.suggestion import near
+from pykudu_sql.planner.syntax import Expression
+from pykudu_sql.planner.token_stream import TokenStream
+from pykudu_sql.storage.errors import SourcePosition, UndefinedObjectError
+
+
+def create_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`CREATE SNAPSHOT [IF NOT EXISTS] name [AS OF moment] [COMMENT 's']`."""
+    tokens.expect("CREATE", "SNAPSHOT")
+    if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
+    name = tokens.name("the snapshot's name")
+    bound = None
+    if tokens.accept("AS"):
+        tokens.expect("OF")
+        bound = next_bound(tokens, context)
+    comment = tokens.string() if tokens.accept("COMMENT") else ""
+    tokens.expect_end()
+    return CreateSnapshot(name, if_not_exists, bound, comment)
+
+
+def next_bound(tokens: TokenStream, context: PlanContext) -> int:
+    """The bound of the moment that comes next: `SNAPSHOT name`, or a constant expression.
+
+    Raises:
+        UndefinedObjectError: there is no snapshot of that name.
+        InvalidValueError, InvalidSchemaError: the expression is no moment, or no constant.
+        SnapshotInFutureError: it has not come yet.
+    """
+    from pykudu_sql.planner.expression import value_of
+    from pykudu_sql.planner.moment import moment_bound
+
+    if tokens.accept("SNAPSHOT"):
+        place = tokens.current
+        name = tokens.name("the snapshot's name")
+        position = source_position(tokens.text, place.start, len(place.text))
+        return snapshot_bound(name, context, position)
+    tokens.accept("TIMESTAMP")
+    expression = _up_to_comment(tokens)
+    position = source_position(tokens.text, expression.start, len(expression.text))
+    return moment_bound(value_of(expression, tokens.text, context), context, position)
+
+
+def _up_to_comment(tokens: TokenStream) -> Expression:
+    first = last = tokens.current
+    while not tokens.at_end() and not tokens.at("COMMENT"):
+        last = tokens.take()
+    if tokens.current is first:
+        raise tokens.error("a moment")
+    return Expression(tokens.text[first.start : last.end], first.start)
+
+
+def snapshot_bound(name: str, context: PlanContext, position: SourcePosition | None) -> int:
+    """The bound of a named snapshot.
+
+    Raises:
+        UndefinedObjectError: there is none; a near name is suggested.
+    """
+    found = context.snapshots.get(name)
+    if found is None:
+        raise UndefinedObjectError(
+            f"snapshot '{name}' does not exist",
+            hint=near(name, context.snapshots) or "SHOW SNAPSHOTS lists them",
+            position=position,
+        )
+    return found.bound
+
+
+def drop_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DROP SNAPSHOT [IF EXISTS] name`."""
+    tokens.expect("DROP", "SNAPSHOT")
+    if_exists = tokens.accept("IF", "EXISTS")
+    name = tokens.name("the snapshot's name")
+    tokens.expect_end()
+    return DropSnapshot(name, if_exists)
+
+
+def undrop(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`UNDROP TABLE t [AS new_name]`."""
+    tokens.expect("UNDROP", "TABLE")
+    name = tokens.table_name()
+    new_name = tokens.table_name() if tokens.accept("AS") else None
+    tokens.expect_end()
+    return UndropTable(name, new_name)

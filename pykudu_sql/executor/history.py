@@ -1,0 +1,104 @@
+"""Snapshots with names, dropped tables and the age that history is kept to."""
+
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan import CreateSnapshot, DropSnapshot, SetDatabase, UndropTable
+from pykudu_sql.result import Header, Outcome, Row, header
+from pykudu_sql.settings import history_age
+from pykudu_sql.storage.common.hybrid_time import to_micros
+from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.errors import ProgrammingError
+from pykudu_sql.storage.history import DEFAULT_MAX_AGE, FOR_EVER
+
+_TEXT = DataType(Kind.STRING)
+_NUMBER = DataType(Kind.INT64)
+_MOMENT = DataType(Kind.UNIXTIME_MICROS)
+_SNAPSHOTS = header(
+    ("name", _TEXT),
+    ("moment", _MOMENT),
+    ("timestamp", _NUMBER),
+    ("created", _MOMENT),
+    ("comment", _TEXT),
+)
+_DROPPED_TABLES = header(
+    ("name", _TEXT), ("dropped", _MOMENT), ("kept_until", _MOMENT), ("table_id", _TEXT)
+)
+HISTORY_MAX_AGE = "history_max_age"
+
+
+def create_snapshot(state: SessionState, plan: CreateSnapshot) -> Outcome:
+    """CREATE SNAPSHOT."""
+    definitions = state.store.definitions
+    if plan.if_not_exists and plan.name in definitions.snapshots:
+        return Outcome(message="Snapshot already exists.")
+    if plan.bound is not None:
+        state.store.settle(plan.bound)
+    definitions.create_snapshot(plan.name, plan.bound, plan.comment)
+    return Outcome(message="Snapshot has been created.")
+
+
+def drop_snapshot(state: SessionState, plan: DropSnapshot) -> Outcome:
+    """DROP SNAPSHOT."""
+    definitions = state.store.definitions
+    if plan.if_exists and plan.name not in definitions.snapshots:
+        return Outcome(message="Snapshot does not exist.")
+    definitions.drop_snapshot(plan.name)
+    return Outcome(message="Snapshot has been dropped.")
+
+
+def undrop_table(state: SessionState, plan: UndropTable) -> Outcome:
+    """UNDROP TABLE."""
+    table = state.store.definitions.undrop_table(plan.name, plan.new_name)
+    return Outcome(message=f"Table '{table.name}' is back.")
+
+
+def set_database(state: SessionState, plan: SetDatabase) -> Outcome:
+    """SET DATABASE: a setting that the database itself remembers."""
+    if plan.name != HISTORY_MAX_AGE:
+        raise ProgrammingError(
+            f"the database does not remember a setting '{plan.name}'",
+            hint=f"it remembers {HISTORY_MAX_AGE}; others are given to connect() or to SET",
+            sqlstate="42704",
+        )
+    age = None if plan.value is None else history_age(plan.value)
+    state.store.definitions.set_history_max_age(age)
+    return Outcome(message=f"Setting {plan.name} of the database has been changed.")
+
+
+def history_age_row(state: SessionState) -> tuple[str | None, ...]:
+    """The row of SHOW SETTINGS for what the database remembers."""
+    return (
+        HISTORY_MAX_AGE,
+        str(state.store.history.max_age),
+        str(DEFAULT_MAX_AGE),
+        "seconds",
+        "DATABASE",
+        "how long tables keep history unless they say otherwise, -1 for ever; SET DATABASE "
+        "changes it",
+    )
+
+
+def snapshot_rows(state: SessionState) -> tuple[Header, list[Row]]:
+    """SHOW SNAPSHOTS: the newest moment that each still sees, as time and as hybrid timestamp."""
+    rows: list[Row] = [
+        (
+            named.name,
+            _MOMENT.from_cell(to_micros(named.bound - 1)),
+            named.bound - 1,
+            _MOMENT.from_cell(to_micros(named.created)),
+            named.comment,
+        )
+        for named in state.store.definitions.snapshots.values()
+    ]
+    return _SNAPSHOTS, sorted(rows, key=lambda row: row[0])
+
+
+def dropped_table_rows(state: SessionState) -> tuple[Header, list[Row]]:
+    """SHOW DROPPED TABLES, the one dropped last first; NULL is for ever."""
+    store = state.store
+    rows: list[Row] = []
+    for found in store.definitions.dropped_tables():
+        age = store.history.age_of(found.table)
+        dropped = to_micros(found.dropped)
+        until = None if age == FOR_EVER else _MOMENT.from_cell(dropped + age * 1_000_000)
+        rows.append((found.table.name, _MOMENT.from_cell(dropped), until, found.table.id))
+    return _DROPPED_TABLES, rows[::-1]

@@ -1,0 +1,51 @@
+"""What a scan did: how much of its table it looked at, and how much it could leave unread.
+
+Kudu counts the same for each scanner (`common/iterator_stats.h`). A collector belongs to one thread
+at a time; a scan that reads rowsets side by side has one for each and adds them up.
+"""
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(slots=True)
+class ScanStats:
+    """Counts of one scan, all of them growing.
+
+    Attributes:
+        tablets: of the table.
+        tablets_pruned: of them left out by their partitions.
+        rowsets: of the other tablets, in memory and on disk.
+        rowsets_pruned: of them left out by the snapshot, their keys, zone maps or dictionaries.
+        blocks: of the columns wanted, in the rowsets that were read.
+        blocks_skipped: of them not looked at, since no row in them can match or did match.
+        blocks_decoded: blocks that were decoded, as no cache had them.
+        bytes_decoded: what these came to in memory.
+        deltas_applied: deltas of the rowsets read that the snapshot needs.
+        rows_scanned: rows that the predicate was evaluated on, or all that were read without one.
+        rows_returned: rows that the scan gave.
+    """
+
+    tablets: int = 0
+    tablets_pruned: int = 0
+    rowsets: int = 0
+    rowsets_pruned: int = 0
+    blocks: int = 0
+    blocks_skipped: int = 0
+    blocks_decoded: int = 0
+    bytes_decoded: int = 0
+    deltas_applied: int = 0
+    rows_scanned: int = 0
+    rows_returned: int = 0
+
+    @property
+    def blocks_read(self) -> int:
+        """Blocks that were looked at, decoded or cached."""
+        return self.blocks - self.blocks_skipped
+
+    def add(self, other: "ScanStats") -> None:
+        """Add what another collector counted."""
+        for name in _NAMES:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+_NAMES = tuple(field.name for field in fields(ScanStats))

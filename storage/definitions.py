@@ -1,0 +1,209 @@
+"""Changes of the catalog: tables made, altered, dropped and brought back, and named snapshots.
+
+Each change is one edit of the manifest with a hybrid time of its own, made under the commit lock
+after a sync of the log: it is atomic and durable, no commit of an earlier time comes later, and a
+read AS OF an earlier moment does not see it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pykudu_sql.storage.alter import AlterStep, RenameTable, apply_steps
+from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo
+from pykudu_sql.storage.catalog_history import DroppedTable
+from pykudu_sql.storage.committer import Committer
+from pykudu_sql.storage.common.hybrid_time import format_timestamp
+from pykudu_sql.storage.common.schema import Schema
+from pykudu_sql.storage.errors import (
+    DuplicateObjectError,
+    HistoryPurgedError,
+    UndefinedObjectError,
+    UndefinedTableError,
+)
+from pykudu_sql.storage.history import History
+from pykudu_sql.storage.snapshots import NamedSnapshot
+from pykudu_sql.storage.store_state import StoreState
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+OpenTablet = Callable[[TabletInfo, Schema], Tablet]
+
+
+class Definitions:
+    """Changes the catalog of one store. Safe for threads."""
+
+    def __init__(
+        self,
+        committer: Committer,
+        history: History,
+        state: Callable[[], StoreState],
+        record: Callable[[dict[str, Any]], None],
+        open_tablet: OpenTablet,
+    ) -> None:
+        """Change the catalog of a store.
+
+        Args:
+            committer: gives changes their times.
+            history: lets readers in.
+            state: what the manifest says.
+            record: appends an edit to the manifest.
+            open_tablet: the tablet of a description, made if it is not there.
+        """
+        self._committer = committer
+        self._history = history
+        self._state = state
+        self._record = record
+        self._open_tablet = open_tablet
+
+    @property
+    def _catalog(self) -> Catalog:
+        return self._state().history.latest
+
+    def create_table(self, table: TableInfo) -> TableInfo:
+        """Add a table that has not been there before.
+
+        Raises:
+            DuplicateObjectError: the name is taken.
+        """
+        with self._committer.lock:
+            self._record_table(table)
+        return self._catalog.table(table.name)
+
+    def alter_table(self, name: str, steps: Sequence[AlterStep]) -> TableInfo:
+        """Change a table, all steps or none.
+
+        Raises:
+            UndefinedTableError: no such table.
+            ProgrammingError: a step breaks a rule.
+        """
+        with self._committer.lock:
+            table = apply_steps(self._catalog.table(name), steps)
+            self._record_table(table)
+        return self._catalog.table(table.name)
+
+    def drop_table(self, name: str) -> None:
+        """Drop a table; its rows stay readable AS OF earlier times, within its history age.
+
+        Raises:
+            UndefinedTableError: no such table.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            table_id = self._catalog.table(name).id
+            timestamp = self._committer.clock.now()
+            self._record_change({"op": "drop", "ts": timestamp, "table": table_id})
+
+    def dropped_tables(self) -> Iterator[DroppedTable]:
+        """The dropped tables that can be brought back, in the order in which they were dropped."""
+        for dropped in self._state().history.dropped():
+            if self._history.mark(dropped.table.id) <= dropped.dropped:
+                yield dropped
+
+    def undrop_table(self, name: str, new_name: str | None) -> TableInfo:
+        """Bring the table of a name that was dropped last back, as it was.
+
+        Args:
+            name: that it had.
+            new_name: that it is to have, None for the same.
+
+        Raises:
+            UndefinedTableError: no table of that name was dropped.
+            HistoryPurgedError: one was, longer ago than its history age.
+            DuplicateObjectError: the name is taken.
+        """
+        with self._committer.lock:
+            state = self._state()
+            named = [d for d in state.history.dropped() if d.table.name == name]
+            if not named:
+                raise UndefinedTableError(
+                    f"there is no dropped table '{name}'", hint="SHOW DROPPED TABLES lists them"
+                )
+            newest = named[-1]
+            mark = self._history.mark(newest.table.id)
+            if mark > newest.dropped:
+                raise HistoryPurgedError(
+                    f"table '{name}' was dropped at {format_timestamp(newest.dropped)}, "
+                    f"and its history goes back to {format_timestamp(mark)} only"
+                )
+            steps = [] if new_name is None else [RenameTable(new_name)]
+            table = apply_steps(newest.table, steps)
+            self._record_table(table)
+        return self._catalog.table(table.name)
+
+    def _record_table(self, table: TableInfo) -> None:
+        """Record a table's new state. The caller holds the commit lock."""
+        self._committer.check_writable()
+        timestamp = self._committer.clock.now()
+        self._catalog.with_table(table, timestamp)
+        stored = TableInfo.from_json(table.to_json())
+        for info in stored.tablets:
+            self._open_tablet(info, stored.schema).change_schema(stored.schema)
+        self._record_change({"op": "table", "ts": timestamp, "table": table.to_json()})
+
+    def _record_change(self, edit: dict[str, Any]) -> None:
+        """Record an edit that has a time. The caller holds the commit lock."""
+        self._committer.sync()
+        self._record(edit)
+        self._committer.mvcc.publish(edit["ts"])
+
+    @property
+    def snapshots(self) -> Mapping[str, NamedSnapshot]:
+        """The named snapshots, by name."""
+        return self._state().snapshots
+
+    def create_snapshot(self, name: str, bound: int | None, comment: str) -> NamedSnapshot:
+        """Give a snapshot a name, which keeps the history it needs until it is dropped.
+
+        Args:
+            name: lower case.
+            bound: in the past and settled; None for the newest.
+            comment: for people.
+
+        Raises:
+            DuplicateObjectError: the name is taken.
+            HistoryPurgedError: a table there was cannot be read at that bound any more.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            if name in self.snapshots:
+                raise DuplicateObjectError(
+                    f"snapshot '{name}' exists already",
+                    hint="choose another name, or drop it first",
+                    sqlstate="42710",
+                )
+            at = self._committer.mvcc.bound if bound is None else bound
+            history = self._state().history
+            if at < history.complete_since:
+                raise HistoryPurgedError(
+                    f"there is no full history as of {format_timestamp(at - 1)} any more",
+                    hint=f"all tables are known since {format_timestamp(history.complete_since)}",
+                )
+            hold = self._history.hold(history.at(at).tables.values(), at)
+            named = NamedSnapshot(name, at, self._committer.clock.now(), comment)
+            named.check()
+            self._record_change(named.to_edit())
+            self._history.snapshots.release(hold)
+        return named
+
+    def drop_snapshot(self, name: str) -> None:
+        """Drop a named snapshot.
+
+        Raises:
+            UndefinedObjectError: there is none of that name.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            if name not in self.snapshots:
+                raise UndefinedObjectError(
+                    f"snapshot '{name}' does not exist", hint="SHOW SNAPSHOTS lists them"
+                )
+            self._record({"op": "drop_snapshot", "name": name})
+
+    def set_history_max_age(self, seconds: int | None) -> None:
+        """Say how long tables keep history unless they say otherwise.
+
+        Args:
+            seconds: -1 for ever, None for the default.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            self._record({"op": "database", "history_max_age": seconds})

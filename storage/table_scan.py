@@ -1,0 +1,221 @@
+"""One scan of one table: which rowsets it reads, side by side or in order, whole or as a stream.
+
+What Kudu's client does with the tablets of a table (`client/scanner-internal.h`), with rowsets for
+tablets, since they are in the same process: partitions are pruned by whoever makes the scan, then
+rowsets are read by the threads of a pool, each by itself.
+
+* `to_table` brings everything into memory, a rowset a task.
+* `batches` streams: each thread has one stretch of one rowset at hand, so what memory holds does
+  not grow with the table.
+* With a limit, or in key order, rowsets are read a stretch at a time and no further than needed.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from pykudu_sql.storage.common.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.row_filter import RowFilter
+from pykudu_sql.storage.common.scan_spec import ScanOrder, ScanSpec
+from pykudu_sql.storage.common.scan_stats import ScanStats
+from pykudu_sql.storage.common.schema import ColumnSchema, Schema
+from pykudu_sql.storage.scan_token import BATCH_ROWS, batches_of, scan_schema
+from pykudu_sql.storage.snapshots import Hold
+from pykudu_sql.storage.table import assemble
+from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.key_merge import KeyedSource, keyed, merge_by_key, sorted_by_key
+from pykudu_sql.storage.tablet.rowset import RowBlock, RowSet
+
+PARALLEL_ROWS = 200_000
+ORDERED_ROWS = 16 * 1024
+_LEAST_STRETCH = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RowSetRead:
+    """One rowset of a scan.
+
+    Attributes:
+        rowset: to be read.
+        own: a transaction's uncommitted changes of it.
+    """
+
+    rowset: RowSet
+    own: DeltaMemStore | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableScan:
+    """A scan, its tablets pruned.
+
+    Attributes:
+        schema: of the table at the moment that is read.
+        spec: what is asked.
+        snapshot: whose history is kept for as long as the scan lasts.
+        reads: the rowsets of the tablets that may have matching rows.
+        pool: its threads read.
+        workers: how many these are.
+        stats: counts what is done; None for nobody who wants to know.
+    """
+
+    schema: Schema
+    spec: ScanSpec
+    snapshot: Hold
+    reads: Sequence[RowSetRead]
+    pool: Executor
+    workers: int
+    stats: ScanStats | None
+
+    @property
+    def bound(self) -> int:
+        """Of the snapshot."""
+        return self.snapshot.bound
+
+    @property
+    def columns(self) -> tuple[ColumnSchema, ...]:
+        """The columns wanted, in order."""
+        return tuple(self.schema.by_id[i] for i in self.spec.column_ids)
+
+    def row_filter(self) -> RowFilter | None:
+        """The predicate, ready to drop rows."""
+        if self.spec.predicate is None:
+            return None
+        return RowFilter.of(self.spec.predicate, self.schema.key_columns, self.schema.columns)
+
+    def to_table(self) -> pa.Table:
+        """All rows, a chunk a stretch, with the columns' names."""
+        return assemble(self.columns, self._blocks())
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows as they are read, strings without dictionaries."""
+        schema = scan_schema(self.columns)
+        stops_early = self.spec.limit is not None or self.spec.order is ScanOrder.KEY
+        blocks = self._blocks() if stops_early else self._streamed()
+        for block in blocks:
+            yield from batches_of(schema, block.columns, block.length)
+
+    def _blocks(self) -> Iterator[RowBlock]:
+        """Blocks of any size."""
+        if self.spec.order is ScanOrder.KEY:
+            return self._until_limit(self._by_key())
+        if self.spec.limit is not None:
+            return self._until_limit(self._one_by_one())
+        return self._whole_rowsets()
+
+    def _whole_rowsets(self) -> Iterator[RowBlock]:
+        """Every rowset in one go; side by side, when they are large."""
+        wanted = self.row_filter()
+        rows = sum(read.rowset.row_count(self.bound) for read in self.reads)
+        if len(self.reads) == 1 or rows <= PARALLEL_ROWS:
+            for read in self.reads:
+                yield from self._scan(read, wanted, None, self.stats)
+            return
+
+        def scan(read: RowSetRead) -> tuple[list[RowBlock], ScanStats | None]:
+            stats = None if self.stats is None else ScanStats()
+            return list(self._scan(read, wanted, None, stats)), stats
+
+        for blocks, stats in self.pool.map(scan, self.reads):
+            if self.stats is not None and stats is not None:
+                self.stats.add(stats)
+            yield from blocks
+
+    def _one_by_one(self) -> Iterator[RowBlock]:
+        """A stretch after the other, exactly the rows that match."""
+        wanted = self.row_filter()
+        exact = None if wanted is None else wanted.exactly()
+        for read in self.reads:
+            yield from self._scan(read, exact, self._stretch(BATCH_ROWS), self.stats)
+
+    def _streamed(self) -> Iterator[RowBlock]:
+        """Stretches of as many rowsets at a time as there are threads, in turn."""
+        wanted = self.row_filter()
+        counts = [None if self.stats is None else ScanStats() for _ in self.reads]
+        waiting = deque(
+            self._scan(read, wanted, BATCH_ROWS, stats)
+            for read, stats in zip(self.reads, counts, strict=True)
+        )
+        running: deque[tuple[Iterator[RowBlock], Future[RowBlock | None]]] = deque()
+        try:
+            while waiting or running:
+                while waiting and len(running) < self.workers:
+                    running.append(self._ahead(waiting.popleft()))
+                blocks, coming = running.popleft()
+                block = coming.result()
+                if block is not None:
+                    running.append(self._ahead(blocks))
+                    yield block
+        finally:
+            wait([coming for _, coming in running])
+            running.clear()
+            waiting.clear()
+            if self.stats is not None:
+                for stats in counts:
+                    self.stats.add(stats or ScanStats())
+
+    def _ahead(
+        self, blocks: Iterator[RowBlock]
+    ) -> tuple[Iterator[RowBlock], Future[RowBlock | None]]:
+        """Blocks, and the next of them on its way."""
+        return blocks, self.pool.submit(next, blocks, None)
+
+    def _by_key(self) -> Iterator[RowBlock]:
+        """Stretches in key order over all tablets, exactly the rows that match."""
+        wanted = self.row_filter()
+        exact = None if wanted is None else wanted.exactly()
+        encoder = KeyEncoder(self.schema.key_columns)
+        with_keys = replace(
+            self, spec=replace(self.spec, column_ids=(*self.schema.key_ids, *self.spec.column_ids))
+        )
+        sources = [with_keys._source(read, exact, encoder) for read in self.reads]
+        for block in merge_by_key(sources):
+            yield RowBlock(block.columns, len(block.keys))
+
+    def _source(
+        self, read: RowSetRead, row_filter: RowFilter | None, encoder: KeyEncoder
+    ) -> KeyedSource:
+        """A rowset, to be read by key."""
+        rowset, stretch = read.rowset, self._stretch(ORDERED_ROWS)
+        if isinstance(rowset, DiskRowSet):
+            return KeyedSource(
+                rowset.meta.min_key,
+                lambda: keyed(self._scan(read, row_filter, stretch, self.stats), encoder),
+            )
+        return KeyedSource(
+            b"",
+            lambda: sorted_by_key(self._scan(read, row_filter, None, self.stats), encoder, stretch),
+        )
+
+    def _stretch(self, most: int) -> int:
+        """Rows to look at in one go: not many more than a limit asks for."""
+        limit = self.spec.limit
+        return most if limit is None else min(max(limit, _LEAST_STRETCH), most)
+
+    def _until_limit(self, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
+        """Blocks until they hold as many rows as are wanted; the last is cut."""
+        left = self.spec.limit
+        for block in blocks:
+            if left is None:
+                yield block
+                continue
+            if left > 0:
+                rows = min(block.length, left)
+                yield RowBlock([values.slice(0, rows) for values in block.columns], rows)
+                left -= rows
+            if left <= 0:
+                return
+
+    def _scan(
+        self,
+        read: RowSetRead,
+        row_filter: RowFilter | None,
+        stretch: int | None,
+        stats: ScanStats | None,
+    ) -> Iterator[RowBlock]:
+        return read.rowset.scan(
+            self.columns, row_filter, self.bound, read.own, stretch=stretch, stats=stats
+        )
