@@ -200,11 +200,9 @@ def _with_versions(tokens: list[Token]) -> list[Token]:
             continue
         if token.token_type is TokenType.ALIAS and _is_as_of(tokens, i):
             if _names_snapshot(tokens, i):
-                name = tokens[i + 3]
-                folded = name.text.lower() if name.token_type is TokenType.VAR else name.text
                 out.append(_like(token, TokenType.FOR, "FOR"))
                 out.append(_like(tokens[i + 1], TokenType.VAR, "VERSION"))
-                out.append(_like(name, TokenType.STRING, folded))
+                out.append(_like(tokens[i + 3], TokenType.STRING, tokens[i + 3].text))
                 skip = 3
                 continue
             explicit = tokens[i + 2].text.upper() == "TIMESTAMP"
@@ -231,7 +229,9 @@ def _names_snapshot(tokens: list[Token], i: int) -> bool:
     """Whether `AS OF` at this place is followed by `SNAPSHOT name`."""
     if i + 3 >= len(tokens) or tokens[i + 2].text.upper() != "SNAPSHOT":
         return False
-    return tokens[i + 3].token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+    name = tokens[i + 3]
+    quoted = name.token_type is TokenType.IDENTIFIER
+    return quoted or (name.token_type is not TokenType.STRING and name.text.isidentifier())
 
 
 def _numbered(tokens: list[Token]) -> list[Token]:

@@ -42,6 +42,8 @@ from pykudu_sql.planner.template import (
 from pykudu_sql.planner.value import Parameter, ParameterValues, Value
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition_pruner import prune
+from pykudu_sql.storage.common.scan_spec import ScanOrder
+from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.system_catalog import is_system
 
 _INDENT = "  "
@@ -56,12 +58,14 @@ class ScanFacts:
         rowsets_read: how many of them can hold matching rows.
         rows: rows it returned.
         seconds: time it took.
+        stats: what it read and what it left unread.
     """
 
     rowsets: int | None = None
     rowsets_read: int | None = None
     rows: int | None = None
     seconds: float | None = None
+    stats: ScanStats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +196,27 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details.append(f"pushed: {predicate_text(scan.predicate, table.schema)}")
     if scan.limit is not None:
         details.append(f"limit: {scan.limit}")
+    if scan.order is not ScanOrder.NONE:
+        details.append(f"order: by {scan.order}")
     details.append(f"columns: {_names(table, scan.column_ids)}")
+    if known.stats is not None:
+        details += _read(known.stats)
     if known.rows is not None:
         took = "" if known.seconds is None else f" in {known.seconds * 1000:.1f} ms"
         details.append(f"returned: {known.rows} rows{took}")
     return _tree(f"SCAN {table.name} ({scan.name})", details)
+
+
+def _read(stats: ScanStats) -> list[str]:
+    """What a scan did, a line for each thing that can be large."""
+    return [
+        f"rowsets read: {stats.rowsets - stats.rowsets_pruned} of {stats.rowsets}",
+        f"blocks read: {stats.blocks_read} of {stats.blocks}",
+        f"decoded: {stats.blocks_decoded} {_plural('block', stats.blocks_decoded)}, "
+        f"{stats.bytes_decoded} bytes",
+        f"deltas applied: {stats.deltas_applied}",
+        f"scanned: {stats.rows_scanned} rows",
+    ]
 
 
 def _pruning(scan: Scan, facts: ExplainFacts) -> str:

@@ -93,7 +93,7 @@ def version_bound(version: exp.Version, text: str, context: PlanContext) -> int:
             f"AS OF needs a constant, not {display(moment)}", position=position, sqlstate="42P10"
         )
     if names_snapshot(version):
-        return snapshot_bound(moment.name, context, position)
+        return snapshot_bound(moment.name.lower(), context, position)
     return moment_bound(constant_value(moment, context), context, position)
 
 

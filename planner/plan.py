@@ -11,10 +11,11 @@ may differ next time (the time of day, a change of the schema).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import ClassVar
 
+from pykudu_sql.planner.listing_plans import Describe, Show, ShowKind
 from pykudu_sql.planner.store_plans import (
     CreateSnapshot,
     DropSnapshot,
@@ -30,6 +31,7 @@ from pykudu_sql.storage.alter import AlterStep
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.scan_spec import ScanOrder, Summary
 from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.common.table_properties import Properties
 from pykudu_sql.storage.common.types import DataType
@@ -45,7 +47,8 @@ class Scan:
         column_ids: columns the query uses, never empty, in the table's column order.
         predicate: rows that do not match it cannot matter; the query filters again. None keeps
             all. Filled with `planner.template.bind_predicate`.
-        limit: enough rows, or None for all.
+        limit: enough rows if the predicate holds for all of them, or None for all.
+        order: in which they come; with a limit, the first of that order.
         bound: commits below this hybrid time are visible; None reads the transaction's snapshot
             with its own writes.
     """
@@ -56,6 +59,7 @@ class Scan:
     predicate: PredicateTemplate | None = None
     limit: int | None = None
     bound: int | None = None
+    order: ScanOrder = ScanOrder.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,10 @@ class Query:
         parameters: keys of the values of `$1`, `$2`, ... in that order; a key may repeat.
         names: the result's column names, as many as it has columns.
         cacheable: whether the same text gives the same plan under the same catalog.
+        expected: rows that come out if the limit of the one scan was enough. Scans drop fewer rows
+            than the query, so the rows of a limited scan may turn out to be too few.
+        summary: what the columns of the one row are, if they are facts about the whole table of
+            the one scan; else nothing.
     """
 
     sql: str
@@ -76,6 +84,24 @@ class Query:
     parameters: tuple[ParameterKey, ...]
     names: tuple[str, ...]
     cacheable: bool = True
+    expected: int | None = None
+    summary: tuple[Summary, ...] = ()
+
+    def is_cut_short(self, scanned: int, rows: int) -> bool:
+        """Whether the scan must go further: its limit left out rows that the query needs.
+
+        Args:
+            scanned: rows that the one scan gave.
+            rows: rows that the query made of them.
+        """
+        if self.expected is None or rows >= self.expected:
+            return False
+        return any(scan.limit is not None and scanned >= scan.limit for scan in self.scans)
+
+    def unlimited(self) -> "Query":
+        """The same with a scan of every row."""
+        scans = (replace(scan, limit=None, order=ScanOrder.NONE) for scan in self.scans)
+        return replace(self, scans=tuple(scans), expected=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,47 +293,6 @@ class SetOption:
 
     name: str
     value: bool | int | float | str | None
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-
-class ShowKind(StrEnum):
-    """What SHOW can list."""
-
-    TABLES = "TABLES"
-    CREATE_TABLE = "CREATE TABLE"
-    PARTITIONS = "PARTITIONS"
-    RANGE_PARTITIONS = "RANGE PARTITIONS"
-    TABLETS = "TABLETS"
-    ROWSETS = "ROWSETS"
-    COLUMN_FILES = "COLUMN FILES"
-    HASH_SCHEMA = "HASH SCHEMA"
-    ROW_ERRORS = "ROW ERRORS"
-    SETTINGS = "SETTINGS"
-    SNAPSHOTS = "SNAPSHOTS"
-    DROPPED_TABLES = "DROPPED TABLES"
-
-
-@dataclass(frozen=True, slots=True)
-class Show:
-    """SHOW of something, of a table where the kind needs one.
-
-    Attributes:
-        pattern: a LIKE pattern over names where the kind lists names, or None.
-    """
-
-    kind: ShowKind
-    table: TableInfo | None = None
-    pattern: str | None = None
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-
-@dataclass(frozen=True, slots=True)
-class Describe:
-    """DESCRIBE of a table."""
-
-    table: TableInfo
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 

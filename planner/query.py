@@ -14,6 +14,7 @@ from pykudu_sql.planner.binder import SCAN_PREFIX, BoundQuery, bind
 from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse, to_sql
+from pykudu_sql.planner.few_rows import RowLimit, row_limit, summaries
 from pykudu_sql.planner.key_access import key_lookup
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.moment import fold_current
@@ -23,6 +24,7 @@ from pykudu_sql.planner.rules import apply_rules
 from pykudu_sql.planner.sources import TableReference
 from pykudu_sql.planner.template import PredicateTemplate
 from pykudu_sql.planner.value import ParameterKey
+from pykudu_sql.storage.common.scan_spec import ScanOrder
 from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.errors import SyntaxError
 
@@ -65,7 +67,8 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Query:
     predicates = push_down(bound, context)
     for star, covered in bound.stars:
         _hide_counters(star, covered)
-    scans = _Scans(_row_limit(tree, bound, predicates))
+    limit, summary = row_limit(tree, bound), summaries(tree, bound)
+    scans = _Scans(limit)
     for reference in bound.references:
         scans.put(reference, predicates.get(id(reference)))
     for column in tree.find_all(exp.Column):
@@ -73,7 +76,15 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Query:
     _fold_names(tree)
     tree = apply_rules(tree)
     parameters = _number_parameters(tree)
-    return Query(to_sql(tree), scans.made(), parameters, bound.names, not bound.volatile)
+    return Query(
+        to_sql(tree),
+        scans.made(),
+        parameters,
+        bound.names,
+        not bound.volatile,
+        None if limit is None else limit.expected,
+        summary,
+    )
 
 
 def _fold_names(tree: exp.Expr) -> None:
@@ -98,8 +109,9 @@ class _Scans:
     put together, unless a `*` shows what the scan has.
     """
 
-    def __init__(self, limit: int | None) -> None:
-        self._limit = limit
+    def __init__(self, limit: RowLimit | None) -> None:
+        self._limit = None if limit is None else limit.rows
+        self._order = ScanOrder.NONE if limit is None else limit.order
         self._scans: list[Scan] = []
         self._starred: list[bool] = []
 
@@ -120,7 +132,7 @@ class _Scans:
     def _name(self, reference: TableReference, predicate: PredicateTemplate | None) -> str:
         schema = reference.table.schema
         own = _in_order(schema, reference.used or {_narrowest(schema)})
-        rows = Scan("", reference.table, (), predicate, self._limit, reference.bound)
+        rows = Scan("", reference.table, (), predicate, self._limit, reference.bound, self._order)
         for i, made in enumerate(self._scans):
             same_table = made.table is reference.table
             if not same_table or replace(made, name="", column_ids=()) != rows:
@@ -145,39 +157,6 @@ def _narrowest(schema: Schema) -> int:
     """A column to count rows by: of the key, and the fewest bytes."""
     widths = {c.id: c.type.width or 1 << 16 for c in schema.key_columns}
     return min(widths, key=lambda column_id: widths[column_id])
-
-
-def _row_limit(
-    tree: exp.Expr, bound: BoundQuery, predicates: dict[int, PredicateTemplate]
-) -> int | None:
-    """How many rows of its one table a query needs; None for all.
-
-    Only a SELECT of expressions over one table with LIMIT and no clause that drops, orders or
-    gathers rows stops early.
-    """
-    if not isinstance(tree, exp.Select) or len(bound.references) != 1 or predicates:
-        return None
-    plain = {"expressions", "from_", "limit", "offset"}
-    if any(value for name, value in tree.args.items() if name not in plain):
-        return None
-    if tree.args.get("from_") is None or tree.args["from_"].this is not bound.references[0].node:
-        return None
-    gathering = (exp.AggFunc, exp.Window, exp.Unnest, exp.Query, exp.Anonymous)
-    if any(item.find(*gathering) is not None for item in tree.expressions):
-        return None
-    limit, offset = _whole(tree.args.get("limit")), _whole(tree.args.get("offset"))
-    if limit is None or (offset is None and tree.args.get("offset") is not None):
-        return None
-    return limit + (offset or 0)
-
-
-def _whole(clause: exp.Expr | None) -> int | None:
-    if not isinstance(clause, exp.Limit | exp.Offset) or clause.args.get("expressions"):
-        return None
-    count = clause.expression
-    if not isinstance(count, exp.Literal) or count.is_string or not count.this.isdigit():
-        return None
-    return int(count.this)
 
 
 def _number_parameters(tree: exp.Expr) -> tuple[ParameterKey, ...]:

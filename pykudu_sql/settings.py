@@ -49,6 +49,7 @@ class SessionSettings:
     default_hash_partitions: int = 0
     as_of: int | None = None
     row_errors: str = "fail"
+    scan_memory_bytes: int = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +198,9 @@ _TABLE = (
     Setting("row_errors", Scope.SESSION, "text", _row_errors,
             "what a bad row does: 'fail' fails its statement; 'collect' leaves the row out and "
             "reports it in SHOW ROW ERRORS"),
+    Setting("scan_memory_bytes", Scope.SESSION, "bytes", _size,
+            "a query over one table whose rows take more than this reads them as a stream, "
+            "instead of holding them all"),
 )  # fmt: skip
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType({setting.name: setting for setting in _TABLE})

@@ -178,10 +178,9 @@ class Definitions:
                     hint=f"all tables are known since {format_timestamp(history.complete_since)}",
                 )
             hold = self._history.hold(history.at(at).tables.values(), at)
-            named = NamedSnapshot(name, at, self._committer.clock.now(), comment)
+            named = NamedSnapshot(name, hold.bound, self._committer.clock.now(), comment)
             named.check()
             self._record_change(named.to_edit())
-            self._history.snapshots.release(hold)
         return named
 
     def drop_snapshot(self, name: str) -> None:

@@ -108,8 +108,6 @@ def plan_tokens(
         if lease is not None:
             lease.release()
         raise
-    finally:
-        snapshots.release(hold)
     return ScanPlan(tuple(tokens), lease)
 
 

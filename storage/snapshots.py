@@ -1,8 +1,8 @@
 """Snapshots that somebody reads or has named: what keeps history from being let go.
 
 A *hold* is a claim on the snapshot of one bound. Every transaction has one, and so has every read
-AS OF an earlier moment. It lasts until it is released, or until nothing refers to it any more, so
-a reader that forgets to end holds nothing back for longer than it lives. Named snapshots are lines
+AS OF an earlier moment. It lasts until nothing refers to it any more, so a reader that forgets to
+end holds nothing back for longer than it lives. Named snapshots are lines
 of the manifest and last until they are dropped.
 
 Kudu holds history only by its age (`tablet/tablet.cc`, `Tablet::GetHistoryGcOpts`); a scan that
@@ -75,14 +75,18 @@ class SnapshotRegistry:
         """
         self._newest = newest
         self._holds: WeakSet[Hold] = WeakSet()
+        # Given to all that begin before the next commit, so that beginning costs little.
+        self._shared: Hold | None = None
         self._lock = threading.Lock()
 
     def hold_newest(self) -> Hold:
-        """Claim the newest snapshot."""
+        """Claim the newest snapshot, for as long as somebody refers to the hold."""
         with self._lock:
-            hold = Hold(self._newest())
-            self._holds.add(hold)
-        return hold
+            bound, hold = self._newest(), self._shared
+            if hold is None or hold.bound != bound:
+                hold = self._shared = Hold(bound)
+                self._holds.add(hold)
+            return hold
 
     def hold(self, bound: int) -> Hold:
         """Claim the snapshot of a bound, whose history the caller knows to be there."""
@@ -91,12 +95,8 @@ class SnapshotRegistry:
             self._holds.add(hold)
         return hold
 
-    def release(self, hold: Hold) -> None:
-        """Give a claim back. Giving it back twice is allowed."""
-        with self._lock:
-            self._holds.discard(hold)
-
     def oldest(self) -> int:
         """The lowest bound that is claimed; without claims, that of the next one to come."""
         with self._lock:
+            self._shared = None
             return min((hold.bound for hold in self._holds), default=self._newest())

@@ -33,6 +33,7 @@ from pykudu_sql.storage.tablet.rowset import RowBlock, RowSet
 PARALLEL_ROWS = 200_000
 ORDERED_ROWS = 16 * 1024
 _LEAST_STRETCH = 1024
+_STRING_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,29 @@ class TableScan:
         """The columns wanted, in order."""
         return tuple(self.schema.by_id[i] for i in self.spec.column_ids)
 
+    @property
+    def batch_schema(self) -> pa.Schema:
+        """Of the batches that `batches` gives."""
+        return scan_schema(self.columns)
+
+    def exceeds(self, size: int) -> bool:
+        """Whether all rows together may take more than so many bytes in memory.
+
+        A guess that reads nothing, from rows, widths and the sizes of files, with no regard for
+        the predicate.
+        """
+        if self.spec.limit is not None:
+            return False
+        width = sum(column.type.width for column in self.columns)
+        strings = sum(column.type.is_variable for column in self.columns)
+        total = 0
+        for read in self.reads:
+            rowset, rows = read.rowset, read.rowset.row_count(self.bound)
+            total += rows * (width + _STRING_BYTES * strings)
+            if strings and rows and isinstance(rowset, DiskRowSet):
+                total += rowset.meta.total_size
+        return total > size
+
     def row_filter(self) -> RowFilter | None:
         """The predicate, ready to drop rows."""
         if self.spec.predicate is None:
@@ -92,7 +116,7 @@ class TableScan:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows as they are read, strings without dictionaries."""
-        schema = scan_schema(self.columns)
+        schema = self.batch_schema
         stops_early = self.spec.limit is not None or self.spec.order is ScanOrder.KEY
         blocks = self._blocks() if stops_early else self._streamed()
         for block in blocks:
@@ -109,8 +133,8 @@ class TableScan:
     def _whole_rowsets(self) -> Iterator[RowBlock]:
         """Every rowset in one go; side by side, when they are large."""
         wanted = self.row_filter()
-        rows = sum(read.rowset.row_count(self.bound) for read in self.reads)
-        if len(self.reads) == 1 or rows <= PARALLEL_ROWS:
+        sizes = [self._rows_of(read.rowset, wanted) for read in self.reads]
+        if sum(size > 0 for size in sizes) <= 1 or sum(sizes) <= PARALLEL_ROWS:
             for read in self.reads:
                 yield from self._scan(read, wanted, None, self.stats)
             return
@@ -123,6 +147,12 @@ class TableScan:
             if self.stats is not None and stats is not None:
                 self.stats.add(stats)
             yield from blocks
+
+    def _rows_of(self, rowset: RowSet, row_filter: RowFilter | None) -> int:
+        """Rows that have to be looked at, as far as metadata tell."""
+        if isinstance(rowset, DiskRowSet) and not rowset.may_match(row_filter, self.bound):
+            return 0
+        return rowset.row_count(self.bound)
 
     def _one_by_one(self) -> Iterator[RowBlock]:
         """A stretch after the other, exactly the rows that match."""
@@ -198,16 +228,13 @@ class TableScan:
     def _until_limit(self, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
         """Blocks until they hold as many rows as are wanted; the last is cut."""
         left = self.spec.limit
-        for block in blocks:
-            if left is None:
-                yield block
-                continue
-            if left > 0:
-                rows = min(block.length, left)
-                yield RowBlock([values.slice(0, rows) for values in block.columns], rows)
-                left -= rows
-            if left <= 0:
-                return
+        if left is None:
+            yield from blocks
+            return
+        while left and (block := next(blocks, None)) is not None:
+            rows = min(block.length, left)
+            yield RowBlock([values.slice(0, rows) for values in block.columns], rows)
+            left -= rows
 
     def _scan(
         self,

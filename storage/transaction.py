@@ -24,7 +24,7 @@ from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_set
 from pykudu_sql.storage.common.row_result import RowResults
-from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.scan_spec import ScanSpec, Summary, SummaryKind
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import (
@@ -44,6 +44,7 @@ from pykudu_sql.storage.table import (
     take,
 )
 from pykudu_sql.storage.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.table_summary import count_rows, extremes
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.locator import Located
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
@@ -107,6 +108,32 @@ class Transaction:
         """The same rows as a stream that never holds the whole table; see `table_scan`."""
         return self.scan(table, spec, bound, stats).batches()
 
+    def summarize(
+        self, table: TableInfo, wanted: Sequence[Summary], bound: int | None = None
+    ) -> tuple[Cell, ...] | None:
+        """Facts about all rows of a table, without reading them.
+
+        Args:
+            table: as of the moment that is read.
+            wanted: which facts.
+            bound: as for `table_scan`.
+
+        Returns:
+            The facts in order, None when metadata do not tell them all exactly.
+        """
+        scan = self.scan(table, ScanSpec(()), bound)
+        facts: list[Cell] = []
+        for summary in wanted:
+            if summary.column_id is None:
+                facts.append(count_rows(scan.reads, scan.bound))
+                continue
+            column = table.schema.by_id[summary.column_id]
+            found = extremes(scan.reads, scan.bound, column)
+            if found is None:
+                return None
+            facts.append(found[summary.kind is SummaryKind.MAX])
+        return tuple(facts)
+
     def scan(
         self,
         table: TableInfo,
@@ -126,6 +153,7 @@ class Transaction:
             else:
                 own = pending.own
                 reads += [RowSetRead(rowset, own.get(rowset.id)) for rowset in pending.rowsets]
+        reads = [read for read in reads if read.rowset.row_count(snapshot.bound)]
         if stats is not None:
             stats.tablets += len(table.tablets)
             stats.tablets_pruned += len(table.tablets) - len(chosen)

@@ -7,6 +7,14 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 
+class Relation(Protocol):
+    """Rows that a query reads: an Arrow table, or what gives a new stream whenever it is asked."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows, as Arrow's C interface passes streams on."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class EngineResult:
     """The rows of a query.
@@ -24,7 +32,7 @@ class QueryEngine(Protocol):
     """Computes queries for one session, by one thread at a time."""
 
     def execute(
-        self, sql: str, relations: Mapping[str, pa.Table], parameters: Sequence[Any]
+        self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
     ) -> EngineResult:
         """Run one SELECT that the planner generated.
 

@@ -1,4 +1,4 @@
-"""SELECT: scans of tablets, and what the engine makes of them."""
+"""SELECT: what the engine makes of scans, and the rows that need no engine."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
@@ -8,19 +8,15 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-import pyarrow as pa
 
-from pykudu_sql.engine.query_engine import EngineResult
+from pykudu_sql.engine.query_engine import EngineResult, Relation
+from pykudu_sql.executor.scans import StreamedScan, relation_of, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan import ConstantRow, KeyLookup, Query, Scan
-from pykudu_sql.planner.template import bind_predicate
+from pykudu_sql.planner.plan import ConstantRow, KeyLookup, Query
 from pykudu_sql.planner.value import ParameterValues, bind_key, parameter_value
 from pykudu_sql.result import Outcome, Row, RowResult, TableResult, header
-from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
-from pykudu_sql.storage.errors import InterfaceError, ValueOutOfRangeError
-from pykudu_sql.storage.system_catalog import is_system
-from pykudu_sql.storage.system_tables import system_rows
+from pykudu_sql.storage.errors import Error, InterfaceError, ValueOutOfRangeError
 from pykudu_sql.storage.transaction import Transaction
 
 _SCALARS = frozenset(
@@ -28,15 +24,47 @@ _SCALARS = frozenset(
     | {dt.date, dt.datetime, dt.time, dt.timedelta, UUID}
 )
 _HUGE = 1 << 127
+_BIGINT = DataType(Kind.INT64)
 # Kinds whose cells are their Python values.
 _AS_STORED = frozenset(Kind) - {Kind.DATE, Kind.UNIXTIME_MICROS, Kind.DECIMAL}
 
 
 def select(state: SessionState, query: Query, parameters: ParameterValues) -> Outcome:
     """Run a query."""
-    found = compute(state, query, parameters, state.transactions.reading())
+    transaction = state.transactions.reading()
+    if query.summary:
+        row = _summarize(state, query, transaction)
+        if row is not None:
+            return row
+    found = compute(state, query, parameters, transaction)
     table = found.table.rename_columns(list(query.names))
     return Outcome(TableResult(table, found.types), table.num_rows)
+
+
+def _summarize(state: SessionState, query: Query, transaction: Transaction) -> Outcome | None:
+    """The one row of a query about whole tables, None when only reading the rows tells it."""
+    (scan,) = query.scans
+    if scan.bound is not None:
+        state.store.settle(scan.bound)
+    facts = transaction.summarize(scan.table, query.summary, scan.bound)
+    if facts is None:
+        return None
+    by_id = scan.table.schema.by_id
+    types = [
+        _BIGINT if wanted.column_id is None else _computed(by_id[wanted.column_id].type)
+        for wanted in query.summary
+    ]
+    row = tuple(
+        None if fact is None else data_type.from_cell(fact)
+        for fact, data_type in zip(facts, types, strict=True)
+    )
+    columns = header(*zip(query.names, types, strict=True))
+    return Outcome(RowResult(columns, (row,)), 1)
+
+
+def _computed(column_type: DataType) -> DataType:
+    """The type of what an engine computes from a column: lengths of text are forgotten."""
+    return DataType(Kind.STRING) if column_type.is_text else column_type
 
 
 def compute(
@@ -49,12 +77,31 @@ def compute(
         InterfaceError: a parameter has no value.
         DataError, ProgrammingError: an expression failed.
     """
-    relations: dict[str, pa.Table] = {}
+    relations: dict[str, Relation] = {}
     for scan in query.scans:
         state.checkpoint()
-        relations[scan.name] = read(state, scan, parameters, transaction)
+        relations[scan.name] = relation_of(state, query, scan, parameters, transaction)
     state.checkpoint()
-    return state.engine.execute(query.sql, relations, parameter_values(query, parameters))
+    found = run_engine(state, query, relations, parameters)
+    if query.is_cut_short(rows_at_hand(relations), found.table.num_rows):
+        return compute(state, query.unlimited(), parameters, transaction)
+    return found
+
+
+def run_engine(
+    state: SessionState,
+    query: Query,
+    relations: Mapping[str, Relation],
+    parameters: ParameterValues,
+) -> EngineResult:
+    """What the engine makes of the relations; raises as `compute` does."""
+    try:
+        return state.engine.execute(query.sql, relations, parameter_values(query, parameters))
+    except Error as error:
+        for relation in relations.values():
+            if isinstance(relation, StreamedScan) and relation.failure is not None:
+                raise relation.failure from error
+        raise
 
 
 def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
@@ -81,21 +128,6 @@ def _scalar(value: Any) -> Any:
         f"a value of type {type(value).__name__} cannot be a parameter",
         hint="pass a number, text, bytes, Decimal, date, datetime or None",
         sqlstate="07006",
-    )
-
-
-def read(
-    state: SessionState, scan: Scan, parameters: ParameterValues, transaction: Transaction
-) -> pa.Table:
-    """The rows of one scan; a superset of those that matter."""
-    if is_system(scan.table):
-        names = [scan.table.schema.by_id[i].name for i in scan.column_ids]
-        return system_rows(state.store, scan.table).select(names)
-    if scan.bound is not None:
-        state.store.settle(scan.bound)
-    predicate = bind_predicate(scan.predicate, parameters)
-    return transaction.table_scan(
-        scan.table, ScanSpec(scan.column_ids, predicate, scan.limit), scan.bound
     )
 
 

@@ -32,3 +32,24 @@ class ScanSpec:
     predicate: Predicate | None = None
     limit: int | None = None
     order: ScanOrder = ScanOrder.NONE
+
+
+class SummaryKind(StrEnum):
+    """What is asked of a table or one of its columns."""
+
+    COUNT = "COUNT"
+    MIN = "MIN"
+    MAX = "MAX"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One fact about all rows of a table.
+
+    Attributes:
+        kind: of fact.
+        column_id: whose cells MIN and MAX look at; None for COUNT.
+    """
+
+    kind: SummaryKind
+    column_id: int | None = None

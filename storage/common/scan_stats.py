@@ -14,8 +14,8 @@ class ScanStats:
     Attributes:
         tablets: of the table.
         tablets_pruned: of them left out by their partitions.
-        rowsets: of the other tablets, in memory and on disk.
-        rowsets_pruned: of them left out by the snapshot, their keys, zone maps or dictionaries.
+        rowsets: of the other tablets, in memory and on disk, that the snapshot sees rows of.
+        rowsets_pruned: of them left out by their keys, zone maps or dictionaries.
         blocks: of the columns wanted, in the rowsets that were read.
         blocks_skipped: of them not looked at, since no row in them can match or did match.
         blocks_decoded: blocks that were decoded, as no cache had them.

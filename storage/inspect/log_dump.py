@@ -71,6 +71,13 @@ def _edit(edit: Mapping[str, Any]) -> str:
             return f"tablets{commit}: " + "; ".join(map(_tablet_change, changes))
         case {"op": "log", "after": after}:
             return f"log needed after #{after}"
+        case {"op": "forget", "marks": dict(marks), "sequence": sequence}:
+            tables = ", ".join(f"{i} before {time_text(mark)}" for i, mark in marks.items())
+            return f"forget {tables}, log up to #{sequence}"
+        case {"op": "snapshot", "name": name, "bound": int(bound)}:
+            return f"snapshot {name_text(str(name))} at {time_text(bound - 1)}"
+        case {"op": "drop_snapshot", "name": name}:
+            return f"drop snapshot {name_text(str(name))}"
     return ", ".join(f"{name}={str(value)[:80]!r}" for name, value in edit.items())
 
 

@@ -62,6 +62,34 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
+TABLE = "00000000-0000-4000-8000-00000000000a"
+SENSELESS: dict[str, dict[str, Any]] = {
+    "marks of no table": {"op": "forget", "marks": {"t": 1}, "sequence": 0},
+    "a mark no clock can go on from": {"op": "forget", "marks": {TABLE: 1 << 64}, "sequence": 0},
+    "purged up to no record": {"op": "forgotten", "since": 0, "tablets": {TABLE: -1}},
+    "a snapshot without a name": {
+        "op": "snapshot", "ts": 1, "name": "", "bound": 1, "comment": ""
+    },
+    "a snapshot of no moment": {
+        "op": "snapshot", "ts": 1, "name": "s", "bound": None, "comment": ""
+    },
+    "a snapshot that is not there": {"op": "drop_snapshot", "name": "s"},
+    "an age below for ever": {"op": "database", "history_max_age": -2},
+    "an edit of a tablet that no table has": {
+        "op": "tablets", "ts": None, "sequence": 0, "tablets": [{
+            "tablet": TABLE, "rowsets": [], "dropped": [], "durable_memrowset": None,
+            "newest_rowset": 0, "newest_file": 0, "history_mark": 5,
+        }],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", SENSELESS.values(), ids=SENSELESS.keys())
+def test_edits_about_history_that_make_no_sense_are_refused(edit: dict[str, Any]) -> None:
+    with pytest.raises(CorruptionError, match=r"edit 1 of 'm\.log' makes no sense"):
+        StoreState.of([edit], "m.log")
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_an_edit_that_makes_no_sense_is_refused_by_its_number(change: str) -> None:
     edit = table_edit()

@@ -1,0 +1,49 @@
+"""Plans of the statements that list what there is: SHOW and DESCRIBE."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from pykudu_sql.planner.value import ParameterKey
+from pykudu_sql.storage.catalog import TableInfo
+
+
+class ShowKind(StrEnum):
+    """What SHOW can list."""
+
+    TABLES = "TABLES"
+    CREATE_TABLE = "CREATE TABLE"
+    PARTITIONS = "PARTITIONS"
+    RANGE_PARTITIONS = "RANGE PARTITIONS"
+    TABLETS = "TABLETS"
+    ROWSETS = "ROWSETS"
+    COLUMN_FILES = "COLUMN FILES"
+    HASH_SCHEMA = "HASH SCHEMA"
+    ROW_ERRORS = "ROW ERRORS"
+    SETTINGS = "SETTINGS"
+    SNAPSHOTS = "SNAPSHOTS"
+    DROPPED_TABLES = "DROPPED TABLES"
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """SHOW of something, of a table where the kind needs one.
+
+    Attributes:
+        pattern: a LIKE pattern over names where the kind lists names, or None.
+    """
+
+    kind: ShowKind
+    table: TableInfo | None = None
+    pattern: str | None = None
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """DESCRIBE of a table."""
+
+    table: TableInfo
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False

@@ -1,0 +1,98 @@
+"""Scans of a query as relations of the engine: whole tables, or streams where they are too large.
+
+A relation in a join is a whole table, for then the engine knows its size and plans well. A query
+over one scan that would take more than `scan_memory_bytes` reads it as a stream: what is in memory
+does not grow with the table, and a relation that the query mentions twice is scanned twice.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan import Query, Scan
+from pykudu_sql.planner.template import bind_predicate
+from pykudu_sql.planner.value import ParameterValues
+from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.scan_stats import ScanStats
+from pykudu_sql.storage.system_catalog import is_system
+from pykudu_sql.storage.system_tables import system_rows
+from pykudu_sql.storage.table_scan import TableScan
+from pykudu_sql.storage.transaction import Transaction
+
+
+class StreamedScan:
+    """A relation that is scanned anew whenever it is read.
+
+    Attributes:
+        failure: what ended a scan early; engines only tell that something did.
+    """
+
+    def __init__(self, scan: TableScan, state: SessionState) -> None:
+        """Nothing is read yet.
+
+        Args:
+            scan: to be carried out.
+            state: of the session, which may be asked to stop.
+        """
+        self.failure: Exception | None = None
+        self._scan = scan
+        self._state = state
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A new scan, as Arrow's C interface passes streams on."""
+        reader = pa.RecordBatchReader.from_batches(self._scan.batch_schema, self._batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in self._scan.batches():
+                self._state.checkpoint()
+                yield batch
+        except Exception as error:
+            self.failure = error
+            raise
+
+
+def relation_of(
+    state: SessionState,
+    query: Query,
+    scan: Scan,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    stats: ScanStats | None = None,
+) -> Relation:
+    """The rows of one scan of a query; a superset of those that matter.
+
+    Args:
+        state: of the session.
+        query: that the scan belongs to.
+        scan: to be read.
+        parameters: of the statement.
+        transaction: what it sees, unless the scan has a moment of its own.
+        stats: counts what is read and what is not.
+
+    Raises:
+        HistoryPurgedError: the moment lies before the history that is kept.
+        SnapshotInFutureError: it has not come yet.
+        CorruptionError, DiskError: the rows cannot be read.
+    """
+    if is_system(scan.table):
+        names = [scan.table.schema.by_id[i].name for i in scan.column_ids]
+        listed: Relation = system_rows(state.store, scan.table).select(names)
+        return listed
+    if scan.bound is not None:
+        state.store.settle(scan.bound)
+    predicate = bind_predicate(scan.predicate, parameters)
+    spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order)
+    asked = transaction.scan(scan.table, spec, scan.bound, stats)
+    if len(query.scans) == 1 and asked.exceeds(state.settings.scan_memory_bytes):
+        return StreamedScan(asked, state)
+    rows: Relation = asked.to_table()
+    return rows
+
+
+def rows_at_hand(relations: Mapping[str, Relation]) -> int:
+    """Rows of the relations that are whole tables."""
+    return sum(r.num_rows for r in relations.values() if isinstance(r, pa.Table))
