@@ -56,7 +56,8 @@ class Located:
         where: index into `rowsets`, -1 for a key that no rowset holds, int32[n].
         ordinals: within the rowset, int64[n].
         alive: whether the row exists at the snapshot, bool[n]. A row found dead is a ghost in the
-            MemRowSet that takes inserts; ghosts elsewhere count as not found.
+            MemRowSet that takes inserts; ghosts elsewhere count as not found, and so do rows that
+            the snapshot does not see yet.
     """
 
     rowsets: Sequence[RowSet]
@@ -116,10 +117,11 @@ def _note(
 ) -> None:
     count = rowset.row_count(bound)
     mask = rowset.view(bound, own.get(rowset.id)).alive(count)
-    alive = ordinals < count
+    visible = ordinals < count
+    alive = visible.copy()
     if mask is not None:
-        alive[alive] = mask[ordinals[alive]]
-    chosen = np.ones(len(places), np.bool_) if rowset in reusable else alive
+        alive[visible] = mask[ordinals[visible]]
+    chosen = visible if rowset in reusable else alive
     found.where[places[chosen]] = index
     found.ordinals[places[chosen]] = ordinals[chosen]
     found.alive[places[chosen]] = alive[chosen]
@@ -140,7 +142,7 @@ def find_row(
             continue
         if rowset.read_row(ordinal, (), bound, own.get(rowset.id)) is not None:
             return rowset, ordinal, True
-        if rowset in reusable:
+        if rowset in reusable and ordinal < rowset.row_count(bound):
             ghost = rowset, ordinal, False
     return ghost
 

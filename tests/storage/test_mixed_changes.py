@@ -12,7 +12,7 @@ from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
-from pykudu_sql.storage.errors import InterfaceError
+from pykudu_sql.storage.errors import InterfaceError, SerializationError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import operations, read
@@ -108,3 +108,20 @@ def test_a_closed_store_refuses_what_began_before(store: Store) -> None:
         store.drop_table("t")
     with pytest.raises(InterfaceError, match="closed"):
         store.flush()
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_a_transaction_sees_its_insert_of_a_key_that_another_one_inserted_since(
+    store: Store, one_by_one: bool
+) -> None:
+    table = table_of(store)
+    txn = store.begin()
+    store.write_row(table, RowOpKind.INSERT, {0: 1, 1: 0})
+    if one_by_one:
+        txn.write_row(table, RowOpKind.INSERT, {0: 1, 1: 7})
+    else:
+        txn.write(table, operations(table, RowOpKind.INSERT, [{0: 1, 1: 7}]))
+    assert read(txn, table) == {(1,): {0: 1, 1: 7}}
+    with pytest.raises(SerializationError):
+        txn.commit(durable=True)
+    assert store.begin().lookup(table, (1,), [1]) == (0,)
