@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pykudu_sql.storage.commit_counters import CommitCounters
-from pykudu_sql.storage.common.hybrid_time import HybridClock
+from pykudu_sql.storage.common.hybrid_time import HybridClock, from_micros, to_micros
 from pykudu_sql.storage.errors import (
     IntegrityError,
     InterfaceError,
     ReadOnlyError,
     SerializationError,
+    SnapshotInFutureError,
 )
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
@@ -106,6 +107,24 @@ class Committer:
     def sync(self) -> None:
         """Make every commit applied so far durable."""
         self._log.sync(self._log.last_sequence)
+
+    def settle(self, bound: int) -> None:
+        """Make a bound in the past readable: no commit below it is on its way any more.
+
+        Raises:
+            SnapshotInFutureError: the moment has not come yet.
+        """
+        clock = self.clock
+        if bound > from_micros(to_micros(clock.now()) + 1):
+            raise SnapshotInFutureError(
+                "the moment asked for lies in the future", hint="AS OF takes a moment in the past"
+            )
+        if bound <= self.mvcc.bound:
+            return
+        clock.update(bound)
+        with self.lock:
+            pass  # a commit that had its time already is now known to MVCC; later ones lie behind
+        self.mvcc.wait_for(bound)
 
     def close(self) -> None:
         """Let the commit that is being applied end, and refuse all others from here on."""

@@ -146,6 +146,7 @@ _EDITS: Mapping[str, Mapping[str, Shape]] = MappingProxyType(
         "forgotten": {"since": _TIME, "tablets": _is_times},
         "snapshot": {"ts": _TIME, "name": _is_text, "bound": _TIME, "comment": _is_text},
         "drop_snapshot": {"name": _is_text},
+        "clock": {"ts": _TIME},
         "database": {"history_max_age": _optional(_is_age)},
     }
 )

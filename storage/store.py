@@ -21,7 +21,7 @@ from pykudu_sql.storage.auto_increment import AutoIncrement
 from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo, new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.committer import Committer
-from pykudu_sql.storage.common.hybrid_time import HybridClock, from_micros, to_micros
+from pykudu_sql.storage.common.hybrid_time import HybridClock
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import Schema
@@ -29,7 +29,7 @@ from pykudu_sql.storage.common.table_properties import Properties
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.database_reader import DatabaseReader, TabletOpener, open_tablets
 from pykudu_sql.storage.definitions import Definitions
-from pykudu_sql.storage.errors import DiskError, InterfaceError, SnapshotInFutureError
+from pykudu_sql.storage.errors import DiskError, Error, InterfaceError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import Lease
@@ -174,7 +174,7 @@ class Store:
         clock = HybridClock(self.options.wall)
         clock.update(bound)
         read_only = self.options.read_only
-        mvcc = MvccManager(bound if read_only else clock.now())
+        mvcc = MvccManager(bound)
         self.history = History(clock, SnapshotRegistry(lambda: mvcc.bound), lambda: self._state)
         self._committer = Committer(
             clock,
@@ -325,17 +325,7 @@ class Store:
         Raises:
             SnapshotInFutureError: the moment has not come yet.
         """
-        clock = self._committer.clock
-        if bound > from_micros(to_micros(clock.now()) + 1):
-            raise SnapshotInFutureError(
-                "the moment asked for lies in the future", hint="AS OF takes a moment in the past"
-            )
-        if bound <= self._committer.mvcc.bound:
-            return
-        clock.update(bound)
-        with self._committer.lock:
-            pass  # a commit that had its time already is now known to MVCC; later ones lie behind
-        self._committer.mvcc.wait_for(bound)
+        self._committer.settle(bound)
 
     def create_table(
         self,
@@ -439,8 +429,15 @@ class Store:
         if self._closed:
             return
         self._closed = True
+        self._keep_clock()
         self._committer.close()
         self._resources.close()
+
+    def _keep_clock(self) -> None:
+        """Note the time, so that the clock never goes back behind a moment somebody was told."""
+        if not self.options.read_only:
+            with suppress(Error):  # a manifest that failed takes no edits any more
+                self._record({"op": "clock", "ts": self.now()})
 
     def _close_tablets(self) -> None:
         with ExitStack() as all_of_them:

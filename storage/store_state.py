@@ -14,6 +14,7 @@ Edits are JSON objects. `op` says which:
                    rewritten: see `CatalogHistory.complete_since` and `StoreState.purged`
     snapshot       ts, name, bound, comment: a snapshot has a name
     drop_snapshot  name: that is gone
+    clock          ts: the database was closed then
     database       history_max_age: seconds that history is kept, -1 for ever, null for the default
 """
 
@@ -112,6 +113,8 @@ class StoreState:
                 self.snapshots[named.name] = named
             case "drop_snapshot":
                 del self.snapshots[edit["name"]]
+            case "clock":
+                pass  # only its time counts
             case "database":
                 self.history_max_age = edit["history_max_age"]
             case other:

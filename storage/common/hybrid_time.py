@@ -84,10 +84,14 @@ def to_datetime(timestamp: int) -> dt.datetime:
 
 
 def format_timestamp(timestamp: int) -> str:
-    """A timestamp for people: `2026-01-31 12:00:00.000001`, and `+n` when the count is n > 0."""
+    """A timestamp for people: `2026-01-31 12:00:00.000001`, and ` (+n)` when the count is n > 0.
+
+    The last count of a microsecond is left out too: it is what a moment given as wall time has.
+    The brackets keep a reader from taking the count for a time zone.
+    """
     try:
         text = to_datetime(timestamp).isoformat(" ", "microseconds")
     except OverflowError:
         text = f"{to_micros(timestamp)} us"
     logical = timestamp & _LOGICAL_MASK
-    return f"{text}+{logical}" if logical else text
+    return text if logical in (0, _LOGICAL_MASK) else f"{text} (+{logical})"

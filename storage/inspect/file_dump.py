@@ -28,7 +28,7 @@ def dump_tablet(tablet: Tablet) -> Iterator[str]:
     for rowset in rowsets:
         meta = rowset.meta
         size = size_text(meta.total_size)
-        rows = f"{count_text(meta.rows, 'row')}, {meta.live_rows} of them live"
+        rows = f"{count_text(meta.rows, 'row')}, {meta.live_rows:,} of them live"
         yield f"rowset {meta.id}: {rows}, {size}"
         yield f"    keys {key_text(meta.min_key)} to {key_text(meta.max_key)}"
         yield from (f"    {line}" for line in _files(meta))
@@ -62,7 +62,7 @@ def _ids(column_ids: tuple[int, ...]) -> str:
 def dump_rowset(rowset: DiskRowSet, columns: Mapping[int, ColumnSchema]) -> Iterator[str]:
     """A rowset's files and, of each column, how it is stored."""
     meta, base = rowset.meta, rowset.base
-    yield f"rowset {meta.id}: {count_text(meta.rows, 'row')}, {meta.live_rows} of them live"
+    yield f"rowset {meta.id}: {count_text(meta.rows, 'row')}, {meta.live_rows:,} of them live"
     yield f"keys {key_text(meta.min_key)} to {key_text(meta.max_key)}"
     yield from _files(meta)
     for column_id, column in columns.items():

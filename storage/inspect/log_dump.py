@@ -78,6 +78,10 @@ def _edit(edit: Mapping[str, Any]) -> str:
             return f"snapshot {name_text(str(name))} at {time_text(bound - 1)}"
         case {"op": "drop_snapshot", "name": name}:
             return f"drop snapshot {name_text(str(name))}"
+        case {"op": "clock", "ts": int(time)}:
+            return f"closed at {time_text(time)}"
+        case {"op": "database", "history_max_age": age}:
+            return f"history_max_age of the database: {'default' if age is None else f'{age} s'}"
     return ", ".join(f"{name}={str(value)[:80]!r}" for name, value in edit.items())
 
 

@@ -218,6 +218,21 @@ def test_a_wall_clock_that_jumps_takes_no_history_of_what_came_after_it(tmp_path
             read(store, early)
 
 
+def test_a_moment_told_before_a_restart_is_past_after_it_though_the_clock_went_back(
+    tmp_path: Path,
+) -> None:
+    clock = Clock()
+    with opened(tmp_path / "db", clock) as store:
+        new_table(store)
+        upsert(store, {1: 1})
+        told = store.now()
+    clock.micros -= 10 * HOUR
+    with opened(tmp_path / "db", clock) as store:
+        assert upsert(store, {1: 2}) > told
+        store.settle(bound_at(told))
+        assert read(store, bound_at(told)) == {1: (1,)}
+
+
 def test_a_process_that_only_reads_is_refused_what_the_writer_let_go_of(tmp_path: Path) -> None:
     with opened(tmp_path / "db") as store:
         new_table(store)

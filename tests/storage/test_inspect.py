@@ -81,6 +81,14 @@ def test_every_part_reads_as_in_the_golden_file(path: Path) -> None:
     check_golden(GOLDEN / "inspect.txt", "\n".join(texts))
 
 
+@pytest.mark.parametrize(("age", "shown"), [(None, "default"), (3600, "3600 s")])
+def test_a_change_of_the_history_age_is_shown(path: Path, age: int | None, shown: str) -> None:
+    store = Store(LocalEnv(), str(path), StoreOptions(maintenance=False))
+    store.definitions.set_history_max_age(age)
+    store.close()
+    assert f"history_max_age of the database: {shown}\n" in show(path, "manifest")
+
+
 def test_nothing_that_comes_from_data_steers_the_terminal(path: Path) -> None:
     assert "\x1b" not in "".join(show(path, part) for part in PARTS)
 

@@ -71,5 +71,6 @@ def test_timestamps_read_as_time() -> None:
     micros = (moment - dt.datetime(1970, 1, 1)) // dt.timedelta(microseconds=1)
     assert to_datetime(from_micros(micros)) == moment
     assert format_timestamp(from_micros(micros)) == "2026-01-31 12:00:00.000001"
-    assert format_timestamp(from_micros(micros) + 2) == "2026-01-31 12:00:00.000001+2"
+    assert format_timestamp(from_micros(micros) + 2) == "2026-01-31 12:00:00.000001 (+2)"
+    assert format_timestamp(bound_at_micros(micros) - 1) == "2026-01-31 12:00:00.000001"
     assert format_timestamp(from_micros(1 << 60)) == f"{1 << 60} us"
