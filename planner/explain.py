@@ -91,7 +91,7 @@ def explain(plan: Plan, facts: ExplainFacts = NOTHING_KNOWN) -> list[str]:
     """The lines that describe a plan."""
     lines = _lines(plan, facts)
     if facts.seconds is not None:
-        rows = "" if facts.rows is None else f"{facts.rows} rows in "
+        rows = "" if facts.rows is None else f"{_rows(facts.rows)} in "
         lines.append(f"total: {rows}{facts.seconds * 1000:.1f} ms")
     return lines
 
@@ -113,7 +113,7 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             names = _names(plan.table, plan.column_ids)
             return _tree(
                 f"{_kind(plan.kind)} INTO {plan.table.name}",
-                [f"columns: {names}", f"VALUES: {plan.rows} rows"],
+                [f"columns: {names}", f"VALUES: {_rows(plan.rows)}"],
             )
         case InsertQuery():
             head = f"{_kind(plan.kind)} INTO {plan.table.name}"
@@ -203,7 +203,7 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details += _read(known.stats)
     if known.rows is not None:
         took = "" if known.seconds is None else f" in {known.seconds * 1000:.1f} ms"
-        details.append(f"returned: {known.rows} rows{took}")
+        details.append(f"returned: {_rows(known.rows)}{took}")
     return _tree(f"SCAN {table.name} ({scan.name})", details)
 
 
@@ -215,7 +215,7 @@ def _read(stats: ScanStats) -> list[str]:
         f"decoded: {stats.blocks_decoded} {_plural('block', stats.blocks_decoded)}, "
         f"{stats.bytes_decoded} bytes",
         f"deltas applied: {stats.deltas_applied}",
-        f"scanned: {stats.rows_scanned} rows",
+        f"scanned: {_rows(stats.rows_scanned)}",
     ]
 
 
@@ -254,6 +254,10 @@ def _value(table: TableInfo, column_id: int, value: Value) -> str:
 
 def _kind(kind: str) -> str:
     return kind.replace("_", " ")
+
+
+def _rows(count: int) -> str:
+    return f"{count} {_plural('row', count)}"
 
 
 def _plural(word: str, count: int) -> str:

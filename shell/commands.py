@@ -160,7 +160,17 @@ def maxwidth(session: "Session", arguments: Sequence[str]) -> None:
 @command(".settings", summary="show the choices in force")
 def settings(session: "Session", arguments: Sequence[str]) -> None:
     for field in fields(Settings):
-        session.output.write(f"{field.name}: {getattr(session.settings, field.name)}\n")
+        session.output.write(f"{field.name}: {_shown(getattr(session.settings, field.name))}\n")
+
+
+def _shown(choice: str | int | None) -> str:
+    """A choice as the commands take it."""
+    match choice:
+        case None:
+            return "as the format has it"
+        case bool():
+            return "on" if choice else "off"
+    return str(choice)
 
 
 @command(".read", "\\i", arguments="FILE", summary="run a script")

@@ -91,7 +91,7 @@ def _decode_fixed(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
         end = position + block.rows * column_type.width
         _decode_fixed_block(block, column_type, out[position:end])
         if column_type.kind in _BOUNDED:
-            _check_range(out[position:end], column_type)
+            check_range(out[position:end], column_type)
         position = end
     return pa.Array.from_buffers(column_type.arrow, rows, [_validity(blocks), buffer])
 
@@ -110,7 +110,7 @@ def _decode_fixed_block(block: Block, column_type: DataType, out: Bytes) -> None
             raise CorruptionError(f"a block of {column_type} cannot be encoded as {block.encoding}")
 
 
-def _check_range(stored: Bytes, column_type: DataType) -> None:
+def check_range(stored: Bytes, column_type: DataType) -> None:
     """See that days and decimals, which have fewer values than their bits, are some."""
     low, high = column_type.integer_range or (0, 0)
     if column_type.numpy is None:

@@ -22,6 +22,7 @@ from pykudu_sql.storage.cfile import block, block_decoder
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, Section
 from pykudu_sql.storage.cfile.cell_access import ReadCell, cell_reader
+from pykudu_sql.storage.cfile.column_runs import ColumnRuns, runs_of
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
@@ -43,6 +44,10 @@ class _Decoded:
     def __init__(self, array: pa.Array, column_type: DataType) -> None:
         self.array = array
         self.read_cell: ReadCell = cell_reader(array, column_type)
+
+
+# Stands in the cache for a run-length column some of whose blocks did not pay as runs.
+_NO_RUNS = "no runs"
 
 
 def _nothing() -> None:
@@ -185,12 +190,14 @@ class CFileReader:
         """
         if len(ordinals) == 0:
             return self.read_range(0, 0)
+        whole = self._cached_whole()
+        if whole is not None:
+            return whole.array.take(pa.array(ordinals))
         if not 0 <= ordinals[0] <= ordinals[-1] < self.row_count or (np.diff(ordinals) < 0).any():
             raise InternalError(f"{self._describe()}: ordinals descend or lie outside the rows")
-        whole = self._cached_whole()
         edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
         touched = np.flatnonzero(np.diff(edges)).tolist()
-        if whole is not None or 2 * len(touched) > self.block_count:
+        if 2 * len(touched) > self.block_count:
             return self.read_all(stats).take(pa.array(ordinals))
         return _join(
             [
@@ -200,6 +207,30 @@ class CFileReader:
                 for number in touched
             ]
         )
+
+    def runs(self, stats: ScanStats | None = None) -> ColumnRuns | None:
+        """The column as runs; None when it is no run-length encoded one, or is decoded already.
+
+        Args:
+            stats: counts the blocks that had to be opened.
+
+        Raises:
+            CorruptionError: a block is not what was written.
+        """
+        if self.encoding is not Encoding.RLE or self._whole_memo() is not None:
+            return None
+        key = (self._file.path, self._entry.name, "runs")
+        found = self._cache.get(key)
+        if isinstance(found, ColumnRuns):
+            return found
+        if found is _NO_RUNS:
+            return None
+        runs = runs_of(self._open_blocks(0, self.block_count), self.type)
+        self._cache.put(key, _NO_RUNS if runs is None else runs, 0 if runs is None else runs.nbytes)
+        if stats is not None and runs is not None:
+            stats.blocks_decoded += self.block_count
+            stats.bytes_decoded += runs.nbytes
+        return runs
 
     def cell(self, ordinal: int) -> Cell:
         """One cell, 0 .. row_count - 1.

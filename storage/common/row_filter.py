@@ -62,14 +62,14 @@ class RowFilter:
         is_complete: whether the steps together are the predicate. They are less where it names
             columns that are not known here.
         dense: where at least this share of rows matches, the others are left in. Whoever scans
-            filters again, and to copy nearly all rows costs more than it saves.
+            filters again, and to copy so many rows here costs more than it saves there.
     """
 
     predicate: Predicate
     steps: tuple[FilterStep, ...]
     key_ranges: tuple[KeyRange, ...] | None
     is_complete: bool
-    dense: float = 0.8
+    dense: float = 0.25
 
     @classmethod
     def of(

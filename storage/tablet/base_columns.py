@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.common.predicate_eval import evaluate
+from pykudu_sql.storage.common.row_filter import FilterStep
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.tablet.cfile_set import CFileSet
@@ -75,6 +77,24 @@ class BaseColumns:
         base = self._base.take(column, ordinals, self._stats)
         part = None if patch is None else patch_of(patch, ordinals)
         return apply_patch(base, 0, part, column.type)
+
+    def evaluate(self, step: FilterStep, start: int, stop: int) -> npt.NDArray[np.bool_] | None:
+        """Which rows start <= ordinal < stop a step holds for, a run at a time; None without runs.
+
+        Only where most of the rowset is asked for, since all runs of a column are read at once.
+        """
+        if len(step.columns) != 1 or 2 * (stop - start) < self._base.rows:
+            return None
+        (column,) = step.columns
+        if self._view.patch(column.id) is not None:
+            return None
+        runs = self._base.runs(column, self._stats)
+        if runs is None:
+            return None
+        if self._stats is not None:
+            self._touch_span(column, start, stop)
+        by_run = evaluate(step.predicate, {column.id: runs.values}, step.types)
+        return runs.spread(by_run, start, stop)
 
     def _touch_span(self, column: ColumnSchema, start: int, stop: int) -> None:
         """Note the blocks of a stretch of rows."""

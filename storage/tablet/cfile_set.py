@@ -19,6 +19,7 @@ import pyarrow as pa
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
+from pykudu_sql.storage.cfile.column_runs import ColumnRuns
 from pykudu_sql.storage.cfile.container import ContainerReader, FileIdentity
 from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
@@ -178,6 +179,11 @@ class CFileSet:
         if cfile is None:
             return constant_array(column.read_default, column.type, len(ordinals))
         return cfile.take(ordinals, stats)
+
+    def runs(self, column: ColumnSchema, stats: ScanStats | None = None) -> ColumnRuns | None:
+        """The base cells of a column as runs, None where they are not kept so."""
+        cfile = self._cfile_of(column)
+        return None if cfile is None else cfile.runs(stats)
 
     def known_derived(self, key: Hashable) -> pa.Array | None:
         """What `derived` has kept for a key, None when it has nothing."""

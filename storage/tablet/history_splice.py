@@ -28,6 +28,7 @@ from pykudu_sql.storage.tablet.delta_store import (
     Ordinals,
     Timestamps,
     append_deltas,
+    last_of_each,
     reorder,
     select,
 )
@@ -60,7 +61,7 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
     """
     keys = EncodedKeys.concat([s.keys for s in slices]) if len(slices) > 1 else slices[0].keys
     deleted_at = np.concatenate([s.deleted_at for s in slices])
-    order, first = _by_key_newest_first(keys, deleted_at, len(slices) > 1)
+    order, first = _by_key_newest_first(keys, deleted_at, slices)
     died = deleted_at[order]
     gone = first & (died != 0) & (died < np.uint64(mark))
     group = np.cumsum(first) - 1
@@ -83,9 +84,10 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
 
 
 def _by_key_newest_first(
-    keys: EncodedKeys, deleted_at: Timestamps, mixed: bool
+    keys: EncodedKeys, deleted_at: Timestamps, slices: Sequence[RowSlice]
 ) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
     """The order of all rows by key, of one key the newest first, and where a key begins."""
+    mixed = len(slices) > 1
     order = keys.argsort() if mixed else np.arange(len(keys), dtype=np.int64)
     first = np.ones(len(order), np.bool_)
     if mixed:
@@ -95,8 +97,19 @@ def _by_key_newest_first(
         group = np.cumsum(first)
         died = deleted_at[order]
         latest = ~np.where(died == 0, _ALIVE, died)
-        order = order[np.lexsort((latest, group))]
+        # A commit that deletes a key, inserts it anew and deletes that too ends two lives at once.
+        youngest = ~_insertion_times(slices)[order]
+        order = order[np.lexsort((youngest, latest, group))]
     return order, first
+
+
+def _insertion_times(slices: Sequence[RowSlice]) -> Timestamps:
+    """When each row was inserted, 0 where that was before the history mark."""
+    times = [np.zeros(len(s.keys), np.uint64) for s in slices]
+    for inserted, s in zip(times, slices, strict=True):
+        oldest = last_of_each(s.undo.ordinals) & (s.undo.kinds == DeltaKind.DELETE)
+        inserted[s.undo.ordinals[oldest]] = s.undo.timestamps[oldest]
+    return np.concatenate(times)
 
 
 def _is_identity(order: Ordinals, count: int) -> bool:

@@ -58,9 +58,11 @@ class _Hot:
         self._blocks = blocks
         self._block: KeyedBlock | None = first
 
-    @property
-    def is_at_end(self) -> bool:
-        return self._block is None
+    def has_more(self) -> bool:
+        """Whether there are more rows; a used block is followed by the next only here."""
+        if self._block is None:
+            self._block = next(self._blocks, None)
+        return self._block is not None
 
     @property
     def last_key(self) -> bytes:
@@ -75,7 +77,7 @@ class _Hot:
         rows = len(block.keys)
         count = block.keys.lower_bound(key + b"\0")
         if count == rows:
-            self._block = next(self._blocks, None)
+            self._block = None
         elif count:
             self._block = block.part(count, rows)
         return block.part(0, count) if count else None
@@ -96,7 +98,7 @@ def merge_by_key(sources: Sequence[KeyedSource]) -> Iterator[KeyedBlock]:
             edge = min([edge, *(source.last_key for source in opened)])
         parts = [part for source in hot if (part := source.take_to(edge)) is not None]
         yield _merged(parts)
-        hot = [source for source in hot if not source.is_at_end]
+        hot = [source for source in hot if source.has_more()]
 
 
 def _opened(source: KeyedSource) -> Sequence[_Hot]:

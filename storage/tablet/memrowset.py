@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array, constant_array
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.row_filter import RowFilter
+from pykudu_sql.storage.common.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, DataType
@@ -102,6 +102,9 @@ class _SegmentColumns:
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         first = self._segment.start
         return self.read(column, first, self._stop).take(pa.array(ordinals - first))
+
+    def evaluate(self, step: FilterStep, start: int, stop: int) -> None:
+        return None
 
 
 class MemRowSet:

@@ -47,6 +47,8 @@ def matching_ranges(
     if cfile is None:
         return [(0, rows)]
     zone, keep = cfile.zone_map, cfile.may_match(predicate)
+    if keep.all():
+        return [(0, rows)]
     touched = changed(column_id)
     if touched is not None and len(touched):
         # Few searches in many rows, not many in few: a tenth of all rows may have changed.

@@ -83,3 +83,4 @@ def test_facts_of_the_caller_are_told(context: PlanContext) -> None:
     assert "rowsets: 2 of 7" in lines
     assert "returned: 5 rows in 1.5 ms" in lines
     assert lines.endswith("total: 5 rows in 2.0 ms")
+    assert explain(planned, ExplainFacts(rows=1, seconds=0.002))[-1] == "total: 1 row in 2.0 ms"

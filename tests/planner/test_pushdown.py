@@ -164,8 +164,20 @@ def test_parameters_are_pushed_when_they_are_bound(
     [
         ("select a from t limit 5", 5),
         ("select a + 1 from t limit 5 offset 2", 7),
-        ("select a from t where a = 1 limit 5", None),
+        ("select a from t where b = 1 limit 5", 5),
+        ("select a from t where b = 1 limit 5 offset 2", 7),
+        ("select a from t where b = (select 1) limit 5", None),
+        ("select a from t order by id limit 5", 5),
+        ("select id as i from t order by t.id limit 5", 5),
+        ("select * from t order by id limit 5", 5),
+        ("select at from events order by host limit 5", 5),
+        ("select at from events order by host, at limit 5", 5),
+        ("select at from events order by at limit 5", None),
+        ("select a as id from t order by id limit 5", None),
+        ("select -id as id from t order by id limit 5", None),
+        ("select a from t order by id desc limit 5", None),
         ("select a from t order by a limit 5", None),
+        ("select a from t order by id, a limit 5", None),
         ("select distinct a from t limit 5", None),
         ("select count(*) from t limit 5", None),
         ("select a from t group by a limit 5", None),
@@ -176,7 +188,7 @@ def test_parameters_are_pushed_when_they_are_bound(
         ("select a from t qualify row_number() over () = 1 limit 5", None),
     ],
 )
-def test_limit_is_pushed_only_where_nothing_drops_rows(
+def test_limit_is_pushed_where_single_rows_of_one_table_are_enough(
     context: PlanContext, sql: str, limit: int | None
 ) -> None:
     planned = plan(sql, context)

@@ -19,6 +19,7 @@ from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.planner.value import bind_key
 from pykudu_sql.storage.common.predicate_eval import evaluate as evaluate_predicate
+from pykudu_sql.storage.common.scan_spec import ScanOrder
 
 WORDS = ["alpha", "beta", "gamma", "al", "a", "", "zeta", "Alpha", None]
 ENGINE_SETTINGS = (
@@ -102,6 +103,9 @@ class World:
             types = {i: column.type for i, column in by_id.items()}
             mask = evaluate_predicate(predicate, columns, types)
             table = table.filter(pa.array(np.asarray(mask)))
+        if scan.order is ScanOrder.KEY:
+            names = [column.name for column in scan.table.schema.key_columns]
+            table = table.sort_by([(name, "ascending") for name in names])
         if scan.limit is not None:
             table = table.slice(0, scan.limit)
         return table.select([by_id[i].name for i in scan.column_ids])
@@ -111,10 +115,22 @@ class World:
         if isinstance(planned, KeyLookup):
             return self.look_up(planned, parameters), tuple(name for name, _ in planned.outputs)
         assert isinstance(planned, Query)
-        for scan in planned.scans:
-            self.pruned.register(scan.name, self.scan(scan, parameters))
         values = [parameters[key] for key in planned.parameters]
-        return self.pruned.execute(planned.sql, values).fetchall(), planned.names
+        scanned = self.register(planned, parameters)
+        rows = self.pruned.execute(planned.sql, values).fetchall()
+        if planned.is_cut_short(scanned, len(rows)):
+            self.register(planned.unlimited(), parameters)
+            rows = self.pruned.execute(planned.sql, values).fetchall()
+        return rows, planned.names
+
+    def register(self, planned: Query, parameters: Any) -> int:
+        """Make the scans of a plan known to the engine; how many rows they have."""
+        rows = 0
+        for scan in planned.scans:
+            table = self.scan(scan, parameters)
+            self.pruned.register(scan.name, table)
+            rows += table.num_rows
+        return rows
 
     def look_up(self, planned: KeyLookup, parameters: Any) -> list[Any]:
         schema = planned.table.schema
@@ -238,6 +254,10 @@ select k from kinds where big = 1.2345
 select a / b, a div 2, a % 3 from t where b <> 0 order by id
 select 7 / 2, 7 div 2, 1 / 0, 0.1 + 0.2
 select id from t limit 0
+select id, a from t order by id limit 4 offset 1
+select id from t where a > 2 order by id limit 3
+select id from t where a > 0 and s like '%a%' order by id limit 3
+select -id as id from t order by id limit 3
 select id from t where false
 select case when a > 0 then 'p' when a < 0 then 'n' else 'z' end k, count(*) from t group by k order by k
 select upper(s) as u, length(s) from t where upper(s) = 'ALPHA' order by id

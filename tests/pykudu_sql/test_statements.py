@@ -180,9 +180,9 @@ def test_explain_prunes_by_parameters_when_they_are_given(connection: Connection
 def test_explain_analyze_runs_the_statement_and_counts(connection: Connection) -> None:
     plan = text(connection, "EXPLAIN ANALYZE SELECT count(*) FROM m")
     assert "returned: 2 rows" in plan
-    assert "total: 1 rows in" in plan
+    assert "total: 1 row in" in plan
     plan = text(connection, "EXPLAIN ANALYZE DELETE FROM m WHERE load > 1")
-    assert "total: 1 rows in" in plan
+    assert "total: 1 row in" in plan
     assert rows(connection, "SELECT host FROM m") == [("a",)]
 
 

@@ -235,6 +235,13 @@ def test_commands_work_in_scripts(shell: Shell) -> None:
     assert done.stdout.endswith("t\nv\na\nNONE\n")
 
 
+def test_the_choices_in_force_read_as_the_commands_take_them(shell: Shell) -> None:
+    script = ".timer on\n.maxrows 7\n.settings\n.null '-'\n.settings"
+    lines = shell("-c", script).stdout.splitlines()
+    assert lines[:4] == ["format: table", "timer: on", "null: as the format has it", "max_rows: 7"]
+    assert "null: -" in lines[4:]
+
+
 def test_results_may_go_to_a_file(shell: Shell) -> None:
     done = shell("--csv", stdin=".output out.csv\nSELECT 1 AS n;\n.output\nSELECT 2 AS n;\n")
     assert done.stdout == "n\n2\n"

@@ -46,6 +46,17 @@ def decode(payload: Bytes, rows: int, kind: np.dtype[Any]) -> npt.NDArray[Any]:
     Raises:
         CorruptionError: the runs do not add up to them.
     """
+    return np.repeat(*decode_runs(payload, rows, kind))
+
+
+def decode_runs(
+    payload: Bytes, rows: int, kind: np.dtype[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint32]]:
+    """The values of the runs of a block of `rows` rows, of numpy type `kind`, and their lengths.
+
+    Raises:
+        CorruptionError: the runs do not add up to the rows.
+    """
     if len(payload) < _HEADER.size:
         raise CorruptionError("a block of runs is shorter than its header")
     runs, packed = _HEADER.unpack_from(payload.data)
@@ -59,4 +70,4 @@ def decode(payload: Bytes, rows: int, kind: np.dtype[Any]) -> npt.NDArray[Any]:
     total = int(lengths.sum(dtype=np.uint64))
     if total != rows:
         raise CorruptionError(f"runs add up to {total} values, expected {rows}")
-    return np.repeat(values, lengths)
+    return values, lengths
