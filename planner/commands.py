@@ -1,4 +1,4 @@
-"""The small statements: transactions, SET, SHOW, DESCRIBE, maintenance, DROP TABLE, CREATE INDEX.
+"""The small statements: SET, SHOW, DESCRIBE, maintenance, DROP TABLE, CREATE INDEX.
 
 None of them needs sqlglot, so what does is loaded where it is called.
 """
@@ -19,11 +19,10 @@ from pykudu_sql.planner.plan import (
     SetOption,
     Show,
     ShowKind,
-    TransactionAction,
-    TransactionControl,
     Vacuum,
 )
 from pykudu_sql.planner.token_stream import TokenStream
+from pykudu_sql.planner.transaction_commands import begin, commit, release, rollback, savepoint
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
 from pykudu_sql.storage.system_catalog import check_not_system, readable_table
@@ -49,32 +48,6 @@ def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
     except UndefinedTableError as error:
         error.position = position
         raise
-
-
-def begin(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`BEGIN [TRANSACTION]`, `START TRANSACTION`."""
-    if not tokens.accept("BEGIN"):
-        tokens.expect("START", "TRANSACTION")
-    return _transaction(tokens, TransactionAction.BEGIN)
-
-
-def commit(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`COMMIT [TRANSACTION]`, `END`."""
-    tokens.take()
-    return _transaction(tokens, TransactionAction.COMMIT)
-
-
-def rollback(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`ROLLBACK [TRANSACTION]`."""
-    tokens.take()
-    return _transaction(tokens, TransactionAction.ROLLBACK)
-
-
-def _transaction(tokens: TokenStream, action: TransactionAction) -> Plan:
-    if not tokens.accept("TRANSACTION"):
-        tokens.accept("WORK")
-    tokens.expect_end()
-    return TransactionControl(action)
 
 
 def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -258,6 +231,8 @@ COMMANDS: dict[str, Command] = {
     "COMMIT": commit,
     "END": commit,
     "ROLLBACK": rollback,
+    "SAVEPOINT": savepoint,
+    "RELEASE": release,
     "SET": set_option,
     "RESET": set_option,
     "SHOW": show,

@@ -7,8 +7,11 @@ how many rowsets each tablet scan meets, and for ANALYZE what came out.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pykudu_sql.planner.change_text import change_details, change_head
 from pykudu_sql.planner.plan import (
     AlterTable,
+    ChangeQuery,
+    ConflictInsert,
     CreateTable,
     DeleteQuery,
     Describe,
@@ -16,6 +19,7 @@ from pykudu_sql.planner.plan import (
     Explain,
     Flush,
     InsertQuery,
+    InsertReturning,
     InsertValues,
     KeyDelete,
     KeyLookup,
@@ -24,6 +28,7 @@ from pykudu_sql.planner.plan import (
     Optimize,
     Plan,
     Query,
+    SavepointControl,
     Scan,
     SetOption,
     Show,
@@ -59,6 +64,7 @@ class ScanFacts:
         rows: rows it returned.
         seconds: time it took.
         stats: what it read and what it left unread.
+        told_by: tables whose rows, read before, narrowed it.
     """
 
     rowsets: int | None = None
@@ -66,6 +72,7 @@ class ScanFacts:
     rows: int | None = None
     seconds: float | None = None
     stats: ScanStats | None = None
+    told_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +146,13 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             return _tree(
                 f"KEY DELETE FROM {plan.table.name}", [f"key: {_key(plan.table, plan.key)}"]
             )
+        case ChangeQuery():
+            return _tree(change_head(plan), [*change_details(plan), *_query(plan.query, facts)])
+        case InsertReturning():
+            return _tree(change_head(plan), [*change_details(plan), *_lines(plan.rows, facts)])
+        case ConflictInsert():
+            below = [*_lines(plan.rows, facts), *_query(plan.change.query, facts)]
+            return _tree(change_head(plan), [*change_details(plan), *below])
         case CreateTable() if plan.query is not None:
             return _tree(f"CREATE TABLE {plan.name}", _query(plan.query, facts))
     return [_headline(plan)]
@@ -157,6 +171,8 @@ def _headline(plan: Plan) -> str:
             return f"ALTER TABLE {plan.table.name}: {steps or 'nothing to do'}"
         case TransactionControl():
             return str(plan.action)
+        case SavepointControl():
+            return f"{plan.action} {plan.name}"
         case SetOption():
             return f"SET {plan.name}"
         case Show():
@@ -199,6 +215,8 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
     if scan.order is not ScanOrder.NONE:
         details.append(f"order: by {scan.order}")
     details.append(f"columns: {_names(table, scan.column_ids)}")
+    if known.told_by:
+        details.append(f"narrowed by: rows of {', '.join(known.told_by)}")
     if known.stats is not None:
         details += _read(known.stats)
     if known.rows is not None:

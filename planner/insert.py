@@ -7,18 +7,26 @@ parameters inside expressions become a query for the engine.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from pykudu_sql.planner.binder import bind
+from pykudu_sql.planner.change_plans import ConflictInsert, InsertReturning
+from pykudu_sql.planner.conflict import (
+    Target,
+    check_conflict_columns,
+    insert_or_update,
+    insert_returning,
+)
 from pykudu_sql.planner.constant import Constant, Hole, constant
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
+from pykudu_sql.planner.insert_columns import listed_column, missing_column
+from pykudu_sql.planner.insert_tail import find_tail, read_tail
 from pykudu_sql.planner.lexer import Token, source_position
 from pykudu_sql.planner.moment import fold_current
-from pykudu_sql.planner.names import undefined_column
-from pykudu_sql.planner.plan import InsertQuery, InsertValues
+from pykudu_sql.planner.plan import InsertQuery, InsertValues, Query
 from pykudu_sql.planner.query import finish, plan_rows
 from pykudu_sql.planner.target import cell_literal, target_table
 from pykudu_sql.planner.token_stream import TokenStream
@@ -35,10 +43,8 @@ from pykudu_sql.storage.errors import (
     SyntaxError,
 )
 
-_DO_NOTHING = re.compile(
-    r"\bON\s+CONFLICT\s*(?:\([^()]*\))?\s*DO\s+NOTHING\s*;?\s*\Z", re.IGNORECASE
-)
-_DO_UPDATE = re.compile(r"\bON\s+CONFLICT\b.*\bDO\s+UPDATE\b", re.IGNORECASE | re.DOTALL)
+_WRITTEN = re.compile(r"[^\n]")
+Insert = InsertValues | InsertQuery | InsertReturning | ConflictInsert
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 
 
@@ -47,20 +53,28 @@ class _Head:
     """What the words before the rows say.
 
     Attributes:
+        name, alias: what the statement calls the table.
         columns: the columns the rows fill, in order.
         listed: whether the statement names them.
         replaces: columns left out take their default also in a row that is replaced.
     """
 
     table: TableInfo
+    name: str
+    alias: str
     kind: RowOpKind
     columns: tuple[ColumnSchema, ...]
     listed: bool
     replaces: bool
 
 
-def plan_insert(tokens: TokenStream, context: PlanContext) -> InsertValues | InsertQuery:
+def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = None) -> Insert:
     """Plan an INSERT, UPSERT or REPLACE from its first word on.
+
+    Args:
+        tokens: at the first word.
+        context: tables and time.
+        before: where a WITH clause begins that stands before it.
 
     Raises:
         SyntaxError: it does not follow the grammar.
@@ -69,30 +83,55 @@ def plan_insert(tokens: TokenStream, context: PlanContext) -> InsertValues | Ins
         DataError: a value does not fit its column.
         NotSupportedError: a clause that is not offered.
     """
+    first = tokens.current
     head = _head(tokens, context)
-    text = tokens.text
+    text, start = tokens.text, tokens.current
+    if before is not None:
+        # The query's text with the INSERT in its midst blanked out, so that places stay.
+        blank = _WRITTEN.sub(" ", text[first.start : start.start])
+        text = text[: first.start] + blank + text[start.start :]
     if tokens.accept("DEFAULT", "VALUES"):
-        tokens.expect_end()
-        return _default_row(head, text)
-    conflict = None
-    if text.rstrip("; \t\r\n")[-7:].upper() == "NOTHING":
-        conflict = _DO_NOTHING.search(text, tokens.current.start)
-    if conflict is not None:
-        head = _ignoring(head)
-        text = text[: conflict.start()]
-    start = tokens.current
-    if start.word == "VALUES":
+        place = None if tokens.at_end() else tokens.current.start
+        return _finished(head, _default_row(head, text), text, start.start, place, context)
+    if start.word == "VALUES" and before is None:
         rows = read_values(text, start.end)
         if rows is not None:
-            return _insert_values(head, rows, text, cacheable=True)
+            plain = _insert_values(head, rows, text, cacheable=True)
+            return _finished(head, plain, text, start.start, rows.tail, context)
     elif start.word not in _QUERY_WORDS and start.text != "(":
         raise tokens.error("VALUES, SELECT or DEFAULT VALUES")
-    try:
-        return _insert_parsed(head, text, start, context)
-    except SyntaxError as error:
-        if _DO_UPDATE.search(text, start.start) is not None:
-            error.hint = "ON CONFLICT DO UPDATE is written UPSERT INTO"
-        raise
+    tail = find_tail(text, start.start)
+    begin = start.start if before is None else before
+    body = text if tail is None else text[:tail]
+    rows_plan = _insert_parsed(head, body, start, begin, context)
+    return _finished(head, rows_plan, text, begin, tail, context)
+
+
+def _finished(
+    head: _Head,
+    rows: InsertValues | InsertQuery,
+    text: str,
+    start: int,
+    place: int | None,
+    context: PlanContext,
+) -> Insert:
+    """The statement for rows that begin at `start` and end where a tail begins."""
+    if place is None:
+        return rows
+    tail = read_tail(text, place, start)
+    target = Target(head.table, head.name, head.alias)
+    if tail.conflict is not None:
+        check_conflict_columns(head.table, tail.conflict)
+        if head.kind is not RowOpKind.INSERT:
+            raise SyntaxError(
+                "ON CONFLICT belongs to a plain INSERT", position=tail.conflict.position
+            )
+        if tail.conflict.update is not None:
+            return insert_or_update(rows, target, tail.conflict, tail.returning, text, context)
+        rows = replace(rows, kind=RowOpKind.INSERT_IGNORE)
+    if tail.returning:
+        return insert_returning(rows, target, tail.returning, text, context)
+    return rows
 
 
 def _head(tokens: TokenStream, context: PlanContext) -> _Head:
@@ -100,7 +139,9 @@ def _head(tokens: TokenStream, context: PlanContext) -> _Head:
     tokens.expect("INTO")
     tokens.accept("TABLE")
     place = tokens.current
-    table = target_table(tokens.table_name(), place, tokens.text, context)
+    name = tokens.table_name()
+    table = target_table(name, place, tokens.text, context)
+    alias = tokens.name("an alias") if tokens.accept("AS") else name.rpartition(".")[2]
     columns: tuple[ColumnSchema, ...] = table.schema.visible_columns
     listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
     if listed:
@@ -115,7 +156,7 @@ def _head(tokens: TokenStream, context: PlanContext) -> _Head:
             )
         if replaces and not numbered:
             kind, replaces = RowOpKind.INSERT, False
-    head = _Head(table, kind, columns, listed, replaces)
+    head = _Head(table, name, alias, kind, columns, listed, replaces)
     _check_required(head, tokens.text, place)
     return head
 
@@ -140,12 +181,6 @@ def _kind(tokens: TokenStream) -> tuple[RowOpKind, bool]:
     return RowOpKind.INSERT, False
 
 
-def _ignoring(head: _Head) -> _Head:
-    if head.kind is not RowOpKind.INSERT:
-        raise SyntaxError("ON CONFLICT DO NOTHING belongs to a plain INSERT")
-    return _Head(head.table, RowOpKind.INSERT_IGNORE, head.columns, head.listed, False)
-
-
 def _listed_columns(
     tokens: TokenStream, table: TableInfo, kind: RowOpKind
 ) -> tuple[ColumnSchema, ...]:
@@ -154,15 +189,8 @@ def _listed_columns(
     while True:
         place = tokens.current
         name = tokens.name("a column name")
-        column = table.schema.by_name.get(name)
         position = source_position(tokens.text, place.start, len(place.text))
-        if column is None:
-            known = [c.name for c in table.schema.visible_columns]
-            raise undefined_column(name, known, position)
-        if column in columns:
-            raise ProgrammingError(
-                f"column '{name}' is given twice", position=position, sqlstate="42701"
-            )
+        column = listed_column(table, name, columns, position)
         if table.schema.is_hidden(column) and kind.numbers:
             raise InvalidSchemaError(
                 f"column '{name}' is numbered by the table and cannot be set", position=position
@@ -183,12 +211,8 @@ def _check_required(head: _Head, text: str, place: Token) -> None:
         if not head.kind.numbers and not head.replaces:
             required = column.id in schema.key_ids
         if required and column.id not in given:
-            what = "key column" if column.id in schema.key_ids else "required column"
-            raise NotNullError(
-                f"no value provided for {what} '{column.name}' of table '{head.table.name}'",
-                hint="add it to the list of columns, or give it a DEFAULT",
-                position=source_position(text, place.start, len(place.text)),
-            )
+            position = source_position(text, place.start, len(place.text))
+            raise missing_column(head.table, column, position)
 
 
 def _default_row(head: _Head, text: str) -> InsertValues:
@@ -243,23 +267,22 @@ def _check_width(head: _Head, width: int, text: str, start: int) -> None:
 
 
 def _insert_parsed(
-    head: _Head, text: str, start: Token, context: PlanContext
+    head: _Head, text: str, start: Token, begin: int, context: PlanContext
 ) -> InsertValues | InsertQuery:
     """Rows that need the parser: expressions in VALUES, or a query."""
-    if start.word == "VALUES":
+    if start.word == "VALUES" and begin == start.start:
         tree = parse(text, start.start)
         if isinstance(tree, exp.Values):
             return _insert_expressions(head, tree, text, start, context)
-    query = plan_rows(text, context, start.start)
+    query = plan_rows(text, context, begin)
     _check_width(head, len(query.names), text, start.start)
+    return _from_query(head, query)
+
+
+def _from_query(head: _Head, query: Query) -> InsertQuery:
     ids = tuple(column.id for column in head.columns)
-    left_out = _left_out(head)
-    if left_out:
-        raise NotSupportedError(
-            "REPLACE of some columns from a query is not supported",
-            hint=f"select values for {', '.join(column.name for column in left_out)} too",
-        )
-    return InsertQuery(head.table, head.kind, ids, query)
+    reset = tuple(column.id for column in _left_out(head))
+    return InsertQuery(head.table, head.kind, ids, query, reset)
 
 
 def _insert_expressions(
@@ -308,4 +331,4 @@ def _insert_computed(head: _Head, tree: exp.Values, text: str, context: PlanCont
             if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
                 node.replace(cell_literal(column.write_default, column))
     query = finish(tree, bind(tree, text, context), context)
-    return InsertQuery(head.table, head.kind, tuple(c.id for c in head.columns), query)
+    return _from_query(head, query)

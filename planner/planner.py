@@ -6,23 +6,18 @@ statements of a script take to run, and many need none of it.
 
 from dataclasses import replace
 
-from pykudu_sql.planner.commands import COMMANDS, create_index
 from pykudu_sql.planner.constant_row import constant_row
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.history_commands import create_snapshot
-from pykudu_sql.planner.lexer import source_position
+from pykudu_sql.planner.lexer import Token, source_position
 from pykudu_sql.planner.plan import Explain, Plan
-from pykudu_sql.planner.suggestion import near
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.storage.errors import InterfaceError, StatementTooComplexError, SyntaxError
 
 MAX_STATEMENT_CHARACTERS = 256 * 1024 * 1024
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 _INSERT_WORDS = frozenset({"INSERT", "UPSERT", "REPLACE"})
-_HEADS = (
-    *_QUERY_WORDS, *_INSERT_WORDS, *COMMANDS,
-    "UPDATE", "DELETE", "TRUNCATE", "CREATE", "ALTER", "EXPLAIN",
-)  # fmt: skip
+_BEHIND_WITH = frozenset({"SELECT", "UPDATE", "DELETE", "MERGE", "INSERT", "UPSERT"})
+_CHANGE_WORDS = ("UPDATE", "DELETE", "MERGE", "TRUNCATE", "CREATE", "ALTER", "EXPLAIN")
 
 
 def plan(sql: str, context: PlanContext) -> Plan:
@@ -66,10 +61,12 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
         from pykudu_sql.planner.insert import plan_insert
 
         return plan_insert(tokens, context)
+    from pykudu_sql.planner.commands import COMMANDS
+
     if word in COMMANDS:
         return COMMANDS[word](tokens, context)
     match word:
-        case "UPDATE" | "DELETE" | "TRUNCATE":
+        case "UPDATE" | "DELETE" | "MERGE" | "TRUNCATE":
             return _change(word, first.start, tokens, context)
         case "CREATE":
             return _create(tokens, context)
@@ -88,9 +85,12 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
             return Explain(_plan(text, explained.start, context), analyze)
     if tokens.at_end():
         raise SyntaxError("the statement is empty")
+    from pykudu_sql.planner.suggestion import near
+
+    heads = (*_QUERY_WORDS, *_INSERT_WORDS, *COMMANDS, *_CHANGE_WORDS)
     raise SyntaxError(
         f'syntax error at or near "{first.text[:40]}"',
-        hint=near(word, _HEADS, 0.75)
+        hint=near(word, heads, 0.75)
         or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
         position=source_position(text, first.start, len(first.text)),
     )
@@ -98,14 +98,13 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
 
 def _query(text: str, start: int, tokens: TokenStream, context: PlanContext) -> Plan:
     """A query, or the UPDATE, DELETE or INSERT that a WITH clause stands before."""
-    word = _word_behind_with(tokens) if tokens.at("WITH") else "SELECT"
-    if word in ("UPDATE", "DELETE"):
-        return _change(word, start, tokens, context)
-    if word in ("INSERT", "UPSERT"):
-        raise SyntaxError(
-            f"WITH comes behind the table: {word} INTO t WITH ... SELECT ...",
-            position=source_position(text, start, 4),
-        )
+    behind = _word_behind_with(tokens) if tokens.at("WITH") else tokens.current
+    if behind.word in ("UPDATE", "DELETE", "MERGE"):
+        return _change(behind.word, start, tokens, context)
+    if behind.word in ("INSERT", "UPSERT"):
+        from pykudu_sql.planner.insert import plan_insert
+
+        return plan_insert(TokenStream(text, behind.start), context, start)
     from pykudu_sql.planner.query import plan_query
 
     return plan_query(text, context, start)
@@ -116,25 +115,33 @@ def _change(word: str, start: int, tokens: TokenStream, context: PlanContext) ->
 
     if word == "TRUNCATE":
         return plan_truncate(tokens, context)
+    if word == "MERGE":
+        from pykudu_sql.planner.merge import plan_merge
+
+        return plan_merge(tokens.text, context, start)
     planner = plan_update if word == "UPDATE" else plan_delete
     return planner(tokens.text, context, start)
 
 
-def _word_behind_with(tokens: TokenStream) -> str:
+def _word_behind_with(tokens: TokenStream) -> Token:
     """The first word outside parentheses that says what a WITH clause belongs to."""
     depth = 0
     while not tokens.at_end():
         token = tokens.take()
         depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and token.word in ("SELECT", "UPDATE", "DELETE", "INSERT", "UPSERT"):
-            return token.word
-    return ""
+        if depth == 0 and token.word in _BEHIND_WITH:
+            return token
+    return tokens.current
 
 
 def _create(tokens: TokenStream, context: PlanContext) -> Plan:
     if tokens.ahead(1).word in ("INDEX", "UNIQUE"):
+        from pykudu_sql.planner.commands import create_index
+
         return create_index(tokens, context)
     if tokens.ahead(1).word == "SNAPSHOT":
+        from pykudu_sql.planner.history_commands import create_snapshot
+
         return create_snapshot(tokens, context)
     tokens.expect("CREATE")
     tokens.accept("EXTERNAL")

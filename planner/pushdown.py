@@ -291,22 +291,26 @@ def _mark_absent(steps: Sequence[JoinStep]) -> None:
         before += step.sources
 
 
-def _from_joins(steps: Sequence[JoinStep], reader: ConditionReader) -> Iterator[Condition]:
-    """The conditions of ON clauses that scans may use."""
+def filtered_sides(steps: Sequence[JoinStep]) -> Iterator[tuple[exp.Join, Sequence[Source]]]:
+    """Each join whose ON clause scans may use, with the sources it need not preserve."""
     before: list[Source] = []
     for step in steps:
         join = step.join
         if join is not None and not step.nested and join.side != "FULL":
             right_only = join.side == "LEFT" or join.kind in ("SEMI", "ANTI")
             sources = step.sources if right_only else [*before, *step.sources]
-            if join.side == "RIGHT":
-                sources = before
-            for condition in reader.conjuncts(join.args.get("on")):
-                reference = condition.reference
-                usable = condition.fails_null or not reference.maybe_absent
-                if usable and any(source is reference for source in sources):
-                    yield condition
+            yield join, list(before) if join.side == "RIGHT" else sources
         before += step.sources
+
+
+def _from_joins(steps: Sequence[JoinStep], reader: ConditionReader) -> Iterator[Condition]:
+    """The conditions of ON clauses that scans may use."""
+    for join, sources in filtered_sides(steps):
+        for condition in reader.conjuncts(join.args.get("on")):
+            reference = condition.reference
+            usable = condition.fails_null or not reference.maybe_absent
+            if usable and any(source is reference for source in sources):
+                yield condition
 
 
 def _belongs(reference: TableReference, frame: Frame) -> bool:

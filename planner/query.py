@@ -15,6 +15,7 @@ from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse, to_sql
 from pykudu_sql.planner.few_rows import RowLimit, row_limit, summaries
+from pykudu_sql.planner.join_filters import equalities, join_filters
 from pykudu_sql.planner.key_access import key_lookup
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.moment import fold_current
@@ -61,14 +62,21 @@ def _bound(text: str, context: PlanContext, start: int) -> tuple[exp.Expr, Bound
     return tree, bind(tree, text, context)
 
 
-def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Query:
-    """The engine's part of a bound query; the tree is used up."""
+def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int = 0) -> Query:
+    """The engine's part of a bound query; the tree is used up.
+
+    Args:
+        tree: of the query.
+        bound: what binding it found.
+        context: tables and time.
+        taken: scans of the statement's other queries, whose names come first.
+    """
     tree = fold_current(tree, context)
-    predicates = push_down(bound, context)
+    predicates, joined = push_down(bound, context), equalities(bound)
     for star, covered in bound.stars:
         _hide_counters(star, covered)
     limit, summary = row_limit(tree, bound), summaries(tree, bound)
-    scans = _Scans(limit)
+    scans = _Scans(limit, taken)
     for reference in bound.references:
         scans.put(reference, predicates.get(id(reference)))
     for column in tree.find_all(exp.Column):
@@ -84,6 +92,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Query:
         not bound.volatile,
         None if limit is None else limit.expected,
         summary,
+        join_filters(joined, scans.names),
     )
 
 
@@ -107,17 +116,22 @@ class _Scans:
 
     Two mentions read the same rows when table, moment and predicate are equal. Their columns are
     put together, unless a `*` shows what the scan has.
+
+    Attributes:
+        names: the scan of each mention, by the mention's identity.
     """
 
-    def __init__(self, limit: RowLimit | None) -> None:
+    def __init__(self, limit: RowLimit | None, taken: int) -> None:
+        self._taken = taken
         self._limit = None if limit is None else limit.rows
         self._order = ScanOrder.NONE if limit is None else limit.order
         self._scans: list[Scan] = []
         self._starred: list[bool] = []
+        self.names: dict[int, str] = {}
 
     def put(self, reference: TableReference, predicate: PredicateTemplate | None) -> None:
         """Replace a mention of a table by its scan."""
-        name = self._name(reference, predicate)
+        name = self.names[id(reference)] = self._name(reference, predicate)
         node = reference.node
         if node.args.get("alias") is None:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(reference.alias)))
@@ -143,7 +157,7 @@ class _Scans:
             self._scans[i] = replace(made, column_ids=together)
             self._starred[i] |= reference.starred
             return made.name
-        name = f"{SCAN_PREFIX}{len(self._scans)}"
+        name = f"{SCAN_PREFIX}{self._taken + len(self._scans)}"
         self._scans.append(replace(rows, name=name, column_ids=own))
         self._starred.append(reference.starred)
         return name

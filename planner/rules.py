@@ -6,6 +6,7 @@ those settings; a unary plus is dropped by the parser.
 """
 
 from collections.abc import Callable
+from itertools import takewhile
 
 from sqlglot import exp
 
@@ -32,7 +33,32 @@ def varchar_cast(node: exp.Expr) -> exp.Expr:
     return exp.Left(this=whole, expression=sizes[0].this)
 
 
-RULES: tuple[Rule, ...] = (empty_in_list, varchar_cast)
+def unasked_alternative(node: exp.Expr) -> exp.Expr:
+    """`SELECT coalesce(1, a) .. GROUP BY b` is 1, as in SQLite and MySQL.
+
+    The engine wants `a` in GROUP BY although it is never asked for its value. Any value of the
+    group will do then, and keeps the type of the result.
+    """
+    if not isinstance(node, exp.Coalesce):
+        return node
+    select = node.find_ancestor(exp.Select, exp.AggFunc, exp.Window, exp.Where, exp.Group, exp.Join)
+    if not isinstance(select, exp.Select) or not select.args.get("group"):
+        return node
+    asked = takewhile(lambda given: not _is_constant(given), (node.this, *node.expressions))
+    for alternative in node.expressions[len(list(asked)) :]:
+        if not alternative.find(exp.AggFunc, exp.Query):
+            alternative.replace(exp.AnyValue(this=alternative.copy()))
+    return node
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    """Whether a value is written as a number or text, perhaps signed or in parentheses."""
+    while isinstance(node, exp.Neg | exp.Paren):
+        node = node.this
+    return isinstance(node, exp.Literal)
+
+
+RULES: tuple[Rule, ...] = (empty_in_list, varchar_cast, unasked_alternative)
 
 
 def apply_rules(tree: exp.Expr) -> exp.Expr:

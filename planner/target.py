@@ -3,12 +3,13 @@
 from sqlglot import exp
 
 from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.planner.lexer import Token, source_position
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.range_bound import literal
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, Kind
-from pykudu_sql.storage.errors import ReadOnlyError, UndefinedTableError
+from pykudu_sql.storage.errors import NotSupportedError, ReadOnlyError, UndefinedTableError
 from pykudu_sql.storage.system_catalog import check_not_system
 
 
@@ -25,6 +26,26 @@ def target_table(name: str, place: Token, text: str, context: PlanContext) -> Ta
     check_not_system(name, position)
     try:
         return context.catalog.table(name)
+    except UndefinedTableError as error:
+        error.position = position
+        raise
+
+
+def mentioned_table(node: exp.Table, text: str, context: PlanContext) -> TableInfo:
+    """The table to write that a node of a parsed statement names.
+
+    Raises:
+        UndefinedTableError, ProgrammingError, ReadOnlyError: as for `target_table`.
+        NotSupportedError: the node names a moment of the past.
+    """
+    check_writable(context)
+    position = node_position(node, text)
+    if node.args.get("version") is not None:
+        raise NotSupportedError("the past cannot be written", position=position)
+    name = f"{node.db}.{node.name}" if node.db else node.name
+    check_not_system(name.lower(), position)
+    try:
+        return context.catalog.table(name.lower())
     except UndefinedTableError as error:
         error.position = position
         raise

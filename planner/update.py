@@ -11,55 +11,31 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.assignments import Assignment, read_assignments
 from pykudu_sql.planner.binder import BoundQuery, bind
-from pykudu_sql.planner.constant import Constant, Hole, constant
+from pykudu_sql.planner.change_plans import ChangeQuery
+from pykudu_sql.planner.change_query import BranchDraft, draft, one_match_each
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import node_position, parse
 from pykudu_sql.planner.key_access import key_values, parameters_of
-from pykudu_sql.planner.moment import current_nodes, fold_current
-from pykudu_sql.planner.names import undefined_column, with_position
+from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.plan import DeleteQuery, KeyDelete, KeyUpdate, UpdateQuery
 from pykudu_sql.planner.query import finish
+from pykudu_sql.planner.returning import read_returning
 from pykudu_sql.planner.sources import TableReference
-from pykudu_sql.planner.target import cell_literal, check_writable, target_table
+from pykudu_sql.planner.target import mentioned_table, target_table
 from pykudu_sql.planner.token_stream import TokenStream
-from pykudu_sql.planner.value import Parameter, ParameterKey, Value
+from pykudu_sql.planner.value import ParameterKey, Value
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.errors import (
-    DataError,
-    ImmutableColumnError,
-    NotNullError,
-    NotSupportedError,
-    ProgrammingError,
-    SyntaxError,
-    UndefinedTableError,
-)
-from pykudu_sql.storage.system_catalog import check_not_system
+from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
 
 # `IGNORE` behind the first word, unless it is the table's name.
 _IGNORE = re.compile(
     r"(UPDATE|DELETE)(\s+IGNORE)(?=\s+(?!SET\b|AS\b|WHERE\b|USING\b)[^\s;])", re.IGNORECASE
 )
-_UPDATE_CLAUSES = frozenset({"this", "expressions", "from_", "where", "with_"})
-_DELETE_CLAUSES = frozenset({"this", "tables", "using", "where", "with_", "cluster"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Assignment:
-    """`column = value`; a value known while planning is kept beside its node."""
-
-    column: ColumnSchema
-    node: exp.Expr
-    known: bool
-    value: Value = None
-
-    def as_node(self) -> exp.Expr:
-        """The value for the SELECT list: a known cell typed as its column."""
-        if not self.known or isinstance(self.value, Parameter):
-            return self.node
-        return cell_literal(self.value, self.column)
+_UPDATE_CLAUSES = frozenset({"this", "expressions", "from_", "where", "with_", "returning"})
+_DELETE_CLAUSES = frozenset({"this", "tables", "using", "where", "with_", "cluster", "returning"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +63,14 @@ class _Rows:
         alias = self.target.alias_or_name
         return [exp.column(c.name, table=alias) for c in self.table.schema.key_columns]
 
+    def keys(self) -> list[tuple[int, exp.Expr]]:
+        """The target's key columns by id."""
+        return list(zip(self.table.schema.key_ids, self.key_columns(), strict=True))
 
-def plan_update(text: str, context: PlanContext, start: int = 0) -> UpdateQuery | KeyUpdate:
+
+def plan_update(
+    text: str, context: PlanContext, start: int = 0
+) -> UpdateQuery | KeyUpdate | ChangeQuery:
     """Plan an UPDATE.
 
     Raises:
@@ -106,10 +88,14 @@ def plan_update(text: str, context: PlanContext, start: int = 0) -> UpdateQuery 
     volatile = any(True for _ in current_nodes(tree))
     clause = tree.args.get("from_")
     rows = _rows(tree, tree.this, [clause.this] if clause else [], text, context)
-    assignments = _assignments(tree.expressions, rows.table, kind, text, context)
+    assignments = read_assignments(tree.expressions, rows.table, kind, text, context)
+    if tree.args.get("returning") is not None:
+        set_ids = _set_anyway(assignments, kind)
+        branch = BranchDraft(kind, [*rows.keys(), *set_ids])
+        return _returning(rows, branch, tree, text, context)
     rows.select.set("expressions", rows.key_columns() + [a.as_node() for a in assignments])
     if rows.joined:
-        rows.select.set("distinct", exp.Distinct(on=exp.Tuple(expressions=rows.key_columns())))
+        one_match_each(rows.select, rows.key_columns())
     bound = bind(rows.select, text, context)
     bound.volatile |= volatile
     if all(assignment.known for assignment in assignments):
@@ -122,7 +108,16 @@ def plan_update(text: str, context: PlanContext, start: int = 0) -> UpdateQuery 
     return UpdateQuery(rows.table, tuple(a.column.id for a in assignments), query)
 
 
-def plan_delete(text: str, context: PlanContext, start: int = 0) -> DeleteQuery | KeyDelete:
+def _set_anyway(assignments: Sequence[Assignment], kind: RowOpKind) -> list[tuple[int, exp.Expr]]:
+    """The columns that an UPDATE really sets: *_IGNORE leaves immutable ones alone."""
+    return [
+        (a.column.id, a.as_node()) for a in assignments if not (kind.ignores and a.column.immutable)
+    ]
+
+
+def plan_delete(
+    text: str, context: PlanContext, start: int = 0
+) -> DeleteQuery | KeyDelete | ChangeQuery:
     """Plan a DELETE.
 
     Raises:
@@ -142,6 +137,9 @@ def plan_delete(text: str, context: PlanContext, start: int = 0) -> DeleteQuery 
         others.append(tree.this)
     target = named[0] if named else tree.this
     rows = _rows(tree, target, others, text, context)
+    if tree.args.get("returning") is not None:
+        branch = BranchDraft(RowOpKind.DELETE, rows.keys())
+        return _returning(rows, branch, tree, text, context)
     rows.select.set("expressions", rows.key_columns())
     if rows.joined:
         rows.select.set("distinct", exp.Distinct())
@@ -150,6 +148,25 @@ def plan_delete(text: str, context: PlanContext, start: int = 0) -> DeleteQuery 
     if key is not None:
         return KeyDelete(rows.table, key, _in_order(key), not bound.volatile)
     return DeleteQuery(rows.table, finish(rows.select, bound, context))
+
+
+def _returning(
+    rows: _Rows, branch: BranchDraft, tree: exp.Expr, text: str, context: PlanContext
+) -> ChangeQuery:
+    """An UPDATE or DELETE that shows the rows it changed."""
+    shown = tree.args["returning"].expressions
+    volatile = any(True for _ in current_nodes(tree))
+    returned = read_returning(shown, rows.select, rows.target, text, context)
+    alias = rows.target.alias_or_name
+    drafted = draft(exp.Literal.number(0), [branch], rows.table, alias, returned)
+    rows.select.set("expressions", drafted.items)
+    if rows.joined:
+        one_match_each(rows.select, rows.key_columns())
+    bound = bind(rows.select, text, context)
+    bound.volatile |= volatile
+    query = finish(rows.select, bound, context)
+    statement = tree.key.upper()
+    return ChangeQuery(rows.table, query, drafted.branches, statement, drafted.returning)
 
 
 def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery:
@@ -198,7 +215,6 @@ def _rows(
     The table named first may be an alias of one in the FROM clause, as Impala writes it:
     `UPDATE a SET ... FROM t a JOIN u b ON ...`.
     """
-    check_writable(context)
     target = named
     mentioned = [node for other in others for node in other.find_all(exp.Table)]
     same = [node for node in mentioned if node.alias_or_name.lower() == named.name.lower()]
@@ -211,99 +227,16 @@ def _rows(
     select = exp.Select(from_=exp.From(this=first), joins=[*hoisted, *joins])
     for key in ("where", "with_"):
         select.set(key, tree.args.get(key))
-    if target.args.get("version") is not None:
-        raise NotSupportedError("the past cannot be written", position=node_position(target, text))
-    name = f"{target.db}.{target.name}" if target.db else target.name
-    check_not_system(name.lower(), node_position(target, text))
-    try:
-        table = context.catalog.table(name.lower())
-    except UndefinedTableError as error:
-        raise with_position(error, target, text) from None
-    return _Rows(select, target, table, joined=len(sources) > 1 or bool(hoisted))
-
-
-def _assignments(
-    nodes: Sequence[exp.Expr], table: TableInfo, kind: RowOpKind, text: str, context: PlanContext
-) -> list[_Assignment]:
-    assignments: list[_Assignment] = []
-    for node in nodes:
-        if not isinstance(node, exp.EQ) or not isinstance(node.this, exp.Column):
-            raise NotSupportedError(
-                "SET takes column = value, separated by commas",
-                position=node_position(node, text),
-            )
-        column = _assigned_column(node.this, table, kind, text)
-        if any(column is other.column for other in assignments):
-            raise ProgrammingError(
-                f"column '{column.name}' is assigned twice",
-                position=node_position(node.this, text),
-                sqlstate="42701",
-            )
-        assignments.append(_assignment(column, node.expression, text, context))
-    return assignments
-
-
-def _assigned_column(
-    node: exp.Column, table: TableInfo, kind: RowOpKind, text: str
-) -> ColumnSchema:
-    name = node.name.lower()
-    column = table.schema.by_name.get(name)
-    if column is None:
-        known = [c.name for c in table.schema.visible_columns]
-        raise undefined_column(name, known, node_position(node.this, text))
-    if column.id in table.schema.key_ids:
-        raise ProgrammingError(
-            f"key column '{name}' of table '{table.name}' cannot be updated",
-            hint="DELETE the row and INSERT it with the new key",
-            position=node_position(node.this, text),
-            sqlstate="42P16",
-        )
-    if column.immutable and not kind.ignores:
-        raise ImmutableColumnError(
-            f"UPDATE not allowed for immutable column '{name}' of table '{table.name}'",
-            hint="UPDATE IGNORE leaves such columns alone",
-            position=node_position(node.this, text),
-        )
-    return column
-
-
-def _assignment(
-    column: ColumnSchema, node: exp.Expr, text: str, context: PlanContext
-) -> _Assignment:
-    if _is_default(node):
-        return _Assignment(column, node, True, column.write_default)
-    if node.find(exp.Column) is not None:
-        return _Assignment(column, node, False)
-    found = constant(fold_current(node.copy(), context), context)
-    if isinstance(found, Hole):
-        return _Assignment(column, node, True, Parameter(found.key, column.type, column.name))
-    if not isinstance(found, Constant):
-        return _Assignment(column, node, False)
-    try:
-        cell = column.type.to_cell(found.value)
-    except DataError as error:
-        raise type(error)(
-            f"column '{column.name}': {error.message}", position=node_position(node, text)
-        ) from error
-    if cell is None and not column.nullable:
-        raise NotNullError(
-            f"NULL values not allowed for non-nullable column '{column.name}'",
-            position=node_position(node, text),
-        )
-    return _Assignment(column, node, True, cell)
-
-
-def _is_default(node: exp.Expr) -> bool:
-    return (
-        isinstance(node, exp.Column)
-        and not node.table
-        and node.name.upper() == "DEFAULT"
-        and not node.this.args.get("quoted")
-    )
+    table = mentioned_table(target, text, context)
+    rows = _Rows(select, target, table, joined=len(sources) > 1 or bool(hoisted))
+    if any(join.side for join in hoisted):  # the join may bring rows without one of the target
+        found = exp.Not(this=exp.Is(this=rows.key_columns()[0], expression=exp.Null()))
+        select.where(found, copy=False)
+    return rows
 
 
 def _single_key(rows: _Rows, bound: BoundQuery, context: PlanContext) -> tuple[Value, ...] | None:
-    if len(bound.references) != 1 or rows.select.args.get("with_") is not None:
+    if rows.joined or len(bound.references) != 1 or rows.select.args.get("with_") is not None:
         return None
     where = rows.select.args.get("where")
     return key_values(where, bound, rows.reference(bound), context)

@@ -34,6 +34,7 @@ _VALUE = re.compile(
 )
 _OPEN = re.compile(rf"{_GAP}\(", re.DOTALL)
 _NEXT = re.compile(rf"{_GAP}(?:,{_GAP}(\()|;?{_GAP}\Z)", re.DOTALL)
+_TAIL = re.compile(rf"{_GAP}(ON{_GAP}CONFLICT\b|RETURNING\b)", re.IGNORECASE | re.DOTALL)
 _WORDS: dict[str, bool | None] = {"NULL": None, "TRUE": True, "FALSE": False}
 
 
@@ -79,10 +80,12 @@ class ValueRows:
     Attributes:
         columns: for each column its values.
         offsets: where each row starts in the statement.
+        tail: where ON CONFLICT or RETURNING begins behind them; None at the statement's end.
     """
 
     columns: tuple[list[Raw], ...]
     offsets: list[int]
+    tail: int | None = None
 
 
 def read_values(text: str, start: int) -> ValueRows | None:
@@ -93,7 +96,8 @@ def read_values(text: str, start: int) -> ValueRows | None:
         start: offset behind VALUES.
 
     Returns:
-        None where anything but plain values stands in the rows, or something behind them.
+        None where anything but plain values stands in the rows, or something else than ON
+        CONFLICT or RETURNING behind them.
 
     Raises:
         ProgrammingError: rows of different lengths.
@@ -125,7 +129,8 @@ def read_values(text: str, start: int) -> ValueRows | None:
             column.append(value)
         opening = _NEXT.match(text, at)
         if opening is None:
-            return None
+            tail = _TAIL.match(text, at)
+            return None if tail is None else ValueRows(tuple(columns), offsets, tail.start(1))
         if opening.group(1) is None:
             return ValueRows(tuple(columns), offsets)
     return None

@@ -12,22 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.database import Database
-from pykudu_sql.executor.append import append
 from pykudu_sql.executor.executor import Prepared, prepare
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.transaction_scope import TransactionScope
-from pykudu_sql.executor.writes import write_many
 from pykudu_sql.planner.context import PlanContext, PlanSettings
-from pykudu_sql.planner.plan import (
-    DeleteQuery,
-    Explain,
-    InsertQuery,
-    InsertValues,
-    KeyDelete,
-    KeyUpdate,
-    Plan,
-    UpdateQuery,
-)
+from pykudu_sql.planner.plan import Change, Explain, Plan, Write
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome, python_values
@@ -106,16 +95,19 @@ class Session:
             self._state.cancelled.clear()
             prepared = self._prepared(sql)
             meant = prepared.plan
-            if not isinstance(
-                meant,
-                InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete,
-            ):
+            if not isinstance(meant, Write | Change):
                 raise ProgrammingError(
-                    "executemany takes INSERT, UPSERT, UPDATE or DELETE", hint="use execute"
+                    "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
                 )
             rows = list(parameter_rows)
             for parameters in rows:
                 _check_parameters(prepared, parameters)
+            if isinstance(meant, Change):
+                from pykudu_sql.executor.changes import change_many
+
+                return change_many(self._state, meant, rows)
+            from pykudu_sql.executor.writes import write_many
+
             return write_many(self._state, meant, rows)
 
     def append(self, table: str, data: object, operation: str) -> Outcome:
@@ -127,6 +119,8 @@ class Session:
         with self._lock:
             self._check_open()
             self._state.cancelled.clear()
+            from pykudu_sql.executor.append import append
+
             return append(self._state, table, data, operation)
 
     @property

@@ -49,9 +49,7 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     table, kind = catalog.tables.get(name) or catalog.table(name.lower()), _kind(operation)
     columns = _arrow_columns(table, kind, _columns(data))
     write = writer_of(state)
-    results = state.transactions.write(
-        table, lambda t: write_columns(write, t, table, kind, columns)
-    )
+    results = state.transactions.write(lambda t: write_columns(write, t, table, kind, columns))
     return written(state, kind, results)
 
 

@@ -1,6 +1,6 @@
 """CREATE, DROP and ALTER TABLE.
 
-They take effect at once and are durable when they return; a ROLLBACK does not undo them.
+They take effect at once and are durable when they return, so they stand outside transactions.
 """
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from pykudu_sql.storage.common.row_operation import RowOpKind
 
 
 def create_table(state: SessionState, plan: CreateTable, parameters: ParameterValues) -> Outcome:
-    """CREATE TABLE; rows of an AS query are written as the session's transaction allows.
+    """CREATE TABLE; rows of an AS query are committed before it returns.
 
     If they cannot be written, the table is not created either.
     """
@@ -38,15 +38,15 @@ def create_table(state: SessionState, plan: CreateTable, parameters: ParameterVa
 
 
 def _query_rows(state: SessionState, query: Query, parameters: ParameterValues) -> pa.Table:
-    return compute(state, query, parameters, state.transactions.reading()).table
+    return compute(state, query, parameters, state.store.begin()).table
 
 
 def _fill(state: SessionState, table: TableInfo, rows: pa.Table) -> int:
     ids = [column.id for column in table.schema.visible_columns]
     columns = dict(zip(ids, rows.columns, strict=True))
     insert = RowOpKind.INSERT
-    results = state.transactions.write(
-        table, lambda t: write_columns(all_or_nothing, t, table, insert, columns)
+    results = state.transactions.write_alone(
+        lambda t: write_columns(all_or_nothing, t, table, insert, columns)
     )
     return results.applied
 
@@ -56,7 +56,6 @@ def drop_table(state: SessionState, plan: DropTable) -> Outcome:
     catalog = state.store.catalog
     if plan.if_exists and plan.name not in catalog.tables:
         return _done("Table does not exist.")
-    state.transactions.check_alterable(catalog.table(plan.name))
     state.store.drop_table(plan.name)
     return _done("Table has been dropped.")
 
@@ -64,7 +63,6 @@ def drop_table(state: SessionState, plan: DropTable) -> Outcome:
 def alter_table(state: SessionState, plan: AlterTable) -> Outcome:
     """ALTER TABLE, all steps or none."""
     if plan.steps:
-        state.transactions.check_alterable(plan.table)
         state.store.alter_table(plan.table.name, plan.steps)
     return _done("Table has been altered.")
 

@@ -1,18 +1,20 @@
 """From a plan to what runs it: one `match` over all kinds of plans.
 
 `prepare` is called once for a statement and its result once for each set of parameters, so what
-does not depend on parameters is worked out in between.
+does not depend on parameters is worked out in between. What runs a kind of plan is loaded when the
+first of its kind comes: a script of a few statements needs little of it.
 """
 
 from collections.abc import Callable
 from functools import partial
 
-from pykudu_sql.executor import definitions, explanations, history, listings, maintenance
-from pykudu_sql.executor.queries import Constants, Lookup, select
+from pykudu_sql.executor.constants import Constants
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writes import prepare_write
+from pykudu_sql.planner.definition import definition_name
 from pykudu_sql.planner.plan import (
     AlterTable,
+    ChangeQuery,
+    ConflictInsert,
     ConstantRow,
     CreateSnapshot,
     CreateTable,
@@ -23,6 +25,7 @@ from pykudu_sql.planner.plan import (
     Explain,
     Flush,
     InsertQuery,
+    InsertReturning,
     InsertValues,
     KeyDelete,
     KeyLookup,
@@ -31,6 +34,8 @@ from pykudu_sql.planner.plan import (
     Optimize,
     Plan,
     Query,
+    SavepointAction,
+    SavepointControl,
     SetDatabase,
     SetOption,
     Show,
@@ -50,10 +55,27 @@ Prepared = Callable[[ParameterValues], Outcome]
 
 def prepare(state: SessionState, plan: Plan) -> Prepared:
     """What runs a plan in a session for given parameters."""
+    name = definition_name(plan)
+    if name is None:
+        return _prepare(state, plan)
+    return partial(_define, state, name, _prepare(state, plan))
+
+
+def _define(state: SessionState, name: str, run: Prepared, parameters: ParameterValues) -> Outcome:
+    """Run a statement that changes the catalog."""
+    state.transactions.make_way_for(name)
+    return run(parameters)
+
+
+def _prepare(state: SessionState, plan: Plan) -> Prepared:
     match plan:
         case KeyLookup():
+            from pykudu_sql.executor.queries import Lookup
+
             return Lookup(state, plan)
         case Query():
+            from pykudu_sql.executor.queries import select
+
             return partial(select, state, plan)
         case ConstantRow():
             return Constants(state, plan)
@@ -65,19 +87,33 @@ def prepare(state: SessionState, plan: Plan) -> Prepared:
             | KeyUpdate()
             | KeyDelete()
         ):
+            from pykudu_sql.executor.writes import prepare_write
+
             return prepare_write(state, plan)
+        case ChangeQuery() | ConflictInsert() | InsertReturning():
+            from pykudu_sql.executor.changes import change
+
+            return partial(change, state, plan)
         case CreateTable():
-            return partial(definitions.create_table, state, plan)
+            from pykudu_sql.executor.definitions import create_table
+
+            return partial(create_table, state, plan)
         case Explain(explained, analyze=True):
-            return partial(explanations.analyze_plan, state, plan, prepare(state, explained))
+            from pykudu_sql.executor.explanations import analyze_plan
+
+            return partial(analyze_plan, state, plan, prepare(state, explained))
         case Explain():
-            return partial(explanations.explain_plan, state, plan)
+            from pykudu_sql.executor.explanations import explain_plan
+
+            return partial(explain_plan, state, plan)
         case _:
             return lambda parameters: _run(state, plan)
 
 
 def _run(state: SessionState, plan: Plan) -> Outcome:
     """Run a plan that takes no parameters."""
+    from pykudu_sql.executor import definitions, history, listings, maintenance
+
     match plan:
         case DropTable():
             return definitions.drop_table(state, plan)
@@ -95,6 +131,8 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
             return listings.describe(plan)
         case TransactionControl(action):
             return _control(state, action)
+        case SavepointControl():
+            return _savepoint(state, plan)
         case SetOption():
             return _set(state, plan)
         case SetDatabase():
@@ -112,6 +150,8 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
 
 
 def _set(state: SessionState, plan: SetOption) -> Outcome:
+    from pykudu_sql.executor import history
+
     name, value = plan.name.lower(), plan.value
     if name == history.HISTORY_MAX_AGE:
         raise ProgrammingError(
@@ -136,3 +176,17 @@ def _control(state: SessionState, action: TransactionAction) -> Outcome:
         return Outcome(message="Committed." if was_open else "There was no transaction.")
     transactions.rollback()
     return Outcome(message="Rolled back." if was_open else "There was no transaction.")
+
+
+def _savepoint(state: SessionState, plan: SavepointControl) -> Outcome:
+    transactions, name = state.transactions, plan.name
+    match plan.action:
+        case SavepointAction.SET:
+            transactions.savepoint(name)
+            return Outcome(message=f"Savepoint '{name}' is set.")
+        case SavepointAction.ROLLBACK_TO:
+            transactions.rollback_to(name)
+            return Outcome(message=f"Rolled back to savepoint '{name}'.")
+        case SavepointAction.RELEASE:
+            transactions.release(name)
+            return Outcome(message=f"Savepoint '{name}' is released.")

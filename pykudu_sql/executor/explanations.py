@@ -7,8 +7,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.join_scans import ScanReport, relations_of
 from pykudu_sql.executor.queries import run_engine
-from pykudu_sql.executor.scans import relation_of, rows_at_hand
+from pykudu_sql.executor.scans import rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain import ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.plan import Explain, Plan, Query, Scan, scans_of
@@ -17,7 +18,6 @@ from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome, RowResult, header
 from pykudu_sql.storage.common.key_bounds import bounds
 from pykudu_sql.storage.common.partition_pruner import prune
-from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.introspection import RowSetInfo
 
@@ -65,31 +65,24 @@ def _measure(
 ) -> tuple[int, dict[str, ScanFacts]]:
     """Run a query scan by scan; its row count, and what each scan returned."""
     transaction = state.transactions.reading()
-    counted = {scan.name: ScanStats() for scan in query.scans}
-    seconds: dict[str, float] = {}
-    relations: dict[str, Relation] = {}
-    for scan in query.scans:
-        state.checkpoint()
-        started = time.perf_counter()
-        relations[scan.name] = relation_of(
-            state, query, scan, parameters, transaction, counted[scan.name]
-        )
-        seconds[scan.name] = time.perf_counter() - started
+    reports: dict[str, ScanReport] = {}
+    relations = relations_of(state, query, parameters, transaction, reports)
     found = run_engine(state, query, relations, parameters)
     if query.is_cut_short(rows_at_hand(relations), found.table.num_rows):
         return _measure(state, query.unlimited(), parameters, known)
     facts = {
-        name: _measured(known[name], relation, counted[name], seconds[name])
+        name: _measured(known[name], relation, reports[name])
         for name, relation in relations.items()
     }
     return found.table.num_rows, facts
 
 
-def _measured(before: ScanFacts, relation: Relation, stats: ScanStats, seconds: float) -> ScanFacts:
+def _measured(before: ScanFacts, relation: Relation, report: ScanReport) -> ScanFacts:
     """What became of a scan. A stream is read while the engine works, so it has no time."""
+    after = replace(before, stats=report.stats, told_by=report.told_by)
     if isinstance(relation, pa.Table):
-        return replace(before, rows=relation.num_rows, seconds=seconds, stats=stats)
-    return replace(before, rows=stats.rows_returned, stats=stats)
+        return replace(after, rows=relation.num_rows, seconds=report.seconds)
+    return replace(after, rows=report.stats.rows_returned)
 
 
 def _scan_facts(

@@ -3,16 +3,17 @@
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from pykudu_sql.engine.query_engine import EngineResult, Relation
-from pykudu_sql.executor.scans import StreamedScan, relation_of, rows_at_hand
+from pykudu_sql.executor.join_scans import relations_of
+from pykudu_sql.executor.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan import ConstantRow, KeyLookup, Query
+from pykudu_sql.planner.plan import KeyLookup, Query
 from pykudu_sql.planner.value import ParameterValues, bind_key, parameter_value
 from pykudu_sql.result import Outcome, Row, RowResult, TableResult, header
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
@@ -24,6 +25,7 @@ _SCALARS = frozenset(
     | {dt.date, dt.datetime, dt.time, dt.timedelta, UUID}
 )
 _HUGE = 1 << 127
+NOTHING_GIVEN: Mapping[str, Relation] = MappingProxyType({})
 _BIGINT = DataType(Kind.INT64)
 # Kinds whose cells are their Python values.
 _AS_STORED = frozenset(Kind) - {Kind.DATE, Kind.UNIXTIME_MICROS, Kind.DECIMAL}
@@ -68,23 +70,31 @@ def _computed(column_type: DataType) -> DataType:
 
 
 def compute(
-    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    given: Mapping[str, Relation] = NOTHING_GIVEN,
 ) -> EngineResult:
     """The rows of a query as its transaction sees them.
+
+    Args:
+        state: of the session.
+        query: to be computed.
+        parameters: of the statement.
+        transaction: what is read.
+        given: relations that the query reads beside its scans.
 
     Raises:
         QueryCancelledError: the session was interrupted.
         InterfaceError: a parameter has no value.
         DataError, ProgrammingError: an expression failed.
     """
-    relations: dict[str, Relation] = {}
-    for scan in query.scans:
-        state.checkpoint()
-        relations[scan.name] = relation_of(state, query, scan, parameters, transaction)
+    relations = {**given, **relations_of(state, query, parameters, transaction)}
     state.checkpoint()
     found = run_engine(state, query, relations, parameters)
     if query.is_cut_short(rows_at_hand(relations), found.table.num_rows):
-        return compute(state, query.unlimited(), parameters, transaction)
+        return compute(state, query.unlimited(), parameters, transaction, given)
     return found
 
 
@@ -169,23 +179,6 @@ class Lookup:
         for index, convert in self._conversions.items():
             values[index] = convert(values[index])
         return tuple(values)
-
-
-class Constants:
-    """A prepared `ConstantRow`."""
-
-    __slots__ = ("_header", "_row", "_state")
-
-    def __init__(self, state: SessionState, plan: ConstantRow) -> None:
-        """The row is always the same."""
-        self._state = state
-        self._header = header(*((column.name, column.type) for column in plan.columns))
-        self._row = tuple(column.value for column in plan.columns)
-
-    def __call__(self, parameters: ParameterValues) -> Outcome:
-        """The row; as any query, it opens a transaction where one is due."""
-        self._state.transactions.reading()
-        return Outcome(RowResult(self._header, (self._row,)), 1)
 
 
 def _conversions(types: Sequence[DataType]) -> Mapping[int, Callable[[Cell], Any]]:

@@ -11,9 +11,8 @@ import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan import Query, Scan
-from pykudu_sql.planner.template import bind_predicate
-from pykudu_sql.planner.value import ParameterValues
+from pykudu_sql.planner.plan import Scan
+from pykudu_sql.storage.common.column_predicate import Predicate
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.system_catalog import is_system
@@ -55,23 +54,38 @@ class StreamedScan:
             raise
 
 
-def relation_of(
+def prepared_scan(
     state: SessionState,
-    query: Query,
     scan: Scan,
-    parameters: ParameterValues,
+    predicate: Predicate | None,
     transaction: Transaction,
     stats: ScanStats | None = None,
+) -> TableScan:
+    """A scan, its tablets pruned, not read yet; see `relation_of`."""
+    if scan.bound is not None:
+        state.store.settle(scan.bound)
+    spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order)
+    return transaction.scan(scan.table, spec, scan.bound, stats)
+
+
+def relation_of(
+    state: SessionState,
+    scan: Scan,
+    predicate: Predicate | None,
+    transaction: Transaction,
+    stats: ScanStats | None = None,
+    *,
+    may_stream: bool,
 ) -> Relation:
     """The rows of one scan of a query; a superset of those that matter.
 
     Args:
         state: of the session.
-        query: that the scan belongs to.
         scan: to be read.
-        parameters: of the statement.
+        predicate: the scan's own, its parameters filled in, and what joins add to it.
         transaction: what it sees, unless the scan has a moment of its own.
         stats: counts what is read and what is not.
+        may_stream: whether no join needs to know how many rows there are.
 
     Raises:
         HistoryPurgedError: the moment lies before the history that is kept.
@@ -82,12 +96,8 @@ def relation_of(
         names = [scan.table.schema.by_id[i].name for i in scan.column_ids]
         listed: Relation = system_rows(state.store, scan.table).select(names)
         return listed
-    if scan.bound is not None:
-        state.store.settle(scan.bound)
-    predicate = bind_predicate(scan.predicate, parameters)
-    spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order)
-    asked = transaction.scan(scan.table, spec, scan.bound, stats)
-    if len(query.scans) == 1 and asked.exceeds(state.settings.scan_memory_bytes):
+    asked = prepared_scan(state, scan, predicate, transaction, stats)
+    if may_stream and asked.exceeds(state.settings.scan_memory_bytes):
         return StreamedScan(asked, state)
     rows: Relation = asked.to_table()
     return rows

@@ -5,29 +5,44 @@ transaction that lasts until commit or rollback. With autocommit each statement 
 its own, unless BEGIN opened one. Such a statement that loses a race against another session is run
 again on a new snapshot: nobody has seen what it read the first time.
 
-Changes of the catalog are no part of a transaction: they take effect at once, and are refused for a
-table whose rows the open transaction has changed.
+Savepoints are PostgreSQL's and SQLite's: a name may be set again and then hides the one before;
+going back to a savepoint keeps it and forgets those behind it; RELEASE forgets it and those behind
+it, and keeps what was written. A statement that fails goes back to where it began.
+
+Changes of the catalog are no part of a transaction: they take effect at once and for good. They are
+refused inside one that BEGIN opened or that has written; one that has only read ends before them.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.errors import OperationalError, SerializationError
-from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.errors import OperationalError, SerializationError, UndefinedObjectError
+
+if TYPE_CHECKING:  # The store loads them for the first transaction.
+    from pykudu_sql.storage.transaction import Transaction
+    from pykudu_sql.storage.write_set import Savepoint
 
 MAX_ATTEMPTS = 20
 
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A savepoint and its name."""
+
+    name: str
+    place: "Savepoint"
+
+
 class TransactionScope:
     """Runs statements in the right transaction. Used by one thread at a time."""
 
-    __slots__ = ("_autocommit", "_begin", "_current", "_durable", "_written")
+    __slots__ = ("_autocommit", "_begin", "_begun", "_current", "_durable", "_savepoints")
 
     def __init__(
-        self, begin: Callable[[], Transaction], *, durable: bool, autocommit: bool
+        self, begin: "Callable[[], Transaction]", *, durable: bool, autocommit: bool
     ) -> None:
         """No transaction is open yet.
 
@@ -40,7 +55,8 @@ class TransactionScope:
         self._durable = durable
         self._autocommit = autocommit
         self._current: Transaction | None = None
-        self._written: set[str] = set()
+        self._begun = False
+        self._savepoints: list[_Named] = []
 
     @property
     def autocommit(self) -> bool:
@@ -71,9 +87,12 @@ class TransactionScope:
         """
         if self._current is not None:
             raise OperationalError(
-                "a transaction is open already", hint="COMMIT or ROLLBACK it", sqlstate="25001"
+                "a transaction is open already",
+                hint="COMMIT or ROLLBACK it, or set a SAVEPOINT in it",
+                sqlstate="25001",
             )
         self._current = self._begin()
+        self._begun = True
 
     def commit(self) -> None:
         """Commit the open transaction, if there is one.
@@ -82,17 +101,66 @@ class TransactionScope:
             SerializationError: another session changed the same rows first; it is rolled back.
             ReadOnlyError, DiskError: it could not be made durable.
         """
-        current, self._current = self._current, None
-        self._written = set()
+        current = self._leave()
         if current is not None:
             current.commit(self._durable)
 
     def rollback(self) -> None:
         """Forget the open transaction, if there is one."""
-        current, self._current = self._current, None
-        self._written = set()
+        current = self._leave()
         if current is not None:
             current.rollback()
+
+    def _leave(self) -> "Transaction | None":
+        """The transaction that was open; none is from here on."""
+        current, self._current = self._current, None
+        self._begun = False
+        self._savepoints = []
+        return current
+
+    def savepoint(self, name: str) -> None:
+        """SAVEPOINT: give the place reached a name. Without autocommit it begins a transaction.
+
+        Raises:
+            OperationalError: no transaction is open.
+        """
+        if self._current is None:
+            if self._autocommit:
+                raise OperationalError(
+                    "SAVEPOINT stands inside a transaction", hint="BEGIN one", sqlstate="25P01"
+                )
+            self._current = self._begin()
+        self._savepoints.append(_Named(name, self._current.savepoint()))
+
+    def rollback_to(self, name: str) -> None:
+        """ROLLBACK TO: forget what was written since a savepoint, and the savepoints set since.
+
+        Raises:
+            UndefinedObjectError: there is none of that name in the open transaction.
+        """
+        number = self._number_of(name)
+        if self._current is not None:
+            self._current.rollback_to(self._savepoints[number].place)
+        del self._savepoints[number + 1 :]
+
+    def release(self, name: str) -> None:
+        """RELEASE: forget a savepoint and those set since; what was written stays.
+
+        Raises:
+            UndefinedObjectError: there is none of that name in the open transaction.
+        """
+        del self._savepoints[self._number_of(name) :]
+
+    def _number_of(self, name: str) -> int:
+        for number in range(len(self._savepoints) - 1, -1, -1):
+            if self._savepoints[number].name == name:
+                return number
+        names = ", ".join(dict.fromkeys(known.name for known in self._savepoints))
+        raise UndefinedObjectError(
+            f"savepoint '{name}' does not exist",
+            hint=f"this transaction has {names}" if names else "the transaction has none",
+            sqlstate="3B001",
+        )
 
     def end_reading(self) -> None:
         """End the open transaction, if there is one; it must not have written.
@@ -100,7 +168,7 @@ class TransactionScope:
         Raises:
             OperationalError: it has.
         """
-        if self._written:
+        if self._current is not None and self._current.has_writes:
             raise OperationalError(
                 "the transaction has uncommitted changes",
                 hint="COMMIT or ROLLBACK it before refreshing",
@@ -108,7 +176,7 @@ class TransactionScope:
             )
         self.rollback()
 
-    def reading(self) -> Transaction:
+    def reading(self) -> "Transaction":
         """The transaction that a reading statement runs in."""
         current = self._current
         if current is None:
@@ -117,12 +185,11 @@ class TransactionScope:
                 self._current = current
         return current
 
-    def write(self, table: TableInfo, action: Callable[[Transaction], T]) -> T:
+    def write(self, action: "Callable[[Transaction], T]") -> T:
         """Run a writing statement.
 
         Args:
-            table: it writes to.
-            action: does so in a transaction, all or nothing; may be called again after a race.
+            action: writes in a transaction, all or nothing; may be called again after a race.
 
         Raises:
             SerializationError: it lost every race.
@@ -130,13 +197,18 @@ class TransactionScope:
         """
         if self._current is None:
             if self._autocommit:
-                return self._write_alone(action)
+                return self.write_alone(action)
             self._current = self._begin()
-        changed = action(self._current)
-        self._written.add(table.id)
-        return changed
+        current = self._current
+        place = current.savepoint()
+        try:
+            return action(current)
+        except BaseException:
+            current.rollback_to(place)
+            raise
 
-    def _write_alone(self, action: Callable[[Transaction], T]) -> T:
+    def write_alone(self, action: "Callable[[Transaction], T]") -> T:
+        """Run a writing statement as a transaction of its own; see `write`."""
         attempts = 1
         while True:
             transaction = self._begin()
@@ -153,15 +225,21 @@ class TransactionScope:
                     raise
                 attempts += 1
 
-    def check_alterable(self, table: TableInfo) -> None:
-        """See that the catalog may change under a table.
+    def make_way_for(self, statement: str) -> None:
+        """See that a statement may change the catalog: no transaction is open behind it.
+
+        Args:
+            statement: its first words.
 
         Raises:
-            OperationalError: the open transaction has changed rows of it.
+            OperationalError: the open transaction was begun by BEGIN, or has written.
         """
-        if table.id in self._written:
+        if self._current is None:
+            return
+        if self._begun or self._savepoints or self._current.has_writes:
             raise OperationalError(
-                f"table '{table.name}' has uncommitted changes in this transaction",
-                hint="COMMIT or ROLLBACK before changing or dropping it",
+                f"{statement} cannot run inside a transaction",
+                hint="COMMIT or ROLLBACK first: it takes effect at once and cannot be rolled back",
                 sqlstate="25001",
             )
+        self.rollback()

@@ -30,7 +30,7 @@ from pykudu_sql.planner.value import (
 )
 from pykudu_sql.result import Outcome
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import cells_to_array
+from pykudu_sql.storage.common.arrays import cells_to_array, constant_array
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.row_result import RowResults, joined
 from pykudu_sql.storage.common.schema import ColumnSchema
@@ -92,15 +92,14 @@ def write_many(
 ) -> Outcome:
     """Run a plan once for each set of parameters, all or nothing.
 
-    Statements over values and keys become one batch. Those with a query run one after the other;
-    within an open transaction, the ones before a failing one stay.
+    Statements over values and keys become one batch. Those with a query run one after the other.
     """
     return _write(state, plan, parameter_rows)
 
 
 def _write(state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]) -> Outcome:
     kind, action = _action(state, plan, parameter_rows)
-    return written(state, kind, state.transactions.write(plan.table, action))
+    return written(state, kind, state.transactions.write(action))
 
 
 def _action(
@@ -114,14 +113,12 @@ def _action(
         case KeyDelete():
             return RowOpKind.DELETE, _batch(state, plan.table, _deleted(plan, parameter_rows))
         case InsertQuery():
-            return plan.kind, _from_query(state, plan, plan.column_ids, plan.kind, parameter_rows)
+            return plan.kind, _from_query(state, plan, plan.kind, parameter_rows)
         case UpdateQuery():
-            targets = (*plan.table.schema.key_ids, *plan.column_ids)
             kind = RowOpKind.UPDATE_IGNORE
-            return kind, _from_query(state, plan, targets, kind, parameter_rows)
+            return kind, _from_query(state, plan, kind, parameter_rows)
         case DeleteQuery():
-            kind = RowOpKind.DELETE
-            return kind, _from_query(state, plan, plan.table.schema.key_ids, kind, parameter_rows)
+            return RowOpKind.DELETE, _from_query(state, plan, RowOpKind.DELETE, parameter_rows)
 
 
 def written(state: SessionState, kind: RowOpKind, results: RowResults) -> Outcome:
@@ -151,7 +148,7 @@ def _by_row(
             return _outcome(kind, 0)
         if transactions.stands_alone:
             return _outcome(kind, store.write_row(table, kind, cells))
-        return _outcome(kind, transactions.write(table, lambda t: t.write_row(table, kind, cells)))
+        return _outcome(kind, transactions.write(lambda t: t.write_row(table, kind, cells)))
 
     return run
 
@@ -234,21 +231,57 @@ def _keys(
     return [row for row, _ in kept], columns
 
 
+def insert_operations(
+    state: SessionState,
+    plan: InsertValues | InsertQuery,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> RowOperations:
+    """The rows of an INSERT, converted to the types of their columns.
+
+    Raises:
+        DataError: a value does not fit its column.
+    """
+    if isinstance(plan, InsertValues):
+        return _inserted(plan, [parameters])
+    rows = compute(state, plan.query, parameters, transaction).table
+    columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows))
+    return RowOperations(plan.kind, columns, rows.num_rows)
+
+
+def _queried(
+    table: TableInfo, plan: InsertQuery | UpdateQuery | DeleteQuery, rows: pa.Table
+) -> dict[int, pa.Array | pa.ChunkedArray]:
+    """The columns of a query by the ids of those that they fill."""
+    match plan:
+        case InsertQuery():
+            ids = plan.column_ids
+        case UpdateQuery():
+            ids = (*table.schema.key_ids, *plan.column_ids)
+        case DeleteQuery():
+            ids = table.schema.key_ids
+    columns: dict[int, pa.Array | pa.ChunkedArray] = dict(zip(ids, rows.columns, strict=True))
+    if isinstance(plan, InsertQuery):
+        for column_id in plan.reset_ids:
+            column = table.schema.by_id[column_id]
+            columns[column_id] = constant_array(column.write_default, column.type, rows.num_rows)
+    return columns
+
+
 def _from_query(
     state: SessionState,
     plan: InsertQuery | UpdateQuery | DeleteQuery,
-    column_ids: Sequence[int],
     kind: RowOpKind,
     parameter_rows: Sequence[ParameterValues],
 ) -> Action:
-    """The rows of a query as operations; `column_ids` receive its columns in order."""
+    """The rows of a query as operations."""
     table = plan.table
 
     def run(transaction: Transaction) -> RowResults:
         results: list[RowResults] = []
         for parameters in parameter_rows:
             rows = compute(state, plan.query, parameters, transaction).table
-            columns = dict(zip(column_ids, rows.columns, strict=True))
+            columns = _queried(table, plan, rows)
             results.append(write_columns(writer_of(state), transaction, table, kind, columns))
         return joined(results)
 

@@ -1,0 +1,94 @@
+"""Plans of queries: what is scanned, and what the engine makes of it."""
+
+from dataclasses import dataclass, replace
+
+from pykudu_sql.planner.template import PredicateTemplate
+from pykudu_sql.planner.value import ParameterKey
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.scan_spec import ScanOrder, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One reading of one table; a query names its result `name`.
+
+    Attributes:
+        name: the relation name used in the query's residual SQL.
+        table: as of the scan's moment.
+        column_ids: columns the query uses, never empty, in the table's column order.
+        predicate: rows that do not match it cannot matter; the query filters again. None keeps
+            all. Filled with `planner.template.bind_predicate`.
+        limit: enough rows if the predicate holds for all of them, or None for all.
+        order: in which they come; with a limit, the first of that order.
+        bound: commits below this hybrid time are visible; None reads the transaction's snapshot
+            with its own writes.
+    """
+
+    name: str
+    table: TableInfo
+    column_ids: tuple[int, ...]
+    predicate: PredicateTemplate | None = None
+    limit: int | None = None
+    bound: int | None = None
+    order: ScanOrder = ScanOrder.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class JoinFilter:
+    """An equality by which the rows of one scan tell which rows of another can matter.
+
+    Attributes:
+        source: name of the scan whose values are wanted.
+        source_id: the column that has them.
+        target: name of the scan that needs only rows with one of these values.
+        target_id: the column that meets them.
+    """
+
+    source: str
+    source_id: int
+    target: str
+    target_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Rows computed by the engine over scans.
+
+    Attributes:
+        sql: the residual statement in the engine's dialect over the scans' names; parameters are
+            `$1`, `$2`, ...
+        scans: the relations it reads.
+        parameters: keys of the values of `$1`, `$2`, ... in that order; a key may repeat.
+        names: the result's column names, as many as it has columns.
+        cacheable: whether the same text gives the same plan under the same catalog.
+        expected: rows that come out if the limit of the one scan was enough. Scans drop fewer rows
+            than the query, so the rows of a limited scan may turn out to be too few.
+        summary: what the columns of the one row are, if they are facts about the whole table of
+            the one scan; else nothing.
+        join_filters: what scans that were read tell those that are still to be read.
+    """
+
+    sql: str
+    scans: tuple[Scan, ...]
+    parameters: tuple[ParameterKey, ...]
+    names: tuple[str, ...]
+    cacheable: bool = True
+    expected: int | None = None
+    summary: tuple[Summary, ...] = ()
+    join_filters: tuple[JoinFilter, ...] = ()
+
+    def is_cut_short(self, scanned: int, rows: int) -> bool:
+        """Whether the scan must go further: its limit left out rows that the query needs.
+
+        Args:
+            scanned: rows that the one scan gave.
+            rows: rows that the query made of them.
+        """
+        if self.expected is None or rows >= self.expected:
+            return False
+        return any(scan.limit is not None and scanned >= scan.limit for scan in self.scans)
+
+    def unlimited(self) -> "Query":
+        """The same with a scan of every row."""
+        scans = (replace(scan, limit=None, order=ScanOrder.NONE) for scan in self.scans)
+        return replace(self, scans=tuple(scans), expected=None)

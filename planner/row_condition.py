@@ -1,0 +1,57 @@
+"""A condition on the rows of one table, given as text: the query that applies it.
+
+For those who read a table in shares, each by itself: what the condition says of a row must not
+depend on other rows, so it has no subquery, aggregate or window.
+"""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from pykudu_sql.planner.binder import bind
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.dialect import parse
+from pykudu_sql.planner.plan import Query
+from pykudu_sql.planner.query import finish
+from pykudu_sql.storage.errors import NotSupportedError
+
+_PLAIN = frozenset({"kind", "expressions", "from_", "where"})
+
+
+def plan_condition(
+    condition: str, table: str, columns: Sequence[str], context: PlanContext
+) -> Query:
+    """The query for the columns of those rows that match.
+
+    Args:
+        condition: as a WHERE clause has it.
+        table: its name.
+        columns: names of those wanted, in order.
+        context: tables and time.
+
+    Returns:
+        A query of one scan.
+
+    Raises:
+        NotSupportedError: it is more than a condition, or looks beyond the row.
+        ProgrammingError, DataError: it is wrong.
+    """
+    names = ", ".join(_quoted(name) for name in columns)
+    source = ".".join(_quoted(part) for part in table.split("."))
+    text = f"SELECT {names} FROM {source} WHERE ({condition}\n)"
+    tree = parse(text)
+    clauses = {name for name, value in tree.args.items() if value}
+    beyond = tree.find(exp.Subquery, exp.SetOperation, exp.Window, exp.AggFunc)
+    queries = sum(1 for _ in tree.find_all(exp.Query))
+    if not isinstance(tree, exp.Select) or clauses - _PLAIN or beyond is not None or queries > 1:
+        raise NotSupportedError(
+            f"a condition looks at the columns of one row of '{table}' alone, not {condition!r:.80}"
+        )
+    query = finish(tree, bind(tree, text, context), context)
+    if query.parameters:
+        raise NotSupportedError("a condition given as text takes no parameters")
+    return query
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

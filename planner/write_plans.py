@@ -1,0 +1,113 @@
+"""Plans of statements that do one kind of operation on rows of one table."""
+
+from dataclasses import dataclass
+
+from pykudu_sql.planner.query_plans import Query
+from pykudu_sql.planner.value import ParameterKey, Value
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.row_operation import RowOpKind
+
+
+@dataclass(frozen=True, slots=True)
+class InsertValues:
+    """Rows of constants and parameters, column by column.
+
+    Attributes:
+        table: the target.
+        kind: INSERT, INSERT_IGNORE or UPSERT.
+        column_ids: the columns given; the others take their write default.
+        columns: for each of them its values, all of equal length.
+        rows: that length.
+    """
+
+    table: TableInfo
+    kind: RowOpKind
+    column_ids: tuple[int, ...]
+    columns: tuple[tuple[Value, ...], ...]
+    rows: int
+    parameters: tuple[ParameterKey, ...] = ()
+    cacheable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class InsertQuery:
+    """Rows of a query; its columns fill `column_ids` in order.
+
+    Attributes:
+        reset_ids: columns that the query does not give and that get their default also in rows
+            that are there already.
+    """
+
+    table: TableInfo
+    kind: RowOpKind
+    column_ids: tuple[int, ...]
+    query: Query
+    reset_ids: tuple[int, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        return self.query.parameters
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether the plan may be kept."""
+        return self.query.cacheable
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateQuery:
+    """New values for the rows of a query: it yields the key columns, then `column_ids`."""
+
+    table: TableInfo
+    column_ids: tuple[int, ...]
+    query: Query
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        return self.query.parameters
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether the plan may be kept."""
+        return self.query.cacheable
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteQuery:
+    """Deletion of the rows whose keys a query yields, in key order."""
+
+    table: TableInfo
+    query: Query
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        return self.query.parameters
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether the plan may be kept."""
+        return self.query.cacheable
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUpdate:
+    """UPDATE of the one row whose key is given, to constants and parameters."""
+
+    table: TableInfo
+    key: tuple[Value, ...]
+    assignments: tuple[tuple[int, Value], ...]
+    parameters: tuple[ParameterKey, ...] = ()
+    cacheable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDelete:
+    """DELETE of the one row whose key is given."""
+
+    table: TableInfo
+    key: tuple[Value, ...]
+    parameters: tuple[ParameterKey, ...] = ()
+    cacheable: bool = True

@@ -1,0 +1,194 @@
+"""The scans of a query, the small ones first, so that what they found narrows the others.
+
+Impala's runtime filters, without waiting: when a scan has been read, its values for an equality of
+a join (`JoinFilter`) become an IN predicate of the scan on the other side. That turns the inner
+side of a join with few outer rows into look-ups by key, prunes partitions and rowsets, and leaves
+less for the engine to join. Values are told on when they are few, and promise to leave out most:
+
+- they come from a scan that kept a small share of its table, as then do joins with it; or
+- the other side is much larger, and the column leads its key.
+
+An order of scans is only a matter of speed; each filter alone is sound (see
+`planner.join_filters`), and so is any sequence of them.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.scans import prepared_scan, relation_of
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.comparison import conjunction
+from pykudu_sql.planner.plan import Query, Scan
+from pykudu_sql.planner.query_plans import JoinFilter
+from pykudu_sql.planner.template import bind_predicate
+from pykudu_sql.planner.value import ParameterValues
+from pykudu_sql.storage.common.column_predicate import InList, Predicate
+from pykudu_sql.storage.common.scan_stats import ScanStats
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.system_catalog import is_system
+from pykudu_sql.storage.transaction import Transaction
+
+MAX_VALUES = 4096
+_KEPT_SHARE = 8
+_LOOKUP_SHARE = 64
+_LEAST_ROWS = 1024
+_FILTER_SHARE = 10
+
+
+@dataclass(slots=True)
+class ScanReport:
+    """What became of one scan of a query.
+
+    Attributes:
+        stats: what it read and what it left unread.
+        seconds: it took; of a stream, until it could begin.
+        told_by: the tables whose rows narrowed it.
+    """
+
+    stats: ScanStats
+    seconds: float = 0.0
+    told_by: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A scan that is still to be read.
+
+    Attributes:
+        scan: it.
+        predicate: what it has to meet, with what other scans told.
+        rows: it has to look at, about.
+    """
+
+    scan: Scan
+    predicate: Predicate | None
+    rows: int
+
+
+def relations_of(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    reports: dict[str, ScanReport] | None = None,
+) -> dict[str, Relation]:
+    """The rows of all scans of a query, by the scans' names.
+
+    Args:
+        state: of the session.
+        query: whose scans are read.
+        parameters: of the statement.
+        transaction: what they see.
+        reports: filled with what became of each scan.
+
+    Raises:
+        QueryCancelledError: the session was interrupted.
+        Error: see `relation_of`.
+    """
+    pending = {
+        scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters), 0)
+        for scan in query.scans
+    }
+    if query.join_filters:
+        for waiting in pending.values():
+            waiting.rows = _rows_to_read(state, waiting, transaction)
+    relations: dict[str, Relation] = {}
+    while pending:
+        state.checkpoint()
+        name = min(pending, key=lambda name: _cost(pending[name]))
+        waiting = pending.pop(name)
+        started = time.perf_counter()
+        report = None if reports is None else reports.setdefault(name, ScanReport(ScanStats()))
+        stats = None if report is None else report.stats
+        alone = len(query.scans) == 1
+        relation = relation_of(
+            state, waiting.scan, waiting.predicate, transaction, stats, may_stream=alone
+        )
+        relations[name] = relation
+        if report is not None:
+            report.seconds = time.perf_counter() - started
+        if isinstance(relation, pa.Table):
+            told = _tell(query, waiting, relation, pending)
+            _note(told, waiting.scan, reports)
+    return relations
+
+
+def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transaction) -> int:
+    """Rows in the tablets that a scan has to look at."""
+    if is_system(waiting.scan.table):
+        return 0
+    asked = prepared_scan(state, waiting.scan, waiting.predicate, transaction)
+    return sum(read.rowset.row_count(asked.bound) for read in asked.reads)
+
+
+def _cost(waiting: _Pending) -> float:
+    """What decides the order: rows that will probably come out."""
+    return waiting.rows / _FILTER_SHARE if waiting.predicate is not None else waiting.rows
+
+
+def _tell(
+    query: Query, told_by: _Pending, rows: pa.Table, pending: Mapping[str, _Pending]
+) -> list[str]:
+    """Narrow the scans that are still to be read by the values of one that was; their names."""
+    told: list[str] = []
+    for join in query.join_filters:
+        target = pending.get(join.target)
+        if join.source != told_by.scan.name or target is None:
+            continue
+        values = _values(join, told_by, rows, target)
+        if values is None:
+            continue
+        heard = InList(join.target_id, values)
+        target.predicate = (
+            heard if target.predicate is None else conjunction((target.predicate, heard))
+        )
+        target.rows = min(target.rows, max(len(values), target.rows // _KEPT_SHARE))
+        told.append(join.target)
+    return told
+
+
+def _values(
+    join: JoinFilter, told_by: _Pending, rows: pa.Table, target: _Pending
+) -> tuple[int | str, ...] | None:
+    """The values to tell on; None if they are too many or would change too little."""
+    if target.rows < _LEAST_ROWS:
+        return None
+    selective = rows.num_rows * _KEPT_SHARE <= told_by.rows
+    schema = target.scan.table.schema
+    leads = schema.key_ids[0] == join.target_id
+    if not selective and not (leads and rows.num_rows * _LOOKUP_SHARE <= target.rows):
+        return None
+    name = told_by.scan.table.schema.by_id[join.source_id].name
+    distinct = pc.unique(_plain(rows.column(name))).drop_null()
+    if len(distinct) > MAX_VALUES or len(distinct) * _KEPT_SHARE > target.rows:
+        return None
+    return _cells(schema.by_id[join.target_id], distinct)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column without a dictionary."""
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column
+
+
+def _cells(column: ColumnSchema, values: pa.Array) -> tuple[int | str, ...]:
+    """Values of a joined column as cells of the other one; those it cannot hold meet no row."""
+    cells: list[int | str] = values.to_pylist()
+    limits = column.type.integer_range
+    if limits is None:
+        return tuple(cells)
+    return tuple(cell for cell in cells if limits[0] <= int(cell) <= limits[1])
+
+
+def _note(told: list[str], source: Scan, reports: dict[str, ScanReport] | None) -> None:
+    if reports is None:
+        return
+    for name in told:
+        report = reports.setdefault(name, ScanReport(ScanStats()))
+        report.told_by = (*report.told_by, source.table.name)
