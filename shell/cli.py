@@ -37,6 +37,8 @@ subcommands:
   pykudu-sql slt FILE...      run sqllogictest scripts (pykudu-sql slt --help)
   pykudu-sql check DB         verify every checksum and every invariant of a database
   pykudu-sql inspect DB ...   print what lies on disk (pykudu-sql inspect --help)
+  pykudu-sql load DB TABLE FILE...      load files into a table, on Spark
+  pykudu-sql export DB TABLE FOLDER     write a table to files, on Spark
   pykudu-sql demo [DIR]       load real flight data and tell the whole story
 """
 
@@ -116,6 +118,14 @@ def _dispatch(arguments: list[str]) -> int:
             from pykudu_sql.shell import inspect
 
             return inspect.main(rest)
+        case ["load", *rest]:
+            from pykudu_sql.shell import jobs
+
+            return jobs.load(rest)
+        case ["export", *rest]:
+            from pykudu_sql.shell import jobs
+
+            return jobs.export(rest)
         case ["demo", *rest]:
             from pykudu_sql.shell.demo import story
 

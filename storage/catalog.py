@@ -1,4 +1,4 @@
-"""The catalog: which tables there are at one moment.
+"""The catalog: which tables, views and databases there are at one moment.
 
 A `Catalog` is an immutable value; a change makes a new one, stamped with its hybrid time. Keeping
 the older ones (see `catalog_history`) is what lets a read AS OF t see the tables, schemas and
@@ -8,7 +8,7 @@ partitions of t, as Kudu's own snapshots cannot.
 import difflib
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,17 @@ from pykudu_sql.storage.common.table_properties import Properties, check_propert
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     HistoryPurgedError,
+    ProgrammingError,
+    UndefinedObjectError,
     UndefinedTableError,
+)
+from pykudu_sql.storage.namespace import (
+    DEFAULT_DATABASE,
+    DatabaseInfo,
+    NamedObject,
+    ViewInfo,
+    database_of,
+    full_name,
 )
 
 
@@ -115,34 +125,62 @@ def new_table(
 
 @dataclass(frozen=True)
 class Catalog:
-    """All tables at one moment.
+    """All tables, views and databases at one moment, as they look from one database.
 
     Attributes:
-        tables: by name.
+        tables: by full name: `database.table`, or `table` in the default database.
         version: grows by one with every change.
         timestamp: hybrid time of the change that made it.
         complete_since: 0, or the bound from which on all tables are known, which that of this
             catalog lies below.
+        views: by full name.
+        databases: those made by CREATE DATABASE, by name.
+        database: of names that have none.
     """
 
     tables: Mapping[str, TableInfo]
     version: int
     timestamp: int
     complete_since: int = 0
+    views: Mapping[str, ViewInfo] = field(default_factory=lambda: MappingProxyType({}))
+    databases: Mapping[str, DatabaseInfo] = field(default_factory=lambda: MappingProxyType({}))
+    database: str = DEFAULT_DATABASE
 
     @cached_property
     def by_id(self) -> Mapping[str, TableInfo]:
         """The tables by id."""
         return {table.id: table for table in self.tables.values()}
 
+    @cached_property
+    def database_names(self) -> frozenset[str]:
+        """The databases, those included that only have tables."""
+        owners = (database_of(name) for name in (*self.tables, *self.views))
+        return frozenset((DEFAULT_DATABASE, *self.databases, *owners))
+
+    def seen_from(self, database: str) -> "Catalog":
+        """This catalog with names resolved in a database."""
+        return self if database == self.database else replace(self, database=database)
+
+    def full_name(self, name: str) -> str:
+        """The name a table or view is stored under, of one that may lack its database."""
+        return full_name(name, self.database)
+
     def table(self, name: str) -> TableInfo:
         """The table of a name.
 
         Raises:
             UndefinedTableError: there is none; a near name is suggested.
+            ProgrammingError: it is a view.
             HistoryPurgedError: there may have been one, that history does not reach back to.
         """
-        found = self.tables.get(name)
+        full = self.full_name(name)
+        found = self.tables.get(full)
+        if found is None and full in self.views:
+            raise ProgrammingError(
+                f"'{name}' is a view, not a table",
+                hint="a view can only be read, described and dropped (DROP VIEW)",
+                sqlstate="42809",
+            )
         if found is None and self.complete_since:
             raise HistoryPurgedError(
                 f"history does not reach back to a table '{name}' at that moment",
@@ -153,24 +191,101 @@ class Catalog:
             raise UndefinedTableError(f"table '{name}' does not exist", hint=self._hint(name))
         return found
 
+    def view(self, name: str) -> ViewInfo:
+        """The view of a name.
+
+        Raises:
+            UndefinedTableError: there is none; a near name is suggested.
+            ProgrammingError: it is a table.
+        """
+        full = self.full_name(name)
+        found = self.views.get(full)
+        if found is None and full in self.tables:
+            raise ProgrammingError(f"'{name}' is a table, not a view", sqlstate="42809")
+        if found is None:
+            raise UndefinedTableError(f"view '{name}' does not exist", hint=self._hint(name))
+        return found
+
+    def check_database(self, name: str) -> None:
+        """See that a database exists.
+
+        Raises:
+            UndefinedObjectError: it does not; a near name is suggested.
+        """
+        if name not in self.database_names:
+            near = difflib.get_close_matches(name, self.database_names, n=1, cutoff=0.7)
+            raise UndefinedObjectError(
+                f"database '{name}' does not exist",
+                hint=f"did you mean '{near[0]}'?" if near else f"CREATE DATABASE {name} makes it",
+                sqlstate="3D000",
+            )
+
+    def names_in(self, database: str) -> list[str]:
+        """The tables and views of a database by full name, sorted."""
+        return sorted(name for name in (*self.tables, *self.views) if database_of(name) == database)
+
     def _hint(self, name: str) -> str | None:
-        near = difflib.get_close_matches(name, self.tables, n=1, cutoff=0.7)
+        known = (*self.tables, *self.views)
+        full = self.full_name(name)
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+        near = near or difflib.get_close_matches(full, known, n=1, cutoff=0.7)
         return f"did you mean '{near[0]}'?" if near else None
 
     def with_table(self, table: TableInfo, timestamp: int) -> "Catalog":
         """This catalog with a table added, or exchanged for the one of the same id."""
         others = {n: t for n, t in self.tables.items() if t.id != table.id}
-        if table.name in others:
+        if table.name in others or table.name in self.views:
             raise DuplicateObjectError(
-                f"table '{table.name}' exists already", hint="choose another name, or drop it first"
+                f"table '{table.name}' exists already"
+                if table.name in others
+                else f"there is a view '{table.name}' already",
+                hint="choose another name, or drop it first",
             )
         others[table.name] = table
-        return Catalog(MappingProxyType(others), self.version + 1, timestamp)
+        return replace(self._next(timestamp), tables=MappingProxyType(others))
 
     def without_table(self, table_id: str, timestamp: int) -> "Catalog":
         """This catalog with a table dropped."""
         others = {n: t for n, t in self.tables.items() if t.id != table_id}
-        return Catalog(MappingProxyType(others), self.version + 1, timestamp)
+        return replace(self._next(timestamp), tables=MappingProxyType(others))
+
+    def with_object(self, item: NamedObject, timestamp: int) -> "Catalog":
+        """This catalog with a view or database added, or exchanged for that of the same id.
+
+        Raises:
+            DuplicateObjectError: the name is taken.
+        """
+        rest = self.without_object(item.id, timestamp)
+        if isinstance(item, DatabaseInfo):
+            if item.name in rest.databases:
+                raise DuplicateObjectError(
+                    f"database '{item.name}' exists already",
+                    hint="choose another name, or write IF NOT EXISTS",
+                    sqlstate="42P04",
+                )
+            return replace(rest, databases=MappingProxyType({**rest.databases, item.name: item}))
+        if item.name in rest.views or item.name in rest.tables:
+            kind = "view" if item.name in rest.views else "table"
+            raise DuplicateObjectError(
+                f"there is a {kind} '{item.name}' already",
+                hint="choose another name, or write CREATE OR REPLACE VIEW"
+                if kind == "view"
+                else "choose another name",
+            )
+        return replace(rest, views=MappingProxyType({**rest.views, item.name: item}))
+
+    def without_object(self, object_id: str, timestamp: int) -> "Catalog":
+        """This catalog with a view or database dropped."""
+        views = {n: view for n, view in self.views.items() if view.id != object_id}
+        databases = {n: item for n, item in self.databases.items() if item.id != object_id}
+        return replace(
+            self._next(timestamp),
+            views=MappingProxyType(views),
+            databases=MappingProxyType(databases),
+        )
+
+    def _next(self, timestamp: int) -> "Catalog":
+        return replace(self, version=self.version + 1, timestamp=timestamp, complete_since=0)
 
 
 EMPTY_CATALOG = Catalog(MappingProxyType({}), 0, 0)

@@ -1,8 +1,10 @@
 """The catalogs of all moments that history still covers.
 
-The history is a list of events, each the state of one table from a hybrid time on. What a snapshot
+The history is a list of events, each the state of one table, view or database from a hybrid time
+on. What a snapshot
 sees is the catalog after all events before its bound. Letting go of a table's history takes events
-away from its front: a state goes once no snapshot that may still be read sees it.
+away from its front: a state goes once no snapshot that may still be read sees it. States of views
+and databases are a line of text each and stay.
 """
 
 from bisect import bisect_left
@@ -11,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pykudu_sql.storage.catalog import EMPTY_CATALOG, Catalog, TableInfo
+from pykudu_sql.storage.namespace import NamedObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,24 @@ class TableEvent:
     timestamp: int
     table_id: str
     table: TableInfo | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectEvent:
+    """What a view or database is from a moment on.
+
+    Attributes:
+        timestamp: hybrid time of the change.
+        object_id: a UUID.
+        item: its state; None from a drop on.
+    """
+
+    timestamp: int
+    object_id: str
+    item: NamedObject | None
+
+
+Event = TableEvent | ObjectEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +73,7 @@ class CatalogHistory:
             below, states of some tables are missing.
     """
 
-    events: tuple[TableEvent, ...] = ()
+    events: tuple[Event, ...] = ()
     catalogs: tuple[Catalog, ...] = (EMPTY_CATALOG,)
     complete_since: int = 0
 
@@ -69,16 +90,21 @@ class CatalogHistory:
             return found
         return replace(found, complete_since=self.complete_since)
 
-    def add(self, event: TableEvent) -> "CatalogHistory":
+    def add(self, event: Event) -> "CatalogHistory":
         """The history with one event more, the newest."""
         catalog = _after(self.latest, event)
         return replace(self, events=(*self.events, event), catalogs=(*self.catalogs, catalog))
 
     @cached_property
+    def table_events(self) -> tuple[TableEvent, ...]:
+        """The events of tables."""
+        return tuple(event for event in self.events if isinstance(event, TableEvent))
+
+    @cached_property
     def by_table(self) -> Mapping[str, Sequence[TableEvent]]:
         """The events of each table, by id."""
         found: dict[str, list[TableEvent]] = {}
-        for event in self.events:
+        for event in self.table_events:
             found.setdefault(event.table_id, []).append(event)
         return found
 
@@ -92,14 +118,16 @@ class CatalogHistory:
     @cached_property
     def newest(self) -> Mapping[str, TableInfo]:
         """The newest state of every table, dropped ones included, by id."""
-        return {event.table_id: event.table for event in self.events if event.table is not None}
+        return {
+            event.table_id: event.table for event in self.table_events if event.table is not None
+        }
 
     @cached_property
     def owners(self) -> Mapping[str, str]:
         """The table of each tablet, by their ids."""
         return {
             tablet.id: event.table_id
-            for event in self.events
+            for event in self.table_events
             if event.table is not None
             for tablet in event.table.tablets
         }
@@ -116,7 +144,9 @@ class CatalogHistory:
     def dropped(self) -> Iterator[DroppedTable]:
         """The dropped tables, in the order in which they were dropped."""
         latest = self.latest.by_id
-        last = {event.table_id: event.timestamp for event in self.events if event.table is None}
+        last = {
+            event.table_id: event.timestamp for event in self.table_events if event.table is None
+        }
         for table_id, timestamp in sorted(last.items(), key=lambda item: item[1]):
             if table_id not in latest:
                 yield DroppedTable(self.newest[table_id], timestamp)
@@ -137,7 +167,7 @@ class CatalogHistory:
         kept = tuple(event for event in self.events if id(event) not in gone)
         ends = [
             self._end(event)
-            for event in self.events
+            for event in self.table_events
             if id(event) in gone and event.table is not None
         ]
         return _rebuilt(kept, self.latest, max([self.complete_since, *(end + 1 for end in ends)]))
@@ -152,7 +182,11 @@ class CatalogHistory:
         return min(time for time in times if time > event.timestamp)
 
 
-def _after(catalog: Catalog, event: TableEvent) -> Catalog:
+def _after(catalog: Catalog, event: Event) -> Catalog:
+    if isinstance(event, ObjectEvent):
+        if event.item is None:
+            return catalog.without_object(event.object_id, event.timestamp)
+        return catalog.with_object(event.item, event.timestamp)
     if event.table is None:
         return catalog.without_table(event.table_id, event.timestamp)
     return catalog.with_table(event.table, event.timestamp)
@@ -167,7 +201,7 @@ def _ended_before(events: Sequence[TableEvent], mark: int) -> Iterator[TableEven
         yield left.pop(0)
 
 
-def _rebuilt(events: Iterable[TableEvent], latest: Catalog, complete_since: int) -> CatalogHistory:
+def _rebuilt(events: Iterable[Event], latest: Catalog, complete_since: int) -> CatalogHistory:
     """A history of fewer events; its latest catalog is the same object as before, for caches."""
     kept, catalogs = tuple(events), [EMPTY_CATALOG]
     for event in kept:

@@ -33,6 +33,7 @@ from pykudu_sql.storage.tablet.rowset import RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
+from pykudu_sql.storage.writer_batch import WriterBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +150,16 @@ class Committer:
         self._check_manifest()
         self._log.check_writable()
 
-    def apply(self, pending: Sequence[PendingWrites]) -> AppliedCommit:
+    def apply(
+        self, pending: Sequence[PendingWrites], batch: WriterBatch | None = None
+    ) -> AppliedCommit:
         """Log and apply the writes of one transaction to any number of tablets, all or nothing.
 
         The caller holds the commit lock, and calls `finish` without it.
 
         Args:
             pending: the writes, one entry a tablet.
+            batch: to be noted as done, with the commit or not at all.
 
         Raises:
             SerializationError: another commit changed one of the keys first.
@@ -164,8 +168,7 @@ class Committer:
         self.check_writable()
         settled = [self._settle(writes) for writes in pending]
         timestamp = self.clock.now()
-        staged = any(writes.staged for writes in settled)
-        return AppliedCommit(timestamp, self._apply(settled, timestamp, staged))
+        return AppliedCommit(timestamp, self._apply(settled, timestamp, batch))
 
     def apply_one(
         self,
@@ -205,7 +208,10 @@ class Committer:
             self._log.sync(commit.sequence)
         self.mvcc.publish(commit.timestamp)
 
-    def _apply(self, pending: Sequence[PendingWrites], timestamp: int, staged: bool) -> int:
+    def _apply(
+        self, pending: Sequence[PendingWrites], timestamp: int, batch: WriterBatch | None
+    ) -> int:
+        staged = batch is not None or any(writes.staged for writes in pending)
         edits = [writes.publish_staged(timestamp) for writes in pending if writes.staged]
         resolved = [writes.resolve() for writes in pending]
         rows = [writes for writes, _, _ in resolved if writes.inserts or writes.mutations]
@@ -215,8 +221,9 @@ class Committer:
         if staged:
             self.sync()
             tablets = [edit.to_json() for edit in edits]
+            done = {} if batch is None else {"done": batch.to_json()}
             self._record(
-                {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": tablets}
+                {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": tablets} | done
             )
         self.mvcc.assign(timestamp)
         for source, (writes, keys, targets) in zip(pending, resolved, strict=True):

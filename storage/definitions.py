@@ -1,4 +1,4 @@
-"""Changes of the catalog: tables made, altered, dropped and brought back, and named snapshots.
+"""Changes of the catalog: tables, views and databases made, altered and dropped, snapshots named.
 
 Each change is one edit of the manifest with a hybrid time of its own, made under the commit lock
 after a sync of the log: it is atomic and durable, no commit of an earlier time comes later, and a
@@ -10,7 +10,7 @@ from typing import Any
 
 from pykudu_sql.storage.alter import AlterStep, RenameTable, apply_steps
 from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo
-from pykudu_sql.storage.catalog_history import DroppedTable
+from pykudu_sql.storage.catalog_history import DroppedTable, ObjectEvent
 from pykudu_sql.storage.committer import Committer
 from pykudu_sql.storage.common.hybrid_time import format_timestamp
 from pykudu_sql.storage.common.schema import Schema
@@ -21,8 +21,9 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
 )
 from pykudu_sql.storage.history import History
+from pykudu_sql.storage.namespace import NamedObject
 from pykudu_sql.storage.snapshots import NamedSnapshot
-from pykudu_sql.storage.store_state import StoreState
+from pykudu_sql.storage.store_state import StoreState, object_edit
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 OpenTablet = Callable[[TabletInfo, Schema], Tablet]
@@ -91,6 +92,27 @@ class Definitions:
             table_id = self._catalog.table(name).id
             timestamp = self._committer.clock.now()
             self._record_change({"op": "drop", "ts": timestamp, "table": table_id})
+
+    def put_object(self, item: NamedObject) -> None:
+        """Add a view or database, or exchange that of the same id.
+
+        Raises:
+            DuplicateObjectError: the name is taken.
+            InvalidSchemaError: a name or comment breaks a rule.
+        """
+        item.check()
+        with self._committer.lock:
+            self._committer.check_writable()
+            timestamp = self._committer.clock.now()
+            self._catalog.with_object(item, timestamp)
+            self._record_change(object_edit(ObjectEvent(timestamp, item.id, item)))
+
+    def drop_object(self, object_id: str) -> None:
+        """Drop a view or database; it stays as it was AS OF earlier times."""
+        with self._committer.lock:
+            self._committer.check_writable()
+            timestamp = self._committer.clock.now()
+            self._record_change(object_edit(ObjectEvent(timestamp, object_id, None)))
 
     def dropped_tables(self) -> Iterator[DroppedTable]:
         """The dropped tables that can be brought back, in the order in which they were dropped."""

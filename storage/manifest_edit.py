@@ -136,10 +136,24 @@ _TABLE = _object(
         "tablets": _list_of(_UUIDS), "comment": _is_text,
     }
 )  # fmt: skip
+_VIEW = _object(
+    {
+        "id": _UUIDS, "name": _is_text, "query": _is_text, "database": _is_text,
+        "comment": _is_text,
+        "columns": _list_of(
+            _object({member: _is_text for member in ("source", "name", "type", "comment")})
+        ),
+    }
+)  # fmt: skip
+_NAMESPACE = _object({"id": _UUIDS, "name": _is_text, "comment": _is_text})
+_DONE = {"writer": _is_text, "batch": _NUMBER}
 _EDITS: Mapping[str, Mapping[str, Shape]] = MappingProxyType(
     {
         "table": {"ts": _TIME, "table": _TABLE},
         "drop": {"ts": _TIME, "table": _UUIDS},
+        "view": {"ts": _TIME, "view": _VIEW},
+        "namespace": {"ts": _TIME, "namespace": _NAMESPACE},
+        "drop_object": {"ts": _TIME, "object": _UUIDS},
         "tablets": {"ts": _optional(_TIME), "sequence": _TIME, "tablets": _list_of(_TABLET)},
         "log": {"after": _TIME},
         "forget": {"marks": _is_times, "sequence": _TIME},
@@ -147,6 +161,7 @@ _EDITS: Mapping[str, Mapping[str, Shape]] = MappingProxyType(
         "snapshot": {"ts": _TIME, "name": _is_text, "bound": _TIME, "comment": _is_text},
         "drop_snapshot": {"name": _is_text},
         "clock": {"ts": _TIME},
+        "done": _DONE,
         "database": {"history_max_age": _optional(_is_age)},
     }
 )
@@ -164,6 +179,8 @@ def check_form(edit: Mapping[str, Any]) -> None:
         ValueError: one has not; the message names it.
     """
     op = edit.get("op")
+    if "done" in edit and not _object(_DONE)(edit["done"]):
+        raise ValueError("the member 'done' of an edit is malformed")
     for name, shape in _EDITS.get(op, {}).items() if isinstance(op, str) else ():
         if name not in edit or not shape(edit[name]):
             raise ValueError(f"the member '{name}' of an edit '{op}' is missing or malformed")

@@ -58,7 +58,8 @@ def remove_orphans(
 ) -> None:
     """Remove the orphans of a database that this process has opened for writing.
 
-    Not while another process reads it: they may be in what that has seen.
+    Files of tablets not while another process reads it: they may be in what that has seen. Staged
+    rows whose write has ended are nobody's.
 
     Args:
         env, root, known, metadata: see `find_orphans`.
@@ -66,6 +67,11 @@ def remove_orphans(
     Raises:
         DiskError: the disk refused.
     """
+    if env.exists(layout.staging_directory(root)):
+        # Loaded where somebody staged rows: most databases are opened without.
+        from pykudu_sql.storage.staging import sweep_staging
+
+        sweep_staging(env, root)
     if oldest_lease(env, root) is not None:
         return
     for orphan in find_orphans(env, root, known, metadata):

@@ -297,6 +297,10 @@ class Store:
         """The 16 bytes of the database's UUID."""
         return self._database_id
 
+    def last_batch(self, writer: str) -> int:
+        """The number of the last batch that a writer committed, -1 for none."""
+        return self._state.writers.get(writer, -1)
+
     def take_lease(self) -> Lease | None:
         """A lease on the files of all rowsets from now on, None where it cannot be written down."""
         lease = Lease.take_if_possible(self._env, self.path)

@@ -4,8 +4,12 @@ Edits are JSON objects. `op` says which:
 
     table          ts, table: a table as it is from that hybrid time on (created or altered)
     drop           ts, table: the id of a table that is dropped from then on
+    view           ts, view: a view as it is from that hybrid time on
+    namespace      ts, namespace: a database (as tables' names have it) from that time on
+    drop_object    ts, object: the id of a view or database that is dropped from then on
     tablets        ts or null, sequence, tablets: changes of tablets' files; with ts it is a commit
-                   of that time, with record `sequence` of the log, or 0 for none
+                   of that time, with record `sequence` of the log, or 0 for none; a member `done`
+                   holds what an edit of that op would
     log            after: the write-ahead log is needed only beyond this record
     forget         marks, sequence: states of tables (by id) that ended before these bounds are
                    gone, and so are tablets that are in no other; the log held records of them up
@@ -15,6 +19,7 @@ Edits are JSON objects. `op` says which:
     snapshot       ts, name, bound, comment: a snapshot has a name
     drop_snapshot  name: that is gone
     clock          ts: the database was closed then
+    done           writer, batch: a writer's batches up to this number were committed
     database       history_max_age: seconds that history is kept, -1 for ever, null for the default
 """
 
@@ -23,11 +28,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.catalog_history import CatalogHistory, TableEvent
+from pykudu_sql.storage.catalog_history import (
+    CatalogHistory,
+    Event,
+    ObjectEvent,
+    TableEvent,
+)
 from pykudu_sql.storage.errors import CorruptionError, DatabaseError
 from pykudu_sql.storage.manifest_edit import check_form, check_table
+from pykudu_sql.storage.namespace import DatabaseInfo, NamedObject, ViewInfo
 from pykudu_sql.storage.snapshots import NamedSnapshot
 from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit, TabletMetadata
+from pykudu_sql.storage.writer_batch import WriterBatch
 
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
 
@@ -49,6 +61,7 @@ class StoreState:
         history_max_age: seconds that tables keep history unless they say otherwise, -1 for ever;
             None for the default.
         newest: the newest hybrid time that an edit names.
+        writers: the last batch of each writer that numbers its batches.
     """
 
     history: CatalogHistory = field(default_factory=CatalogHistory)
@@ -60,6 +73,7 @@ class StoreState:
     snapshots: dict[str, NamedSnapshot] = field(default_factory=dict)
     history_max_age: int | None = None
     newest: int = 0
+    writers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, edits: Iterable[Mapping[str, Any]], path: str) -> "StoreState":
@@ -98,6 +112,12 @@ class StoreState:
                 self.history = self.history.add(TableEvent(edit["ts"], table.id, table))
             case "drop":
                 self.history = self.history.add(TableEvent(edit["ts"], edit["table"], None))
+            case "view":
+                self._fold_object(edit["ts"], ViewInfo.from_json(edit["view"]))
+            case "namespace":
+                self._fold_object(edit["ts"], DatabaseInfo.from_json(edit["namespace"]))
+            case "drop_object":
+                self.history = self.history.add(ObjectEvent(edit["ts"], edit["object"], None))
             case "tablets":
                 self._fold_tablets(edit)
             case "log":
@@ -113,12 +133,18 @@ class StoreState:
                 self.snapshots[named.name] = named
             case "drop_snapshot":
                 del self.snapshots[edit["name"]]
+            case "done":
+                self.writers[edit["writer"]] = edit["batch"]
             case "clock":
                 pass  # only its time counts
             case "database":
                 self.history_max_age = edit["history_max_age"]
             case other:
                 raise CorruptionError(f"the manifest has an edit of unknown kind {other!r}")
+
+    def _fold_object(self, timestamp: int, item: NamedObject) -> None:
+        item.check()
+        self.history = self.history.add(ObjectEvent(timestamp, item.id, item))
 
     def _fold_tablets(self, edit: Mapping[str, Any]) -> None:
         for value in edit["tablets"]:
@@ -130,6 +156,8 @@ class StoreState:
                 self.newest = max(self.newest, change.history_mark)
                 table_id = self.history.owners[change.tablet_id]
                 self.marks[table_id] = max(self.marks.get(table_id, 0), change.history_mark)
+        if "done" in edit:
+            self.writers[edit["done"]["writer"]] = edit["done"]["batch"]
         if edit["ts"] is not None and edit["sequence"] > self.log_after:
             self.commits[edit["ts"]] = edit["sequence"]
 
@@ -167,6 +195,8 @@ class StoreState:
             yield {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": []}
         for named in self.snapshots.values():
             yield named.to_edit()
+        for writer, batch in self.writers.items():
+            yield {"op": "done", **WriterBatch(writer, batch).to_json()}
 
     def _tablet_edit(self, tablet_id: str, metadata: TabletMetadata) -> dict[str, Any]:
         edit = TabletEdit(
@@ -181,7 +211,17 @@ class StoreState:
         return {"op": "tablets", "ts": None, "sequence": 0, "tablets": [edit.to_json()]}
 
 
-def _event_edit(event: TableEvent) -> dict[str, Any]:
+def _event_edit(event: Event) -> dict[str, Any]:
+    if isinstance(event, ObjectEvent):
+        return object_edit(event)
     if event.table is None:
         return {"op": "drop", "ts": event.timestamp, "table": event.table_id}
     return {"op": "table", "ts": event.timestamp, "table": event.table.to_json()}
+
+
+def object_edit(event: ObjectEvent) -> dict[str, Any]:
+    """The edit that tells of a view or database."""
+    if event.item is None:
+        return {"op": "drop_object", "ts": event.timestamp, "object": event.object_id}
+    kind = "view" if isinstance(event.item, ViewInfo) else "namespace"
+    return {"op": kind, "ts": event.timestamp, kind: event.item.to_json()}

@@ -18,7 +18,7 @@ from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_columns
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Cell, DataType
-from pykudu_sql.storage.errors import AlreadyPresentError, NotNullError
+from pykudu_sql.storage.errors import AlreadyPresentError, NotNullError, UncoveredRangeError
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.rowset import RowBlock
 
@@ -159,6 +159,16 @@ class TabletRows:
     tablet: int
     batch: KeyedOperations
     places: npt.NDArray[np.int64]
+
+
+def tablet_of_key(table: TableInfo, key: tuple[Cell, ...]) -> int | None:
+    """The index of the tablet that a key belongs to; None outside all range partitions."""
+    if len(table.tablets) == 1 and not table.partition_schema.range_column_ids:
+        return 0
+    try:
+        return table.assigner.assign_one(dict(zip(table.schema.key_ids, key, strict=True)))
+    except UncoveredRangeError:
+        return None
 
 
 def split(rows: AssignedRows) -> Iterator[TabletRows]:

@@ -27,10 +27,7 @@ from pykudu_sql.storage.common.row_result import RowResults
 from pykudu_sql.storage.common.scan_spec import ScanSpec, Summary, SummaryKind
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.types import Cell
-from pykudu_sql.storage.errors import (
-    InterfaceError,
-    UncoveredRangeError,
-)
+from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.row_sieve import Places, RowSieve
 from pykudu_sql.storage.row_writer import keyed_row
 from pykudu_sql.storage.snapshots import Hold
@@ -41,6 +38,7 @@ from pykudu_sql.storage.table import (
     complete,
     set_columns,
     split,
+    tablet_of_key,
     take,
 )
 from pykudu_sql.storage.table_scan import RowSetRead, TableScan
@@ -48,8 +46,9 @@ from pykudu_sql.storage.table_summary import count_rows, extremes
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.locator import Located
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
-from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.transaction_host import TransactionHost, check_writable_still
+from pykudu_sql.storage.write_set import Savepoint, WriteSet
+from pykudu_sql.storage.writer_batch import WriterBatch
 
 
 class Transaction:
@@ -68,14 +67,13 @@ class Transaction:
         self._host = host
         self._snapshot = snapshot
         self._past: dict[tuple[str, int], Hold] = {}
-        self._pending: dict[str, PendingWrites] = {}
-        self._written: list[TableInfo] = []
+        self._writes = WriteSet(snapshot.bound)
         self._ended = False
 
     @property
     def has_writes(self) -> bool:
         """Whether anything was written."""
-        return bool(self._pending)
+        return bool(self._writes.by_tablet)
 
     def table_scan(
         self,
@@ -147,7 +145,7 @@ class Transaction:
         reads: list[RowSetRead] = []
         for index in chosen:
             tablet = self._host.tablets[table.tablets[index].id]
-            pending = self._pending.get(tablet.id) if bound is None else None
+            pending = self._writes.by_tablet.get(tablet.id) if bound is None else None
             if pending is None:
                 reads += [RowSetRead(rowset, None) for rowset in tablet.components.rowsets]
             else:
@@ -183,13 +181,14 @@ class Transaction:
             self._held(table, bound)
         by_id = table.schema.by_id
         columns = [by_id[i] for i in column_ids]
-        tablet = self._tablet_of(table, key)
-        if tablet is None:
+        index = tablet_of_key(table, key)
+        if index is None:
             return None
+        tablet = self._host.tablets[table.tablets[index].id]
         probe = tablet.probe(key)
-        if bound is not None or not self._pending:
+        if bound is not None or not self._writes.by_tablet:
             return tablet.read_row(probe, columns, self.bound if bound is None else bound)
-        pending = self._pending.get(tablet.id)
+        pending = self._writes.by_tablet.get(tablet.id)
         if pending is None:
             return tablet.read_row(probe, columns, self.bound)
         return pending.read_row(probe, columns)
@@ -200,15 +199,6 @@ class Transaction:
         if known is None:
             known = self._past[table.id, bound] = self._host.history.hold((table,), bound)
         return known
-
-    def _tablet_of(self, table: TableInfo, key: tuple[Cell, ...]) -> Tablet | None:
-        if len(table.tablets) == 1 and not table.partition_schema.range_column_ids:
-            return self._host.tablets[table.tablets[0].id]
-        try:
-            index = table.assigner.assign_one(dict(zip(table.schema.key_ids, key, strict=True)))
-        except UncoveredRangeError:
-            return None
-        return self._host.tablets[table.tablets[index].id]
 
     def write(self, table: TableInfo, operations: RowOperations) -> int:
         """Do a batch of operations, all or nothing.
@@ -236,16 +226,36 @@ class Transaction:
         rows = assign(table, encoder, full, changed)
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
-            pending = self._pending_for(table, self._host.tablets[table.tablets[part.tablet].id])
+            pending = self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
             checked.append((pending, part.batch, pending.check(part.batch)))
         return sum(
-            self._keep(table, pending).write(batch, found) for pending, batch, found in checked
+            self._writes.keep(table, pending).write(batch, found)
+            for pending, batch, found in checked
         )
 
     def _key_encoder(self, table: TableInfo) -> KeyEncoder:
         if not table.tablets:
             return KeyEncoder(table.schema.key_columns)
         return self._host.tablets[table.tablets[0].id].key_encoder
+
+    def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
+        """An INSERT of a table that counts its rows, as the UPSERT of the numbers it is given.
+
+        For those who want to know the numbers; `write` does the same by itself.
+
+        Args:
+            table: of the transaction's snapshot.
+            operations: what to do; of other tables and kinds they are left as they are.
+
+        Raises:
+            ValueOutOfRangeError: the counter is used up.
+        """
+        if not table.schema.auto_incrementing or operations.kind is not RowOpKind.INSERT:
+            return operations
+        columns, length = operations.columns, operations.length
+        if table.schema.key_ids[-1] not in columns:
+            columns = self._host.auto_increment.number(table, operations).columns
+        return RowOperations(RowOpKind.UPSERT, columns, length)
 
     def write_each(self, table: TableInfo, operations: RowOperations) -> RowResults:
         """Do those rows of a batch that fit, and report the others: Kudu's way.
@@ -266,7 +276,7 @@ class Transaction:
         rows = sieve.sift(self._host.auto_increment, encoder)
         shares: list[tuple[PendingWrites, TabletRows, Located, list[Places]]] = []
         for part in split(rows):
-            pending = self._pending_for(table, self._host.tablets[table.tablets[part.tablet].id])
+            pending = self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
             found = pending.locate(part.batch.keys)
             shares.append((pending, part, found, sieve.rounds(pending, part, found)))
         fit = [part.places[places] for _, part, _, rounds in shares for places in rounds]
@@ -292,14 +302,14 @@ class Transaction:
             if len(places):
                 chosen = choose(batch, places)
                 located = pending.locate(chosen.keys) if number else found.take(places)
-                self._keep(table, pending).write(chosen, located)
+                self._writes.keep(table, pending).write(chosen, located)
 
     def _write_bulk(self, table: TableInfo, encoder: KeyEncoder, operations: RowOperations) -> int:
         """Stage the rows of a large INSERT as rowsets, written side by side."""
         pool = self._host.pool
         shares = share_out(pool, table, encoder, operations)
         pending = [
-            self._pending_for(table, self._host.tablets[table.tablets[share.tablet].id])
+            self._writes.on(table, self._host.tablets[table.tablets[share.tablet].id])
             for share in shares
         ]
 
@@ -308,7 +318,7 @@ class Transaction:
 
         list(pool.map(check, pending, shares))
         parts = [
-            (self._keep(table, target), part)
+            (self._writes.keep(table, target), part)
             for target, share in zip(pending, shares, strict=True)
             for part in share.rowsets()
         ]
@@ -345,30 +355,52 @@ class Transaction:
         """
         self._open()
         tablet, row = keyed_row(self._host, table, kind, cells)
-        pending = self._pending_for(table, tablet)
+        pending = self._writes.on(table, tablet)
         changed = pending.write_row(row)
-        self._keep(table, pending)
+        self._writes.keep(table, pending)
         return changed
 
-    def _pending_for(self, table: TableInfo, tablet: Tablet) -> PendingWrites:
-        return self._pending.get(tablet.id) or PendingWrites(tablet, table.name, self.bound)
+    def savepoint(self) -> Savepoint:
+        """The place that the transaction has reached.
 
-    def _keep(self, table: TableInfo, pending: PendingWrites) -> PendingWrites:
-        self._pending[pending.tablet.id] = pending
-        if not any(known is table for known in self._written):
-            self._written.append(table)
-        return pending
+        Raises:
+            InterfaceError: it has ended.
+        """
+        if self._ended:
+            raise InterfaceError("the transaction has ended")
+        return self._writes.savepoint()
+
+    def rollback_to(self, savepoint: Savepoint) -> None:
+        """Forget what was written since a savepoint of this transaction; it stays valid.
+
+        Raises:
+            InterfaceError: the transaction has ended.
+            DiskError, CorruptionError: rows cannot be read; the transaction is rolled back.
+        """
+        if self._ended:
+            raise InterfaceError("the transaction has ended")
+        try:
+            self._writes.rollback_to(savepoint)
+        except BaseException:
+            self.rollback()
+            raise
 
     def _open(self) -> None:
         if self._ended:
             raise InterfaceError("the transaction has ended")
         self._host.committer.check_writable()
 
-    def commit(self, durable: bool) -> int | None:
+    def writes_to(self, table: TableInfo, tablet_id: str) -> PendingWrites:
+        """The transaction's own writes to a tablet, for those who bring rowsets."""
+        self._open()
+        return self._writes.keep(table, self._writes.on(table, self._host.tablets[tablet_id]))
+
+    def commit(self, durable: bool, batch: WriterBatch | None = None) -> int | None:
         """Commit.
 
         Args:
             durable: return only once the commit survives a power loss.
+            batch: of a writer, to be noted as done.
 
         Returns:
             The commit's hybrid time, None when nothing was written.
@@ -379,33 +411,31 @@ class Transaction:
         """
         if self._ended:
             raise InterfaceError("the transaction has ended")
-        if not self._pending:
+        if not self._writes.by_tablet and batch is None:
             self._end()
             return None
         committer = self._host.committer
         try:
             with committer.lock:
                 self._check_tables()
-                pending = list(self._pending.values())
-                commit = committer.apply(pending)
+                pending = list(self._writes.by_tablet.values())
+                commit = committer.apply(pending, batch)
         except BaseException:
             self.rollback()
             raise
         self._end()
-        self._pending = {}
+        self._writes = WriteSet(self.bound)
         committer.finish(commit, durable)
         return commit.timestamp
 
     def _check_tables(self) -> None:
-        for table in self._written:
+        for table in self._writes.tables:
             check_writable_still(self._host, table)
 
     def rollback(self) -> None:
         """Forget everything written."""
         self._end()
-        for pending in self._pending.values():
-            pending.discard_staged()
-        self._pending = {}
+        self._writes.discard()
 
     def _end(self) -> None:
         """Give claims back; scans that still stream keep theirs."""

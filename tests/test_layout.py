@@ -27,7 +27,7 @@ def setuptools_table() -> dict[str, Any]:
 
 
 def source_files() -> Iterator[Path]:
-    for folder in ("pykudu_sql", *ROOMS, "benchmarks", "tests"):
+    for folder in ("pykudu_sql", *ROOMS, "pyspark_pykudu", "benchmarks", "tests"):
         # Paths through a link are the rooms' own files a second time.
         yield from (
             path
@@ -57,6 +57,8 @@ def test_the_package_list_is_the_folders_found() -> None:
     found = set(folders_with_code(ROOT / "pykudu_sql", "pykudu_sql"))
     for room in ROOMS:
         found |= set(folders_with_code(ROOT / room, f"pykudu_sql.{room}"))
+    # Spark finds the data source by the beginning of this name, so it stands alone.
+    found |= set(folders_with_code(ROOT / "pyspark_pykudu", "pyspark_pykudu"))
     assert sorted(setuptools_table()["packages"]) == sorted(found)
 
 

@@ -15,6 +15,7 @@ What every environment guarantees:
   with a `DiskError`; it is never followed.
 """
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -90,6 +91,17 @@ class FileLock(Protocol):
 
     def release(self) -> None:
         """Let others in. Releasing twice is allowed."""
+        ...
+
+    def hand_over(self, take: Callable[[int], None]) -> None:
+        """Let another process hold the lock on; for this one it is released.
+
+        Args:
+            take: starts a process that inherits the descriptor it is given.
+
+        Raises:
+            NotSupportedError: the file system is this process's own.
+        """
         ...
 
     def __enter__(self) -> Self: ...

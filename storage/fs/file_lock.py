@@ -8,6 +8,7 @@ one in another. The file's text is only for the message; it is never what decide
 import fcntl
 import os
 import socket
+from collections.abc import Callable
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -47,6 +48,12 @@ class LocalFileLock:
         if self._close.alive:
             os.ftruncate(self._descriptor, 0)
             self._close()
+
+    def hand_over(self, take: Callable[[int], None]) -> None:
+        """Let another process hold the lock on; see `FileLock`."""
+        take(self._descriptor)
+        # The lock belongs to the open file, which the other process has as well.
+        self._close()
 
     def __enter__(self) -> Self:
         return self

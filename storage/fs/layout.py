@@ -10,6 +10,7 @@
       tablets/<uuid>/N.undo   changes before it
       tmp/                    half-written files; emptied at open
       leases/<uuid>           held by processes that read; see `lease`
+      staging/<uuid>/         rows of one write by many processes, not committed; see `staging`
 
 Names of tables and columns never become paths: files are numbered and tablets are UUIDs, so no
 name a user can think of reaches the file system. N counts from 1 and is written without zeros in
@@ -25,7 +26,7 @@ _TABLET_FILE_NAME = re.compile(r"([1-9][0-9]{0,18})\.(base|redo|undo)")
 
 
 # What a database directory holds, and nothing else.
-ENTRIES = frozenset({"LOCK", "CURRENT", "manifest", "wal", "tablets", "tmp", "leases"})
+ENTRIES = frozenset({"LOCK", "CURRENT", "manifest", "wal", "tablets", "tmp", "leases", "staging"})
 
 
 class TabletFileKind(StrEnum):
@@ -109,6 +110,32 @@ def leases_directory(root: str) -> str:
 def lease_path(root: str, lease_id: str) -> str:
     """The lease of one reader, named by a UUID."""
     return f"{root}/leases/{lease_id}"
+
+
+def staging_directory(root: str) -> str:
+    """Where writes by many processes put their rows until they are committed."""
+    return f"{root}/staging"
+
+
+def staging_folder(root: str, write_id: str) -> str:
+    """The folder of one write.
+
+    Args:
+        root: the database directory.
+        write_id: a UUID in its canonical form.
+
+    Raises:
+        ValueError: not a canonical UUID.
+    """
+    if str(UUID(write_id)) != write_id:
+        raise ValueError(f"write id {write_id!r} is not a UUID in canonical form")
+    return f"{root}/staging/{write_id}"
+
+
+def staged_path(root: str, write_id: str, tablet_id: str, number: int) -> str:
+    """File `number` of a tablet, before it is committed."""
+    tablet_directory(root, tablet_id)
+    return f"{staging_folder(root, write_id)}/{tablet_id}-{number}.base"
 
 
 def parse_log_name(name: str) -> int | None:

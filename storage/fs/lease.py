@@ -17,6 +17,7 @@ Until that line is there and whole, the lease stands for position (0, 0): every 
 """
 
 import re
+from collections.abc import Callable
 from uuid import uuid4
 
 from pykudu_sql.storage.errors import DiskError, LockedError
@@ -97,6 +98,37 @@ class Lease:
                 self._env.unlink(self.path, point="lease.release")
             finally:
                 self._lock.release()
+
+    def hand_over(self, take: Callable[[str, int], None]) -> None:
+        """Let another process hold the lease on; for this one it is released, its file stays.
+
+        Args:
+            take: starts that process, given the lease's path and a descriptor to inherit. It
+                removes the file at its end.
+
+        Raises:
+            NotSupportedError: the file system is this process's own.
+        """
+        self._lock.hand_over(lambda descriptor: take(self.path, descriptor))
+        self._held = False
+
+
+def renew(env: Env, path: str) -> None:
+    """Write to a lease that somebody else holds, which shows that it is in use.
+
+    Args:
+        env: the file system.
+        path: of the lease.
+
+    Raises:
+        DiskError: it is gone: its holder gave the files back.
+    """
+    end = env.size_of(path)
+    file = env.open_writable(path)
+    try:
+        file.write_at(end - 1, b"\n", point="lease.renew")
+    finally:
+        file.close()
 
 
 def oldest_lease(env: Env, root: str) -> Position | None:

@@ -8,10 +8,11 @@ have nothing to do. A file stays readable through what was opened before it was 
 import errno
 import posixpath
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.errors import CorruptionError, NotSupportedError
 from pykudu_sql.storage.fs.env import ByteString, FileLock, RandomAccessFile, WritableFile
 from pykudu_sql.storage.fs.file_lock import locked_error
 from pykudu_sql.storage.fs.os_error import disk_error
@@ -267,6 +268,10 @@ class _MemoryFileLock:
         if self._held:
             self._held = False
             self._env.release_lock(self._path)
+
+    def hand_over(self, take: Callable[[int], None]) -> None:
+        """Files in memory belong to one process; see `FileLock`."""
+        raise NotSupportedError(f"'{self._path}' is in memory: no other process can hold its lock")
 
     def __enter__(self) -> Self:
         return self

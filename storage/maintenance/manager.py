@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.hybrid_time import wall_micros
 from pykudu_sql.storage.maintenance.choice import Situation, choose
@@ -24,9 +26,11 @@ from pykudu_sql.storage.maintenance.operation import (
     OperationStats,
 )
 from pykudu_sql.storage.maintenance.run_log import RunLog
-from pykudu_sql.storage.maintenance.runner import Runner, TabletWork
 from pykudu_sql.storage.maintenance.surveyor import Surveyor
 from pykudu_sql.storage.tablet.tablet import Tablet
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.maintenance.runner import Runner, TabletWork
 
 POLL_SECONDS = 0.25
 SYNC_SECONDS = 0.75
@@ -61,11 +65,17 @@ class MaintenanceManager:
         self._pauses = 0
         self._stop = threading.Event()
         self._surveyor = Surveyor(host)
-        self._runner = Runner(host, self._surveyor, self._stop.is_set)
         self._left_alone: dict[tuple[OperationKind, str], float] = {}
         self._flushes_in_a_row = 0
         self._prefers_data = True
         self._thread: threading.Thread | None = None
+
+    @cached_property
+    def _runner(self) -> "Runner":
+        # Flushes and compactions are much code, which an opening that finds none due does without.
+        from pykudu_sql.storage.maintenance.runner import Runner
+
+        return Runner(self._host, self._surveyor, self._stop.is_set)
 
     def start(self) -> None:
         """Start the thread."""
@@ -166,7 +176,7 @@ class MaintenanceManager:
         """
         return Tidied(self._host.log.collect(), self._host.collect_files())
 
-    def _on_tablet(self, chosen: OperationStats, work: TabletWork) -> Effect:
+    def _on_tablet(self, chosen: OperationStats, work: "TabletWork") -> Effect:
         tablet = self._host.tablets.get(chosen.tablet_id)
         if tablet is None:
             return Effect()

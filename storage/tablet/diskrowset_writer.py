@@ -5,18 +5,35 @@ and releases the interpreter, so several rowsets can be written at once on threa
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
-from pykudu_sql.storage.cfile.container import ContainerWriter
+from pykudu_sql.storage.cfile.container import ContainerWriter, FileIdentity
 from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.cfile_set import BLOOM, KEY_INDEX
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFile:
+    """A base file to be written.
+
+    Attributes:
+        env: the disk.
+        path: where.
+        identity: what its checksums cover besides the bytes.
+    """
+
+    env: Env
+    path: str
+    identity: FileIdentity
 
 
 def write_base(
@@ -42,8 +59,20 @@ def write_base(
         DiskError: the disk refused.
     """
     number = files.new_number()
-    path = files.staging_path("base", number)
-    with ContainerWriter(files.env, path, files.identity("base", number), "base.write") as writer:
+    place = BaseFile(files.env, files.staging_path("base", number), files.identity("base", number))
+    return write_base_file(place, rowset_id, schema, columns, keys, inserted_at)
+
+
+def write_base_file(
+    file: BaseFile,
+    rowset_id: int,
+    schema: Sequence[ColumnSchema],
+    columns: Mapping[int, pa.Array],
+    keys: EncodedKeys,
+    inserted_at: int | None,
+) -> RowSetMeta:
+    """Write and fsync a base file of any place; see `write_base`."""
+    with ContainerWriter(file.env, file.path, file.identity, "base.write") as writer:
         for column in schema:
             kind, cells = column.type, columns[column.id]
             encoded = encode_column(
@@ -55,7 +84,7 @@ def write_base(
         summary = writer.finish({"rowset": rowset_id, "rows": len(keys)})
     return RowSetMeta(
         id=rowset_id,
-        base=number,
+        base=file.identity.file_number,
         rows=len(keys),
         size=summary.size,
         min_key=keys.at(0),

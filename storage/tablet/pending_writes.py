@@ -80,6 +80,11 @@ class PendingWrites:
         self._log: list[KeyedOperations | KeyedRow | DiskRowSet] = []
 
     @property
+    def length(self) -> int:
+        """How many writes there were; one counts its batch, its row or its staged rowset."""
+        return len(self._log)
+
+    @property
     def rowsets(self) -> tuple[RowSet, ...]:
         """The rowsets that the transaction sees: its own rows first, then the tablet's."""
         return (self._inserts, *self.staged, *self._components.rowsets)
@@ -240,9 +245,12 @@ class PendingWrites:
     def discard_staged(self) -> None:
         """Remove the staged rowsets' files, as a rollback does."""
         for rowset in self.staged:
-            rowset.base.close()
-            self.tablet.files.discard("base", rowset.meta.base)
+            self._discard(rowset)
         self.staged = []
+
+    def _discard(self, rowset: DiskRowSet) -> None:
+        rowset.base.close()
+        self.tablet.files.discard("base", rowset.meta.base)
 
     def has_conflict(self) -> bool:
         """Whether a commit since the snapshot changed a key written here."""
@@ -264,9 +272,23 @@ class PendingWrites:
         """
         if self._components is self.tablet.components:
             return self
-        renewed = PendingWrites(self.tablet, self._table, LATEST)
+        return self._again(LATEST, self._log)
+
+    def rolled_back(self, length: int) -> "PendingWrites":
+        """The first so many of these writes alone; rowsets staged behind them are removed."""
+        renewed = self._again(self.bound, self._log[:length])
+        for entry in self._log[length:]:
+            if isinstance(entry, DiskRowSet):
+                self._discard(entry)
+        return renewed
+
+    def _again(
+        self, bound: int, log: Sequence[KeyedOperations | KeyedRow | DiskRowSet]
+    ) -> "PendingWrites":
+        """Writes done over against the tablet as it is now, as seen at a bound."""
+        renewed = PendingWrites(self.tablet, self._table, bound)
         # In the order they were made: a key may have been deleted before it was staged anew.
-        for entry in self._log:
+        for entry in log:
             match entry:
                 case KeyedRow():
                     renewed.write_row(entry)

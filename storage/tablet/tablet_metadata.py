@@ -10,6 +10,10 @@ from typing import Any
 
 from pykudu_sql.storage.tablet.deltafile import DeltaFileMeta
 
+# Files that other processes wrote drew their numbers by lot, from here to 2**53; the tablet itself
+# counts from 1.
+STAGED_NUMBERS = 1 << 40
+
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
@@ -200,7 +204,8 @@ class TabletMetadata:
         rowsets = {i: meta for i, meta in self.rowsets.items() if i not in edit.dropped}
         rowsets.update((meta.id, meta) for meta in edit.rowsets)
         durable = max(self.durable_memrowset, edit.durable_memrowset or 0)
-        numbers = [number for meta in edit.rowsets for _, number in meta.files]
+        files = [number for meta in edit.rowsets for _, number in meta.files]
+        numbers = [number for number in files if number < STAGED_NUMBERS]
         return replace(
             self,
             rowsets=rowsets,

@@ -1,0 +1,136 @@
+"""`load`: files into a table, on Spark, all of it in one commit or none.
+
+Rows that do not fit the table (no number where one must be, NULL where none may be, a line that
+cannot be taken apart) end the job, or go to a file of rejects with the reason of each. Keys that
+are there already, or twice in the files, are for `operation` to decide, as anywhere.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from pykudu_sql.dbapi.connection import connect
+from pykudu_sql.settings import DatabaseSettings
+from pykudu_sql.spark.jobs.new_table import NO_LAYOUT, TableLayout, create_statement
+from pykudu_sql.spark.jobs.report import JobReport, Stopwatch, appearing
+from pykudu_sql.spark.jobs.row_check import checked, chosen, fitting, rejected
+from pykudu_sql.spark.jobs.source_files import FORMATS, format_of, read_files
+from pykudu_sql.spark.session import start_session
+from pykudu_sql.spark.tables import write_table
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.errors import DataError, InvalidValueError
+from pykudu_sql.storage.fs import layout as files
+
+_SHOWN_REJECTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How files are read and written.
+
+    Attributes:
+        file_format: csv, parquet, json or orc; None tells it from the first name.
+        reader: options of Spark's reader, such as `sep`.
+        operation: what is done with each row: insert, insert_ignore, upsert, ...
+        rejects: the file for rows that do not fit; None makes any such row an error.
+        layout: key and partitions of a table that does not exist yet.
+        master: where Spark runs.
+        conf: settings of the Spark session.
+    """
+
+    file_format: str | None = None
+    reader: Mapping[str, str] = field(default_factory=dict)
+    operation: str = "insert"
+    rejects: str | None = None
+    layout: TableLayout = NO_LAYOUT
+    master: str = "local[*]"
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+def load(
+    database: str, table: str, sources: Sequence[str], options: LoadOptions | None = None
+) -> JobReport:
+    """Load files into a table; creates the database and the table where they are missing.
+
+    Args:
+        database: its directory.
+        table: its name.
+        sources: paths, folders or globs, of one format.
+        options: how; the defaults of `LoadOptions` if None.
+
+    Raises:
+        DataError: rows do not fit, and `rejects` is None.
+        IntegrityError: a key is there already, or twice, and the operation is insert.
+        ProgrammingError: the table and the files do not go together.
+        OperationalError: there is no Java, or another process holds the database.
+    """
+    chosen_options = options or LoadOptions()
+    file_format = chosen_options.file_format or format_of(sources[0])
+    if file_format not in FORMATS:
+        raise InvalidValueError(
+            f"there is no format '{file_format:.40}'", hint="choose one of " + ", ".join(FORMATS)
+        )
+    watch, name = Stopwatch(), table.lower()
+    spark = start_session(chosen_options.master, chosen_options.conf)
+    found = _find(database, name)
+    if found is None:
+        inferred = read_files(spark, sources, file_format, None, chosen_options.reader)
+        found = _create(database, name, create_statement(name, inferred, chosen_options.layout))
+    columns = found.schema.columns
+    names = [column.name for column in columns]
+    rows = read_files(spark, sources, file_format, names, chosen_options.reader)
+    given = chosen(rows, columns, name)
+    judged = checked(rows, given)
+    count = _put_aside(rejected(judged), chosen_options.rejects)
+    written = write_table(
+        fitting(judged, given), database, name, operation=chosen_options.operation
+    )
+    return watch.report(written.rows, written.bytes, count)
+
+
+def _find(database: str, table: str) -> TableInfo | None:
+    """The table as it is now, None if it or the database is not there yet."""
+    from pykudu_sql.database import Database
+
+    if not os.path.lexists(files.current_path(database)):
+        return None
+    opened = Database(database, DatabaseSettings(read_only=True, threads=1)).acquire()
+    try:
+        return opened.store.catalog.tables.get(table)
+    finally:
+        opened.release()
+
+
+def _create(database: str, table: str, statement: str) -> TableInfo:
+    with connect(database, autocommit=True) as connection:
+        connection.execute(statement)
+    created = _find(database, table)
+    assert created is not None, "the table has just been created"
+    return created
+
+
+def _put_aside(bad: DataFrame, target: str | None) -> int:
+    """Write rejected rows to a file of JSON lines and say how many there are.
+
+    Raises:
+        DataError: there are some, and no file for them.
+    """
+    if target is None:
+        first = bad.limit(_SHOWN_REJECTS).collect()
+        if first:
+            shown = "\n".join(f"  {found.reason}: {found.row:.200}" for found in first)
+            raise DataError(
+                f"rows do not fit the table, so nothing was loaded; the first:\n{shown}",
+                hint="--rejects FILE puts such rows there and loads the others",
+            )
+        return 0
+    count = 0
+    with appearing(Path(target)) as unfinished, open(unfinished, "w", encoding="utf-8") as out:
+        for found in bad.toLocalIterator():
+            count += 1
+            out.write(json.dumps(found.asDict(), ensure_ascii=False) + "\n")
+    return count

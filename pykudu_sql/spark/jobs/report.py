@@ -1,0 +1,95 @@
+"""What a job did, counted while Spark did it."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as f
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """What a job did.
+
+    Attributes:
+        rows: written.
+        bytes: of the files that were written.
+        seconds: from start to end, Spark's own start included.
+        rejected: rows that did not fit and were left out.
+    """
+
+    rows: int
+    bytes: int
+    seconds: float
+    rejected: int = 0
+
+    def text(self) -> str:
+        """One line for a person."""
+        rate = self.rows / self.seconds if self.seconds else 0.0
+        return (
+            f"{self.rows:,} rows, {self.bytes:,} bytes in {self.seconds:.1f} s "
+            f"({rate:,.0f} rows/s), {self.rejected:,} rejected"
+        )
+
+
+class Stopwatch:
+    """Measures a job."""
+
+    def __init__(self) -> None:
+        """Time runs from here."""
+        self._start = time.monotonic()
+
+    def report(self, rows: int, size: int, rejected: int = 0) -> JobReport:
+        """The report of what has ended now."""
+        return JobReport(rows, size, time.monotonic() - self._start, rejected)
+
+
+class RowCounter:
+    """Counts the rows of a DataFrame while something else reads it."""
+
+    def __init__(self) -> None:
+        """Nothing is counted yet."""
+        self._observation = Observation()
+
+    def watch(self, rows: DataFrame) -> DataFrame:
+        """The same rows, counted by the next action on them."""
+        return rows.observe(self._observation, f.count(f.lit(1)).alias("rows"))
+
+    @property
+    def rows(self) -> int:
+        """How many there were; waits for the action."""
+        return int(self._observation.get["rows"])
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+@contextmanager
+def appearing(target: Path) -> Iterator[Path]:
+    """A name beside `target` to write to, which becomes `target` at the end or disappears.
+
+    Whoever stops the job, there is never half of a result under the name that was asked for.
+    """
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield unfinished
+        unfinished.replace(target)
+    finally:
+        remove(unfinished)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all in it, if it is there."""
+    if path.is_dir():
+        for entry in path.iterdir():
+            remove(entry)
+        path.rmdir()
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,155 @@
+"""The options of `format("pykudu")`, checked; Spark hands them over in lower case.
+
+| option | for | what it does |
+|---|---|---|
+| path | both | the database directory, as `load(path)` and `save(path)` give it |
+| table | both | its name |
+| columns | read | names, with commas between; the others are not read |
+| where | read | a condition in our SQL; rows that do not match it do not come |
+| asOf | read | a timestamp, a hybrid timestamp, or the name of a snapshot |
+| splitBytes | read | about so many bytes of the columns are read by one task |
+| operation | write | insert, insert_ignore, upsert, update, update_ignore, delete, delete_ignore |
+| writeId | write | a name of this write: done at most once, also if it is run again |
+
+`stagingId` is between `tables.write_table` and the writer: who gives it commits the write itself.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
+
+SPLIT_BYTES: Final = 32 << 20
+_LEAST_SPLIT: Final = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A table of a database.
+
+    Attributes:
+        path: of the database directory.
+        table: name, lower case.
+    """
+
+    path: str
+    table: str
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> "Place":
+        """The place that options name.
+
+        Raises:
+            ProgrammingError: the table or the path is missing.
+        """
+        path, table = options.get("path"), options.get("table")
+        if not path or not table:
+            missing = "table" if path else "path"
+            raise ProgrammingError(
+                f"format 'pykudu' needs the option '{missing}'",
+                hint='spark.read.format("pykudu").option("table", "t").load("/data/my.db")',
+            )
+        return cls(path.removeprefix("file://"), table.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What is to be read.
+
+    Attributes:
+        place: the table.
+        columns: names, or None for all.
+        where: a condition, or None.
+        as_of: the moment as the user wrote it, or None for now.
+        split_bytes: for one task.
+    """
+
+    place: Place
+    columns: tuple[str, ...] | None
+    where: str | None
+    as_of: str | None
+    split_bytes: int
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> "ReadOptions":
+        """The options as Spark hands them over, names in lower case.
+
+        Raises:
+            ProgrammingError: the table or the path is missing.
+            InvalidValueError: a value does not fit.
+        """
+        columns = options.get("columns")
+        names = None
+        if columns is not None:
+            names = tuple(name.strip().lower() for name in columns.split(","))
+        split = _natural(options, "splitbytes", "splitBytes", SPLIT_BYTES)
+        return cls(
+            Place.of(options),
+            names,
+            options.get("where") or None,
+            options.get("asof") or None,
+            max(_LEAST_SPLIT, split),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How rows are to be written.
+
+    Attributes:
+        place: the table.
+        operation: what is done with each row.
+        write_id: a name under which the write happens once at most, or None.
+        staging_id: of the folder of a write that the caller commits; None for one of its own.
+        checkpoint: of a stream; None for a batch.
+    """
+
+    place: Place
+    operation: RowOpKind
+    write_id: str | None = None
+    staging_id: str | None = None
+    checkpoint: str | None = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> "WriteOptions":
+        """The options as Spark hands them over, names in lower case.
+
+        Raises:
+            ProgrammingError: the table or the path is missing.
+            InvalidValueError: no such operation.
+        """
+        return cls(
+            Place.of(options),
+            operation_of(options.get("operation", "insert")),
+            options.get("writeid") or None,
+            options.get("stagingid") or None,
+            options.get("checkpointlocation") or None,
+        )
+
+
+def operation_of(text: str) -> RowOpKind:
+    """The operation of a name such as `insert_ignore` or `insert-ignore`.
+
+    Raises:
+        InvalidValueError: there is none of that name.
+    """
+    try:
+        return RowOpKind(text.upper().replace("-", "_"))
+    except ValueError as error:
+        known = ", ".join(kind.lower() for kind in RowOpKind)
+        raise InvalidValueError(
+            f"there is no operation '{text:.40}'", hint=f"choose one of {known}"
+        ) from error
+
+
+def _natural(options: Mapping[str, str], name: str, shown: str, default: int) -> int:
+    text = options.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise InvalidValueError(
+            f"option '{shown}' is {text!r:.40}, not a number of bytes", hint=f"{shown}=33554432"
+        )
+    return int(text)

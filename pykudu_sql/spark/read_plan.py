@@ -1,0 +1,198 @@
+"""Planning a read: from options to shares that tasks carry out, all at one snapshot.
+
+The condition of the option `where` is SQL of ours. It goes through the planner, so what storage can
+use prunes partitions, rowsets and blocks; and the whole of it is applied in the tasks by the
+embedded engine, so no row comes that does not match.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pykudu_sql.database import Database
+from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
+from pykudu_sql.planner.context import PlanContext, PlanSettings
+from pykudu_sql.planner.history_commands import snapshot_bound
+from pykudu_sql.planner.moment import moment_bound
+from pykudu_sql.planner.plan import Query, Scan
+from pykudu_sql.planner.row_condition import plan_condition
+from pykudu_sql.planner.template import bind_predicate
+from pykudu_sql.result import python_values
+from pykudu_sql.settings import DatabaseSettings
+from pykudu_sql.spark.options import ReadOptions
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.errors import UndefinedColumnError
+from pykudu_sql.storage.scan_planner import ScanPlan, plan_tokens
+from pykudu_sql.storage.scan_token import RowSetShare, ScanToken
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """What is left of a condition for the embedded engine.
+
+    Attributes:
+        sql: a query in the engine's dialect.
+        relation: the name it has for the rows of a scan.
+    """
+
+    sql: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlan:
+    """A read, ready to be shared out.
+
+    Attributes:
+        scan: its tokens, and the claim on their files.
+        residual: applied to each batch; None when there is no condition.
+        shares: the tokens of each task.
+    """
+
+    scan: ScanPlan
+    residual: Residual | None
+    shares: tuple[tuple[ScanToken, ...], ...]
+
+
+class ReadPlanner:
+    """A database, opened to plan one read. Used by one thread."""
+
+    def __init__(self, database: Database, options: ReadOptions) -> None:
+        """Find the table at the moment that is read.
+
+        Args:
+            database: open.
+            options: what is read.
+
+        Raises:
+            UndefinedTableError: there is no such table at that moment.
+            InvalidValueError, SnapshotInFutureError: `asOf` is no moment of the past.
+        """
+        self._store = database.store
+        self._engine = database.new_engine()
+        self._options = options
+        now = self._store.now()
+        self._context = PlanContext(
+            self._store.catalog,
+            self._store.catalog_at,
+            lambda: now,
+            self._evaluate,
+            snapshots=self._store.definitions.snapshots,
+        )
+        if options.as_of is None:
+            self.bound = self._store.history.snapshots.hold_newest().bound
+        else:
+            self.bound = self._bound_of(options.as_of)
+            self._store.settle(self.bound)
+        self.table: TableInfo = self._store.catalog_at(self.bound).table(options.place.table)
+
+    def _evaluate(self, sql: str) -> Any:
+        found = self._engine.execute(sql, {}, ())
+        return python_values(found.table.column(0), found.types[0])[0]
+
+    def _bound_of(self, moment: str) -> int:
+        name = moment.lower()
+        if name in self._context.snapshots:
+            return snapshot_bound(name, self._context, None)
+        is_hybrid = moment.isascii() and moment.isdigit()
+        return moment_bound(int(moment) if is_hybrid else moment, self._context, None)
+
+    def columns(self) -> tuple[ColumnSchema, ...]:
+        """The columns asked for, in the order asked.
+
+        Raises:
+            UndefinedColumnError: the table has no such column.
+        """
+        known = {column.name: column for column in self.table.schema.columns}
+        names = self._options.columns
+        if names is None:
+            return tuple(known.values())
+        for name in names:
+            if name not in known:
+                raise UndefinedColumnError(
+                    f"column '{name:.80}' does not exist in table '{self.table.name}'",
+                    hint="its columns are " + ", ".join(known),
+                )
+        return tuple(known[name] for name in names)
+
+    def plan(self, columns: Sequence[ColumnSchema]) -> ReadPlan:
+        """Share the read out.
+
+        Args:
+            columns: wanted, in order, at least one.
+
+        Raises:
+            NotSupportedError: the condition looks at other rows.
+            ProgrammingError, DataError: it is none.
+            HistoryPurgedError: history does not reach back to the moment.
+        """
+        spec, residual = ScanSpec(tuple(column.id for column in columns)), None
+        if self._options.where is not None:
+            query, scan = self._condition(columns, self._options.where)
+            spec = ScanSpec(scan.column_ids, bind_predicate(scan.predicate, ()))
+            residual = Residual(query.sql, scan.name)
+        split = self._options.split_bytes
+        scan_plan = plan_tokens(self._store, self.table, spec, self.bound, split)
+        return ReadPlan(scan_plan, residual, bundles(scan_plan.tokens, split))
+
+    def _condition(self, columns: Sequence[ColumnSchema], where: str) -> tuple[Query, Scan]:
+        """The query that applies a condition, and its one scan."""
+        context = PlanContext(
+            self._context.catalog,
+            self._context.catalog_at,
+            self._context.now,
+            self._context.evaluate,
+            PlanSettings(as_of=self.bound),
+            self._context.snapshots,
+        )
+        names = [column.name for column in columns]
+        query = plan_condition(where, self.table.name, names, context)
+        return query, query.scans[0]
+
+
+@contextmanager
+def read_planner(options: ReadOptions) -> Iterator[ReadPlanner]:
+    """A planner over a database that is opened to read for as long.
+
+    Raises:
+        OperationalError: there is no database.
+        CorruptionError, DiskError: it cannot be read.
+    """
+    settings = DatabaseSettings(read_only=True, threads=1, block_cache_bytes=16 << 20)
+    database = Database(options.place.path, settings).acquire()
+    try:
+        yield ReadPlanner(database, options)
+    finally:
+        database.release()
+
+
+def bundles(tokens: Sequence[ScanToken], split_bytes: int) -> tuple[tuple[ScanToken, ...], ...]:
+    """Tokens in shares of about equal size: a task costs Spark some 40 ms beside its work.
+
+    Args:
+        tokens: of a scan, in order.
+        split_bytes: that a share reads at most, unless one token does more.
+    """
+    shares: list[list[ScanToken]] = []
+    room = 0
+    for token in tokens:
+        size = _size_of(token)
+        if not shares or size > room:
+            shares.append([])
+            room = split_bytes
+        shares[-1].append(token)
+        room -= size
+    return tuple(tuple(share) for share in shares)
+
+
+def _size_of(token: ScanToken) -> int:
+    share = token.share
+    return share.size if isinstance(share, RowSetShare) else len(share.rows)
+
+
+def new_engine() -> DuckDBEngine:
+    """An embedded engine for one task: one thread, no disk."""
+    return DuckDBEngine(DuckDB(EngineOptions(1, 0, None)))

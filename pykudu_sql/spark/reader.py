@@ -1,0 +1,150 @@
+"""The batch reader: partitions planned on the driver, rows read in tasks.
+
+`pushFilters` is left out on purpose. Spark 4.3 keeps what a Python source planned in one place that
+all uses of a DataFrame share, so a filter pushed for one use is applied to the others: a view
+joined with itself, or counted with and without a filter, gives wrong rows. Conditions and columns
+come by options instead, which belong to one `load()`.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from pykudu_sql.spark.arrow_types import arrow_schema, chosen_columns, to_spark
+from pykudu_sql.spark.keeper import IDLE_SECONDS, keep_lease
+from pykudu_sql.spark.options import ReadOptions
+from pykudu_sql.spark.read_plan import Residual, new_engine, read_planner
+from pykudu_sql.storage.errors import CorruptionError, DiskError, OperationalError
+from pykudu_sql.storage.fs.lease import renew
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.scan_token import ScanToken, read_token
+
+_RENEW_SECONDS: Final = 10.0
+
+
+@dataclass
+class TokenPartition(InputPartition):
+    """What one task reads.
+
+    Attributes:
+        tokens: as JSON.
+        residual: of the condition.
+        schema: of the batches that Spark expects.
+        lease: path of the claim on the files; None where none could be made.
+    """
+
+    tokens: tuple[str, ...]
+    residual: Residual | None
+    schema: pa.Schema
+    lease: str | None
+
+
+class PykuduReader(DataSourceReader):
+    """Reads a table at one snapshot, however often the DataFrame is used."""
+
+    def __init__(self, options: ReadOptions, schema: StructType) -> None:
+        """Nothing is read yet.
+
+        Args:
+            options: what is read; with `as_of`, unless the user gave the schema.
+            schema: the columns that Spark wants.
+        """
+        self._options = options
+        self._schema = schema
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """The shares of the tasks. Their files stay until they were not read for ten minutes.
+
+        Raises:
+            Error: the read cannot be planned; see `ReadPlanner`.
+        """
+        with read_planner(self._options) as planner:
+            columns = chosen_columns(planner.table.name, planner.table.schema.columns, self._schema)
+            plan = planner.plan(columns)
+            schema = arrow_schema(self._schema, columns)
+            lease = plan.scan.lease
+            path = None
+            if lease is not None:
+                path = lease.path
+                keep_lease(lease)
+            return [
+                TokenPartition(tuple(t.to_json() for t in share), plan.residual, schema, path)
+                for share in plan.shares
+            ]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of one share.
+
+        Raises:
+            OperationalError: the files were given back meanwhile.
+            CorruptionError, DiskError: they cannot be read.
+        """
+        # An empty table has no share; Spark asks once all the same, with nothing.
+        if isinstance(partition, TokenPartition):
+            claim = _Claim(self._options, partition.lease)
+            for batch in _filtered(self._rows(partition, claim), partition.residual):
+                yield to_spark(batch, partition.schema)
+
+    def _rows(self, partition: TokenPartition, claim: "_Claim") -> Iterator[pa.RecordBatch]:
+        env, path = LocalEnv(), self._options.place.path
+        for text in partition.tokens:
+            claim.renew()
+            try:
+                for batch in read_token(env, path, ScanToken.from_json(text)):
+                    claim.renew()
+                    yield batch
+            except (CorruptionError, DiskError) as error:
+                claim.check(error)
+                raise
+
+
+class _Claim:
+    """The lease of a scan, kept alive while a task reads."""
+
+    def __init__(self, options: ReadOptions, path: str | None) -> None:
+        self._options = options
+        self._path = path
+        self._due = 0.0
+
+    def renew(self) -> None:
+        """Show that the files are read, every few seconds."""
+        now = time.monotonic()
+        if self._path is not None and now >= self._due:
+            self._due = now + _RENEW_SECONDS
+            try:
+                renew(LocalEnv(), self._path)
+            except DiskError as error:
+                raise self._lost() from error
+
+    def check(self, error: Exception) -> None:
+        """Say why a file is not there, if that is because the files were given back."""
+        if self._path is None or not LocalEnv().exists(self._path):
+            raise self._lost() from error
+
+    def _lost(self) -> OperationalError:
+        return OperationalError(
+            f"the snapshot of table '{self._options.place.table}' that this DataFrame was made of "
+            f"is not kept any more: nothing read it for {IDLE_SECONDS:.0f} seconds",
+            hint="load the table again; with the option asOf at the same moment",
+            sqlstate="72000",
+        )
+
+
+def _filtered(
+    batches: Iterator[pa.RecordBatch], residual: Residual | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows that a condition keeps."""
+    if residual is None:
+        yield from batches
+        return
+    engine = new_engine()
+    for batch in batches:
+        relation: Any = pa.Table.from_batches([batch])
+        yield from engine.execute(
+            residual.sql, {residual.relation: relation}, ()
+        ).table.to_batches()

@@ -1,0 +1,64 @@
+"""Spark sessions that this program starts: found Java, this Python, and nothing but loopback.
+
+Also the settings that keep answers the same on both engines: times are UTC, and batches are large
+enough for Arrow to pay.
+"""
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from pykudu_sql.spark.java import java_home
+
+NO_CONF: Final[Mapping[str, str]] = MappingProxyType({})
+LOOPBACK: Final = "127.0.0.1"
+
+DEFAULTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "spark.driver.bindAddress": LOOPBACK,
+        "spark.driver.host": LOOPBACK,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.catalogImplementation": "in-memory",
+    }
+)
+
+
+def start_session(
+    master: str = "local[*]", conf: Mapping[str, str] = NO_CONF, app_name: str = "pykudu-sql"
+) -> SparkSession:
+    """The session of this process, started if there is none.
+
+    Args:
+        master: where Spark runs.
+        conf: settings that count before `DEFAULTS`.
+        app_name: how Spark calls the application.
+
+    Raises:
+        OperationalError: there is no Java; says what to install.
+    """
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    folder = tempfile.mkdtemp(prefix="pykudu-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["JAVA_HOME"] = java_home(folder)
+    os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
+    # Spark would start the `python3` of PATH, which need not have this package.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master).appName(app_name)
+    chosen = {**DEFAULTS, "spark.sql.warehouse.dir": f"{folder}/warehouse", **conf}
+    for name, value in chosen.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel(os.environ.get("PYKUDU_SPARK_LOG", "ERROR"))
+    return session

@@ -1,0 +1,180 @@
+"""Tables as DataFrames and back, for a program that has a Spark session.
+
+    df = read_table(spark, "/data/my.db", "t", where="k > 5", as_of="monday")
+    write_table(df, "/data/my.db", "t2", operation="upsert")
+
+The difference to `format("pykudu")` alone: the write is committed by this very process, so it may
+have the database open; and errors are our own classes.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pykudu_sql.database import MEMORY
+from pykudu_sql.spark.failures import own_errors
+from pykudu_sql.spark.session import start_session
+from pykudu_sql.spark.staged_job import WAIT_SECONDS, commit_alone
+from pykudu_sql.spark.write_record import read_record
+from pykudu_sql.storage.errors import DiskError, NotSupportedError, OperationalError
+from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.staged_commit import WriteReport, commit_staged
+from pykudu_sql.storage.staging import create_staging, remove_staging
+from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.writer_batch import WriterBatch
+
+__all__ = ["SparkTables", "WriteReport", "read_table", "write_table"]
+
+
+def read_table(
+    spark: SparkSession,
+    path: str,
+    table: str,
+    *,
+    columns: Sequence[str] | None = None,
+    where: str | None = None,
+    as_of: str | int | None = None,
+    split_bytes: int | None = None,
+) -> DataFrame:
+    """A table at one snapshot.
+
+    Args:
+        spark: the session.
+        path: of the database directory.
+        table: its name.
+        columns: names of those wanted; all when None.
+        where: a condition in our SQL on the columns of the table.
+        as_of: a timestamp as text, a hybrid timestamp, or the name of a snapshot; None for now.
+        split_bytes: that one task reads, about.
+
+    Raises:
+        Error: there is no such table, column or moment.
+    """
+    options = {
+        "table": table,
+        "columns": None if columns is None else ",".join(columns),
+        "where": where,
+        "asOf": None if as_of is None else str(as_of),
+        "splitBytes": None if split_bytes is None else str(split_bytes),
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    with own_errors():
+        return spark.read.format("pykudu").options(**given).load(path)
+
+
+def write_table(
+    frame: DataFrame,
+    path: str,
+    table: str,
+    *,
+    operation: str = "insert",
+    overwrite: bool = False,
+    write_id: str | None = None,
+    store: Store | None = None,
+    wait_seconds: float = WAIT_SECONDS,
+) -> WriteReport:
+    """Write a DataFrame to a table, all of it at one moment or nothing.
+
+    Args:
+        frame: its columns go by name; those left out take their defaults.
+        path: of the database directory.
+        table: its name.
+        operation: insert, insert_ignore, upsert, update, update_ignore, delete or delete_ignore.
+        overwrite: the rows take the place of all that the table has.
+        write_id: a name under which the write is done at most once.
+        store: the database, where this process has it open; else it is opened for the commit, once
+            the tasks are done.
+        wait_seconds: how long to wait then for another process that writes it.
+
+    Raises:
+        AlreadyPresentError: a key is in the DataFrame twice, or in the table.
+        SerializationError: another commit changed the same rows.
+        LockedError: another process writes the database.
+        Error: the DataFrame does not fit; nothing was written.
+    """
+    env = LocalEnv()
+    root = env.resolve(path)
+    if not env.exists(layout.current_path(root)):
+        raise OperationalError(f"there is no database at '{path}'", sqlstate="58P01")
+    staging_id, lock = create_staging(env, root)
+    try:
+        options = {"table": table, "operation": operation, "stagingId": staging_id}
+        mode = "overwrite" if overwrite else "append"
+        with own_errors():
+            frame.write.format("pykudu").mode(mode).options(**options).save(root)
+        batch = None if write_id is None else WriterBatch(write_id, 0)
+        write = read_record(root, staging_id, batch)
+        return (
+            commit_alone(write, wait_seconds) if store is None else commit_staged(env, store, write)
+        )
+    finally:
+        with suppress(DiskError):
+            remove_staging(env, root, staging_id)
+        lock.release()
+
+
+@dataclass(frozen=True, slots=True)
+class SparkTables:
+    """The tables of a database that this process has open, on Spark; see `Connection.spark`.
+
+    Attributes:
+        session: of Spark.
+        store: the database.
+    """
+
+    session: SparkSession
+    store: Store
+
+    def read_table(
+        self,
+        table: str,
+        *,
+        columns: Sequence[str] | None = None,
+        where: str | None = None,
+        as_of: str | int | None = None,
+    ) -> DataFrame:
+        """A table at one snapshot; sees every commit made so far. See `read_table`."""
+        path = self.store.path
+        return read_table(self.session, path, table, columns=columns, where=where, as_of=as_of)
+
+    def write_table(
+        self,
+        frame: DataFrame,
+        table: str,
+        *,
+        operation: str = "insert",
+        overwrite: bool = False,
+        write_id: str | None = None,
+    ) -> WriteReport:
+        """Write a DataFrame as a commit of this database; see `write_table`."""
+        return write_table(
+            frame,
+            self.store.path,
+            table,
+            operation=operation,
+            overwrite=overwrite,
+            write_id=write_id,
+            store=self.store,
+        )
+
+
+def tables_of(store: Store, path: str, master: str, conf: Mapping[str, str]) -> SparkTables:
+    """The tables of an open database, in a session that is started if there is none.
+
+    Args:
+        store: the database.
+        path: as it was opened.
+        master, conf: see `start_session`.
+
+    Raises:
+        NotSupportedError: it is in memory, where no other process can read.
+        OperationalError: there is no Java.
+    """
+    if path == MEMORY:
+        raise NotSupportedError(
+            "Spark cannot read a database in memory", hint="open one in a directory"
+        )
+    return SparkTables(start_session(master, conf), store)

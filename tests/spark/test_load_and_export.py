@@ -1,0 +1,126 @@
+"""Files into tables and tables into files, as functions and as commands."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+import pykudu_sql
+from pykudu_sql.shell.cli import main
+from pykudu_sql.spark.jobs.export import ExportOptions, export
+from pykudu_sql.spark.jobs.load import LoadOptions, load
+from pykudu_sql.spark.jobs.new_table import TableLayout
+from pykudu_sql.storage.errors import DataError, IntegrityError, OperationalError, ProgrammingError
+
+KEYED = TableLayout(("id",), ('("id") PARTITIONS 2',))
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> str:
+    """Two good rows, two that do not fit, one with too few cells in it."""
+    source = tmp_path / "in.csv"
+    source.write_text('name,id,price\n"An, na",1,2.50\nBert,2,\nCid,x,1\nDora,,2\n')
+    return str(source)
+
+
+def all_rows(path: str) -> list[tuple[object, ...]]:
+    with pykudu_sql.connect(path) as conn:
+        return conn.execute("SELECT * FROM t ORDER BY id").fetchall()
+
+
+def make_table(path: str) -> None:
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, name STRING, price DECIMAL(5,2))")
+
+
+def test_a_table_is_made_from_parquet_files(spark: SparkSession, path: str, tmp_path: Path) -> None:
+    table = pa.table({"id": [1, 2, 3], "name": ["a", None, "c"]})
+    pq.write_table(table, tmp_path / "x.parquet")
+    report = load(path, "T", [str(tmp_path / "*.parquet")], LoadOptions(layout=KEYED))
+    assert (report.rows, report.rejected) == (3, 0)
+    assert all_rows(path) == [(1, "a"), (2, None), (3, "c")]
+    with pytest.raises(IntegrityError, match="exists"):
+        load(path, "t", [str(tmp_path / "x.parquet")])
+    assert load(path, "t", [str(tmp_path)], LoadOptions("parquet", operation="upsert")).rows == 3
+
+
+def test_rows_that_do_not_fit_end_the_load(spark: SparkSession, path: str, csv: str) -> None:
+    make_table(path)
+    with pytest.raises(DataError, match="column 'id': 'x' is no INT64"):
+        load(path, "t", [csv])
+    assert all_rows(path) == []
+
+
+def test_rows_that_do_not_fit_go_to_a_file_with_reasons(
+    spark: SparkSession, path: str, csv: str, tmp_path: Path
+) -> None:
+    make_table(path)
+    aside = tmp_path / "rejects.json"
+    report = load(path, "t", [csv], LoadOptions(rejects=str(aside)))
+    assert (report.rows, report.rejected) == (2, 2)
+    assert [(row[0], row[1], str(row[2])) for row in all_rows(path)] == [
+        (1, "An, na", "2.50"),
+        (2, "Bert", "None"),
+    ]
+    found = [json.loads(line) for line in aside.read_text().splitlines()]
+    assert found == [
+        {"reason": "column 'id': 'x' is no INT64", "row": '{"name":"Cid","id":"x","price":"1"}'},
+        {
+            "reason": "column 'id' must not be NULL",
+            "row": '{"name":"Dora","id":null,"price":"2"}',
+        },
+    ]
+
+
+def test_lines_that_are_no_json_are_rejected_as_they_are(
+    spark: SparkSession, path: str, tmp_path: Path
+) -> None:
+    make_table(path)
+    source, aside = tmp_path / "in.jsonl", tmp_path / "rejects.json"
+    source.write_text('{"id": 1, "name": "a", "price": 1.25}\n{"id": 2,\n')
+    assert load(path, "t", [str(source)], LoadOptions(rejects=str(aside))).rejected == 1
+    assert json.loads(aside.read_text()) == {
+        "reason": "the line cannot be taken apart; column 'id' must not be NULL",
+        "row": '{"id": 2,',
+    }
+
+
+def test_a_table_without_a_key_is_not_made(spark: SparkSession, path: str, csv: str) -> None:
+    with pytest.raises(ProgrammingError, match="needs a primary key"):
+        load(path, "t", [csv])
+
+
+def test_a_moment_of_a_table_is_exported(spark: SparkSession, path: str, tmp_path: Path) -> None:
+    make_table(path)
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute("INSERT INTO t VALUES (1, 'a', 1.5), (2, 'b', 2)")
+        conn.execute("CREATE SNAPSHOT before")
+        conn.execute("DELETE FROM t")
+    target = tmp_path / "out"
+    chosen = ExportOptions("csv", ("name", "id"), "id > 1", "before")
+    assert export(path, "t", str(target), chosen).rows == 1
+    (part,) = target.glob("*.csv")
+    assert pyarrow.csv.read_csv(part).to_pylist() == [{"name": "b", "id": 2}]
+    with pytest.raises(OperationalError, match="exists already"):
+        export(path, "t", str(target))
+    assert export(path, "t", str(target), ExportOptions(overwrite=True)).rows == 0
+    assert list(tmp_path.glob(".out*")) == []
+
+
+def test_the_commands_say_what_they_did(
+    spark: SparkSession, path: str, csv: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aside, target = str(tmp_path / "bad.json"), str(tmp_path / "out")
+    made = ["--primary-key", "name", "--hash", "name:2", "--rejects", aside]
+    assert main(["load", path, "t", csv, *made]) == 0
+    assert capsys.readouterr().out.startswith("load: 4 rows, ")
+    assert main(["export", path, "t", target, "--where", "price > 2"]) == 0
+    assert capsys.readouterr().out.startswith("export: 1 rows, ")
+    assert main(["export", path, "nothing", target + "2"]) == 1
+    assert "table 'nothing' does not exist" in capsys.readouterr().err
+    assert main(["load", path, "t", str(tmp_path / "no.csv")]) == 1
+    assert "Path does not exist" in capsys.readouterr().err

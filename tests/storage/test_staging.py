@@ -1,0 +1,293 @@
+"""Rows staged by many processes and committed by one: all of them once, or none."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.arrays import coerce
+from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.errors import (
+    AlreadyPresentError,
+    CorruptionError,
+    DatabaseError,
+    DataError,
+    RowNotFoundError,
+    SerializationError,
+)
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.staged_commit import StagedWrite, WriteReport, commit_staged
+from pykudu_sql.storage.staging import StagedFile, StageTarget, create_staging, stage_rows
+from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.writer_batch import WriterBatch
+
+ENV = LocalEnv()
+LONG, TEXT = DataType(Kind.INT64), DataType(Kind.STRING)
+Rows = Sequence[tuple[int, str]]
+
+
+def open_store(path: Path) -> Store:
+    return Store(ENV, str(path), StoreOptions(maintenance=False))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(tmp_path / "db")
+    columns = [
+        ColumnSchema(0, "id", LONG, nullable=False),
+        ColumnSchema(1, "v", TEXT),
+        ColumnSchema(2, "w", LONG, write_default=7),
+    ]
+    hashed = HashDimension((0,), 3, 0)
+    partitions = PartitionSchema((hashed,), (), ())
+    opened.create_table("t", create_schema(columns, ["id"]), partitions)
+    yield opened
+    opened.close()
+
+
+class Job:
+    """One write, whose tasks may be run and then committed."""
+
+    def __init__(self, store: Store, kind: RowOpKind = RowOpKind.INSERT) -> None:
+        self.store = store
+        self.table: TableInfo = store.catalog.table("t")
+        write_id, self.lock = create_staging(ENV, store.path)
+        self.target = StageTarget(store.path, store.database_id, self.table, kind, write_id)
+        self.files: list[StagedFile] = []
+        self.column_ids: tuple[int, ...] = ()
+
+    def task(self, rows: Rows) -> list[StagedFile]:
+        """Stage rows, as a task does; a DELETE takes the keys alone."""
+        columns = {0: coerce(pa.array([i for i, _ in rows]), LONG, "id")}
+        if self.target.kind is not RowOpKind.DELETE:
+            columns[1] = coerce(pa.array([v for _, v in rows], pa.string()), TEXT, "v")
+        self.column_ids = tuple(columns)
+        files = list(stage_rows(ENV, self.target, columns))
+        self.files += files
+        return files
+
+    def commit(self, replaces: bool = False, batch: WriterBatch | None = None) -> WriteReport:
+        write = StagedWrite(self.target, self.column_ids, self.files, replaces, batch)
+        return commit_staged(ENV, self.store, write)
+
+
+def read(store: Store, bound: int | None = None) -> list[tuple[int, str, int]]:
+    table = store.catalog.table("t")
+    found = store.begin().table_scan(table, ScanSpec((0, 1, 2)), bound).to_pylist()
+    return sorted((row["id"], row["v"], row["w"]) for row in found)
+
+
+def files_of(store: Store) -> set[str]:
+    root = Path(store.path)
+    return {
+        str(path.relative_to(root))
+        for folder in ("staging", "tmp", "tablets")
+        for path in (root / folder).rglob("*")
+        if path.is_file()
+    }
+
+
+def test_rows_of_many_tasks_are_there_at_one_moment_and_after_reopening(
+    store: Store, tmp_path: Path
+) -> None:
+    job = Job(store)
+    for start in range(0, 300, 100):
+        job.task([(i, f"v{i}") for i in range(start, start + 100)])
+    assert read(store) == []
+    report = job.commit()
+    expected = [(i, f"v{i}", 7) for i in range(300)]
+    assert (report.rows, report.files) == (300, len(job.files))
+    assert report.timestamp is not None
+    assert read(store) == expected
+    assert read(store, report.timestamp) == []
+    assert read(store, report.timestamp + 1) == expected
+    assert not list((tmp_path / "db" / "staging").iterdir())
+    store.flush()
+    store.optimize("t", full=True)
+    store.close()
+    again = open_store(tmp_path / "db")
+    assert read(again) == expected
+    again.close()
+
+
+@pytest.mark.parametrize("second", [[(3, "again")], [(9, "new"), (0, "again")]])
+def test_a_key_that_two_tasks_bring_is_found_and_nothing_is_done(
+    store: Store, second: Rows
+) -> None:
+    job = Job(store)
+    job.task([(i, "v") for i in range(5)])
+    job.task(second)
+    with pytest.raises(AlreadyPresentError, match="given twice in one write"):
+        job.commit()
+    assert read(store) == []
+    assert files_of(store) == set()
+
+
+def test_a_key_that_the_table_has_is_found_and_nothing_is_done(store: Store) -> None:
+    first = Job(store)
+    first.task([(1, "a")])
+    first.commit()
+    before = files_of(store)
+    job = Job(store)
+    job.task([(2, "b"), (1, "b")])
+    with pytest.raises(AlreadyPresentError, match="1"):
+        job.commit()
+    assert read(store) == [(1, "a", 7)]
+    assert files_of(store) == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (RowOpKind.INSERT_IGNORE, [(1, "a", 7), (2, "b", 7), (3, "new", 7)]),
+        (RowOpKind.UPSERT, [(1, "a", 7), (2, "new", 7), (3, "new", 7)]),
+        (RowOpKind.UPDATE_IGNORE, [(1, "a", 7), (2, "new", 7)]),
+        (RowOpKind.UPDATE, RowNotFoundError),
+    ],
+)
+def test_each_operation_does_what_it_does_in_sql(
+    store: Store, kind: RowOpKind, expected: list[tuple[int, str, int]] | type[DatabaseError]
+) -> None:
+    first = Job(store)
+    first.task([(1, "a"), (2, "b")])
+    first.commit()
+    job = Job(store, kind)
+    job.task([(2, "new"), (3, "new")])
+    if isinstance(expected, list):
+        job.commit()
+        assert read(store) == expected
+    else:
+        with pytest.raises(expected):
+            job.commit()
+        assert read(store) == [(1, "a", 7), (2, "b", 7)]
+    assert not any(name.startswith(("tmp", "staging")) for name in files_of(store))
+
+
+def test_rows_are_deleted_by_their_keys(store: Store) -> None:
+    first = Job(store)
+    first.task([(1, "a"), (2, "b")])
+    first.commit()
+    job = Job(store, RowOpKind.DELETE)
+    job.task([(2, "")])
+    job.commit()
+    assert read(store) == [(1, "a", 7)]
+
+
+def test_replaced_rows_stay_readable_at_their_time(store: Store) -> None:
+    first = Job(store)
+    first.task([(i, "old") for i in range(10)])
+    before = first.commit().timestamp
+    assert before is not None
+    job = Job(store)
+    job.task([(i, "new") for i in range(5, 15)])
+    job.commit(replaces=True)
+    assert read(store) == [(i, "new", 7) for i in range(5, 15)]
+    assert read(store, before + 1) == [(i, "old", 7) for i in range(10)]
+
+
+def test_files_of_attempts_that_do_not_count_leave_no_trace(store: Store) -> None:
+    job = Job(store)
+    job.task([(1, "failed attempt")])
+    job.files = []
+    job.task([(1, "counts")])
+    job.commit()
+    assert read(store) == [(1, "counts", 7)]
+    assert not any(name.startswith(("tmp", "staging")) for name in files_of(store))
+
+
+def test_a_write_is_committed_once(store: Store) -> None:
+    job = Job(store)
+    job.task([(1, "a")])
+    job.commit()
+    with pytest.raises(CorruptionError, match="committed or given up before"):
+        job.commit()
+    assert read(store) == [(1, "a", 7)]
+
+
+def test_a_batch_of_a_writer_is_done_once_even_after_reopening(
+    store: Store, tmp_path: Path
+) -> None:
+    job = Job(store)
+    job.task([(1, "a")])
+    assert job.commit(batch=WriterBatch("stream", 0)).timestamp is not None
+    assert Job(store).commit(batch=WriterBatch("stream", 1)).timestamp is not None
+    store.close()
+    again = open_store(tmp_path / "db")
+    replay = Job(again)
+    replay.task([(2, "b")])
+    assert replay.commit(batch=WriterBatch("stream", 1)).timestamp is None
+    assert read(again) == [(1, "a", 7)]
+    later = Job(again)
+    later.task([(2, "b")])
+    later.commit(batch=WriterBatch("stream", 2))
+    assert len(read(again)) == 2
+    again.close()
+
+
+def forged(job: Job) -> Iterator[tuple[StagedFile, type[DatabaseError]]]:
+    (file,) = job.files
+    other = "00000000-0000-0000-0000-000000000000"
+    yield replace(file, table_id=other), DataError
+    yield replace(file, write_id=other), DataError
+    yield replace(file, tablet_id=other), DataError
+    yield replace(file, checksum=file.checksum ^ 1), CorruptionError
+    yield replace(file, size=file.size + 1), CorruptionError
+    yield replace(file, number=file.number + 1), CorruptionError
+    yield replace(file, min_key=b"\0" * 8), CorruptionError
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_a_message_that_is_not_true_is_refused(store: Store, number: int) -> None:
+    job = Job(store)
+    job.task([(1, "a")])
+    lie, error = list(forged(job))[number]
+    job.files = [lie]
+    with pytest.raises(error):
+        job.commit()
+    assert read(store) == []
+    assert files_of(store) == set()
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [("write", "../../etc"), ("tablet", "../x"), ("number", 5), ("rows", 0), ("min_key", "zz")],
+)
+def test_a_message_that_makes_no_sense_is_refused(store: Store, member: str, value: object) -> None:
+    job = Job(store)
+    (file,) = job.task([(1, "a")])
+    assert StagedFile.from_json(file.to_json()) == file
+    with pytest.raises(DataError, match="no staged file"):
+        StagedFile.from_json({**file.to_json(), member: value})
+
+
+def test_a_table_dropped_meanwhile_is_a_conflict(store: Store) -> None:
+    job = Job(store)
+    job.task([(1, "a")])
+    store.drop_table("t")
+    with pytest.raises((SerializationError, DataError)):
+        job.commit()
+    assert files_of(store) == set()
+
+
+def test_an_opening_removes_what_nobody_holds_and_nothing_else(
+    store: Store, tmp_path: Path
+) -> None:
+    kept, left = Job(store), Job(store)
+    kept.task([(1, "a")])
+    left.task([(2, "b")])
+    left.lock.release()
+    store.close()
+    again = open_store(tmp_path / "db")
+    names = [path.name for path in (tmp_path / "db" / "staging").iterdir()]
+    assert names == [kept.target.write_id]
+    kept.store = again
+    kept.commit()
+    assert read(again) == [(1, "a", 7)]
+    again.close()
