@@ -4,7 +4,7 @@ Importing this file loads none of the libraries underneath; `connect` does.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Self
 
 from pykudu_sql.dbapi import exceptions
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pykudu_sql.session import Session
+    from pykudu_sql.spark.tables import SparkTables
     from pykudu_sql.storage.common.row_result import RowError
 
 
@@ -141,6 +142,25 @@ class Connection:
             ProgrammingError: no such operation, or it cannot set these columns.
         """
         return self._session.append(table, data, operation).rowcount
+
+    def spark(
+        self, master: str = "local[*]", conf: Mapping[str, str] | None = None
+    ) -> "SparkTables":
+        """The tables of this database on Spark, whose writes this process commits.
+
+        Spark sees what was committed, and the open transaction sees nothing that Spark writes.
+
+        Args:
+            master: where Spark runs, unless this process has a session already.
+            conf: settings of the session.
+
+        Raises:
+            NotSupportedError: the database is in memory.
+            OperationalError: there is no Java; says what to install.
+        """
+        from pykudu_sql.spark.tables import tables_of
+
+        return tables_of(self._session.database.store, self.path, master, conf or {})
 
     @property
     def row_errors(self) -> "tuple[RowError, ...]":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pykudu_sql.differential import explore
+from tests.pykudu_sql.differential.world import explore
 
 
 @pytest.mark.parametrize("seed", range(6))

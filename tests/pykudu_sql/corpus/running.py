@@ -1,0 +1,60 @@
+"""SQLite's sqllogictest corpus on this database, whole or a sample of its queries.
+
+The corpus is no part of the repository. It is looked for in the folder that the environment
+variable SLT_CORPUS names, and beside the repository in ../shared/slt.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+
+from pykudu_sql.shell.slt.command import find_scripts, pykudu_driver
+from pykudu_sql.shell.slt.database import Database
+from pykudu_sql.shell.slt.parser import parse
+from pykudu_sql.shell.slt.records import Query, Record
+from pykudu_sql.shell.slt.report import FileResult
+from pykudu_sql.shell.slt.runner import Runner
+from pykudu_sql.shell.slt.states import State
+from tests.pykudu_sql.corpus.departures import depart
+
+LABELS = frozenset({"mysql"})  # its variants write DIV where they mean integer division
+SETTINGS = {"implicit_primary_key": True}
+MISSING = "the corpus is not there: set SLT_CORPUS to a folder with select1.test"
+
+
+def corpus() -> Path | None:
+    """The folder of the corpus, or None if there is none."""
+    named = os.environ.get("SLT_CORPUS")
+    beside = Path(__file__).resolve().parents[4] / "shared" / "slt"
+    folder = Path(named) if named else beside
+    return folder if (folder / "select1.test").is_file() else None
+
+
+def scripts() -> list[Path]:
+    """Every script of the corpus, none if it is not there."""
+    folder = corpus()
+    return list(find_scripts([folder])) if folder else []
+
+
+def sample(records: Iterable[Record], every: int) -> Iterator[Record]:
+    """All records that are no queries, and every so many-th query, the first among them."""
+    queries = count()
+    for record in records:
+        if not isinstance(record, Query) or next(queries) % every == 0:
+            yield record
+
+
+def run_script(script: Path, state: State, folder: Path, every: int = 1) -> FileResult:
+    """Run a script of the corpus.
+
+    Args:
+        script: the file.
+        state: what happens between its statements.
+        folder: where the database goes.
+        every: run one query of so many; 1 for all.
+    """
+    records = parse(script.read_text(encoding="utf-8"))
+    database = Database(pykudu_driver(), folder, {**SETTINGS, **state.settings})
+    runner = Runner(database, state, LABELS)
+    return FileResult(script, state.name, runner.run(list(depart(sample(records, every)))))

@@ -1,0 +1,39 @@
+"""SQLite's corpus gets SQLite's answers, but for the departures that are listed."""
+
+from pathlib import Path
+
+import pytest
+
+from pykudu_sql.shell.slt.records import Failure, Source, Statement, Success
+from pykudu_sql.shell.slt.report import describe
+from pykudu_sql.shell.slt.states import STATES
+from tests.pykudu_sql.corpus.departures import DEPARTURES, depart
+from tests.pykudu_sql.corpus.running import MISSING, run_script, scripts
+
+CONFORMANCE = Path(__file__).resolve().parents[3] / "docs" / "conformance.md"
+_WHOLE = 50 * 1024  # scripts up to so many bytes run whole, larger ones as a sample
+_EVERY = 100
+
+
+@pytest.mark.skipif(not scripts(), reason=MISSING)
+@pytest.mark.parametrize("script", scripts(), ids=lambda path: path.stem)
+def test_a_script_of_the_corpus_gets_its_answers(script: Path, tmp_path: Path) -> None:
+    every = 1 if script.stat().st_size <= _WHOLE else _EVERY
+    file = run_script(script, STATES["memory"], tmp_path, every)
+    told = "\n".join(describe(file))
+    assert not told, f"\n{told}"
+    assert file.result is not None and file.result.ran
+
+
+def test_what_departs_is_expected_to_fail_and_replaced() -> None:
+    source = Source(1, 2)
+    given = Statement(source, "CREATE UNIQUE INDEX i ON t (a)", Success())
+    refused, instead = depart([given])
+    assert refused == Statement(source, given.sql, Failure("", "unique indexes are not supported"))
+    assert instead == Statement(source, "CREATE INDEX i ON t (a)", Success())
+
+
+def test_every_departure_is_explained_to_people() -> None:
+    text = CONFORMANCE.read_text(encoding="utf-8")
+    missing = [departure.title for departure in DEPARTURES if f"| {departure.title} |" not in text]
+    assert missing == []

@@ -1,0 +1,78 @@
+"""The other side: plain tables in DuckDB or SQLite, and answers that can be compared."""
+
+import math
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+import pykudu_sql
+
+Run = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+Answer = Counter[tuple[Any, ...]] | str
+
+_DUCKDB_SETTINGS = (
+    "SET default_null_order = 'nulls_last_on_asc_first_on_desc'",
+    "SET error_on_division_by_zero = false",
+    "SET ieee_floating_point_ops = false",
+    "SET TimeZone = 'UTC'",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """A database that is believed.
+
+    Attributes:
+        run: a statement and its parameters to rows.
+        close: gives it up.
+        types: what it calls our types where the names differ.
+    """
+
+    run: Run
+    close: Callable[[], None]
+    types: dict[str, str]
+
+
+def duckdb_oracle() -> Oracle:
+    """DuckDB over its own tables in memory."""
+    connection = duckdb.connect()
+    for setting in _DUCKDB_SETTINGS:
+        connection.execute(setting)
+    return Oracle(
+        lambda sql, values: connection.execute(sql, list(values)).fetchall(),
+        connection.close,
+        {"STRING": "VARCHAR", "BINARY": "BLOB"},
+    )
+
+
+def sqlite_oracle() -> Oracle:
+    """SQLite in memory; LIKE tells case apart, as ours does."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute("PRAGMA case_sensitive_like = ON")
+    return Oracle(
+        lambda sql, values: connection.execute(sql, tuple(values)).fetchall(),
+        connection.close,
+        {"STRING": "TEXT", "BINARY": "BLOB"},
+    )
+
+
+def answer(run: Run, sql: str, values: Sequence[Any]) -> Answer:
+    """The rows as a bag, or the error's text."""
+    try:
+        return Counter(tuple(map(_plain, row)) for row in run(sql, tuple(values)))
+    except (duckdb.Error, sqlite3.Error, pykudu_sql.DatabaseError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _plain(value: Any) -> Any:
+    """A value that compares equal to the same value of the other side."""
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"
+    if isinstance(value, bytearray | memoryview):
+        return bytes(value)
+    return value.normalize() if isinstance(value, Decimal) else value

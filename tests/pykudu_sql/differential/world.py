@@ -1,0 +1,236 @@
+"""Worlds: the same random tables, changes and queries in pykudu_sql and in a plain database.
+
+A world has three tables. It goes through versions: rows come, change and go, columns are added,
+renamed and dropped, tablets are flushed and compacted, the database is reopened. At each version
+queries run over the tables as they are and AS OF earlier versions, of which the other side keeps
+plain copies. Answers must be equal as bags of rows. They are asked for
+
+- of the plain database,
+- of a database of ours, as anyone would,
+- of the same with pruning, zone maps, indexes and push-down switched off,
+- of a second one of ours, partitioned otherwise and flushed at other times,
+- in three parts, as ternary logic parts them: where a condition is true, false and unknown.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pykudu_sql
+from tests.pykudu_sql.differential.oracles import Answer, answer, duckdb_oracle, sqlite_oracle
+from tests.pykudu_sql.differential.ours import Ours
+from tests.pykudu_sql.differential.queries import Queries
+from tests.pykudu_sql.differential.tables import Column, Table, draw_rows, draw_table, literal
+
+VERSIONS = 5
+
+
+@dataclass
+class Report:
+    """What worlds found.
+
+    Attributes:
+        compared: queries that both sides answered.
+        refused: queries that both sides refused.
+        differences: what to look at.
+    """
+
+    compared: int = 0
+    refused: int = 0
+    differences: list[str] = field(default_factory=list)
+
+
+class World:
+    """A plain database and two of ours, kept equal."""
+
+    def __init__(self, folder: Path, seed: int, portable: bool) -> None:
+        self._random = Random(seed)
+        self._draw = Queries(self._random, portable)
+        self._ours = [Ours(folder / f"world{seed}{side}.db") for side in "ab"]
+        self._oracle = sqlite_oracle() if portable else duckdb_oracle()
+        self._tables = [draw_table(self._random, f"t{i}", portable) for i in range(3)]
+        self.report = Report()
+        for table in self._tables:
+            for ours in self._ours:
+                ours.create(table, self._random)
+            types = self._oracle.types
+            columns = (f"{c.name} {types.get(c.type, c.type)}" for c in table.columns)
+            self._oracle.run(f"CREATE TABLE {table.name} ({', '.join(columns)})", ())
+
+    def close(self) -> None:
+        """Give up all databases."""
+        for ours in self._ours:
+            ours.close()
+        self._oracle.close()
+
+    def live(self, queries: int) -> Report:
+        """Go through all versions with so many queries at each."""
+        for version in range(VERSIONS):
+            self._change()
+            self._remember(version)
+            for _ in range(queries):
+                if self._random.random() < 0.1:
+                    self._compare_parts(version)
+                else:
+                    drawn = self._draw.query(self._tables, version)
+                    self._compare(*self._draw.conditions.finished(drawn))
+        return self.report
+
+    def _change(self) -> None:
+        for _ in range(self._random.randint(2, 5)):
+            table = self._random.choice(self._tables)
+            steps = (self._insert, self._insert, self._upsert, self._update, self._delete)
+            self._random.choice(steps)(table)
+            for ours in self._ours:
+                ours.stir(table, self._random)
+        if self._random.random() < 0.3:
+            self._alter(self._random.choice(self._tables))
+
+    def _insert(self, table: Table) -> None:
+        rows = list({table.key_of(row): row for row in draw_rows(self._random, table, 12)}.values())
+        places = ", ".join("?" * len(table.columns))
+        taken = {table.key_of(row) for row in self._oracle.run(f"SELECT * FROM {table.name}", ())}
+        fresh = [row for row in rows if table.key_of(row) not in taken]
+        if len(fresh) < len(rows):
+            for ours in self._ours:
+                with suppress(pykudu_sql.IntegrityError):
+                    ours.run_many(f"INSERT INTO {table.name} VALUES ({places})", rows)
+                    self.report.differences.append(f"a key was inserted twice into {table}")
+        values = ", ".join(f"({', '.join(map(literal, row))})" for row in fresh)
+        for ours in self._ours if fresh else ():
+            if self._random.random() < 0.5:
+                ours.run_many(f"INSERT INTO {table.name} VALUES ({places})", fresh)
+            else:
+                ours.run(f"INSERT INTO {table.name} VALUES {values}")
+        for row in fresh:
+            self._oracle.run(f"INSERT INTO {table.name} VALUES ({places})", row)
+
+    def _upsert(self, table: Table) -> None:
+        rows = list({table.key_of(row): row for row in draw_rows(self._random, table, 6)}.values())
+        places = ", ".join("?" * len(table.columns))
+        for ours in self._ours:
+            ours.run_many(f"UPSERT INTO {table.name} VALUES ({places})", rows)
+        match = " AND ".join(f"{column.name} = ?" for column in table.keys)
+        for row in rows:
+            self._oracle.run(f"DELETE FROM {table.name} WHERE {match}", table.key_of(row))
+            self._oracle.run(f"INSERT INTO {table.name} VALUES ({places})", row)
+
+    def _update(self, table: Table) -> None:
+        values = [column for column in table.columns if not column.key]
+        if not values:
+            return
+        column = self._random.choice(values)
+        new = literal(self._random.choice([*column.pool, None]))
+        condition = self._draw.conditions.condition(table.columns, (), 0, 2)
+        self._both(f"UPDATE {table.name} SET {column.name} = {new} WHERE {condition}")
+
+    def _delete(self, table: Table) -> None:
+        condition = self._draw.conditions.condition(table.columns, (), 0, 1)
+        if self._random.random() < 0.4:
+            inner = self._draw.conditions.condition(table.columns, (), 0, 1)
+            key = table.keys[0].name
+            condition = f"{key} IN (SELECT {key} FROM {table.name} WHERE {inner}) AND {condition}"
+        self._both(f"DELETE FROM {table.name} WHERE {condition}")
+
+    def _both(self, text: str) -> None:
+        statement, values = self._draw.conditions.finished(text)
+        done = []
+        for ours in self._ours:
+            with suppress(pykudu_sql.DatabaseError):  # the other side would refuse it as well
+                ours.run(statement, values)
+                done.append(ours)
+        if done:
+            self._oracle.run(statement, values)
+        if len(done) == 1:
+            self.report.differences.append(f"only one database did {statement} with {values}")
+
+    def _alter(self, table: Table) -> None:
+        values = [column for column in table.columns if not column.key]
+        chance = self._random.random()
+        if values and chance < 0.35 and len(values) > 1:
+            gone = self._random.choice(values)
+            self._alter_both(f"ALTER TABLE {table.name} DROP COLUMN {gone.name}")
+            table.columns.remove(gone)
+        elif values and chance < 0.65:
+            index = table.columns.index(self._random.choice(values))
+            old = table.columns[index]
+            new = f"n{self._random.randint(0, 10**6)}"
+            self._alter_both(f"ALTER TABLE {table.name} RENAME COLUMN {old.name} TO {new}")
+            table.columns[index] = Column(new, old.type)
+        else:
+            name = self._random.choice([f"c{i}" for i in range(9)])
+            if all(column.name != name for column in table.columns):
+                self._alter_both(f"ALTER TABLE {table.name} ADD COLUMN {name} INT DEFAULT 7")
+                table.columns.append(Column(name, "INT"))
+
+    def _alter_both(self, statement: str) -> None:
+        for ours in self._ours:
+            ours.run(statement)
+        self._oracle.run(statement, ())
+
+    def _remember(self, version: int) -> None:
+        for ours in self._ours:
+            ours.remember()
+        for table in self._tables:
+            table.versions[version] = list(table.columns)
+            self._oracle.run(
+                f"CREATE TABLE {table.name}_{version} AS SELECT * FROM {table.name}", ()
+            )
+
+    def _compare(self, text: str, values: Sequence[Any]) -> None:
+        theirs = text
+        for table in self._tables:
+            for version in range(VERSIONS):
+                theirs = theirs.replace(f"{{{table.name}@{version}}}", f"{table.name}_{version}")
+        expected = answer(self._oracle.run, theirs, values)
+        first, second = self._ours
+        spelled = first.spelled(text, self._tables)
+        found = answer(first.rows, spelled, values)
+        if isinstance(expected, str) and isinstance(found, str):
+            self.report.refused += 1
+            return
+        self.report.compared += 1
+        self._hold("as asked", spelled, values, found, expected)
+        self._hold(
+            "unaided", spelled, values, answer(first.rows_unaided, spelled, values), expected
+        )
+        spelled = second.spelled(text, self._tables)
+        again = answer(second.rows, spelled, values)
+        self._hold("otherwise partitioned", spelled, values, again, expected)
+
+    def _compare_parts(self, version: int) -> None:
+        split = self._draw.split(self._tables, version)
+        texts = "\x00".join((split.whole, *split.parts))
+        first = self._ours[0]
+        spelled = first.spelled(texts, self._tables).split("\x00")
+        marked = [self._draw.conditions.resolved(text) for text in spelled]
+        self._draw.conditions.finished("")
+        whole, *parts = (answer(first.rows, sql, values) for sql, values in marked)
+        if isinstance(whole, str):
+            self.report.refused += 1
+            return
+        self.report.compared += 1
+        together: Answer = Counter()
+        for part in parts:
+            together = part if isinstance(part, str) else Counter(together) + part
+        self._hold("in three parts", "\n  ".join(spelled), marked[0][1], together, whole)
+
+    def _hold(
+        self, way: str, sql: str, values: Sequence[Any], found: Answer, expected: Answer
+    ) -> None:
+        """Note a difference."""
+        if found != expected:
+            self.report.differences.append(
+                f"{way}: {sql}\n  with {values}\n  found    {found}\n  expected {expected}"
+            )
+
+
+def explore(seed: int, queries: int, portable: bool) -> Report:
+    """Live one world."""
+    with TemporaryDirectory() as folder, closing(World(Path(folder), seed, portable)) as world:
+        return world.live(queries)
