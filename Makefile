@@ -27,7 +27,7 @@ create_venv = $(PYTHON) -m venv $(VENV)
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 endif
 
-.PHONY: help demo test lint bench torture
+.PHONY: help demo test lint docs bench torture
 
 help: ## list the targets
 	@echo "usage: make TARGET [VAR=value]"
@@ -46,6 +46,10 @@ lint: $(VENV)/.installed-dev ## ruff, mypy --strict, import contracts
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+
+docs: $(VENV)/.installed-dev ## write the examples of docs/sql.md anew from sql_tests/
+	@$(BIN)/python -m tests.sql_reference
+	$(elapsed)
 
 bench: $(VENV)/.installed-dev ## our engine and its peers side by side (ARGS="--only q1,q6 --scale 0.1")
 	@mkdir -p build

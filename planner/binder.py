@@ -57,6 +57,7 @@ class BoundQuery:
         stars: each `*` of a SELECT list with the stored tables it covers.
         names: the result's column names.
         volatile: whether the moment of planning went into it.
+        views: full names of the views that are read, also by other views.
     """
 
     references: list[TableReference] = field(default_factory=list)
@@ -65,6 +66,7 @@ class BoundQuery:
     stars: list[tuple[exp.Star, list[TableReference]]] = field(default_factory=list)
     names: tuple[str, ...] = ()
     volatile: bool = False
+    views: frozenset[str] = frozenset()
 
     def owner(self, column: exp.Column) -> TableReference | None:
         """The stored table a column belongs to, None for derived ones."""
@@ -91,6 +93,7 @@ def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
     bound = binder.bound
     bound.names = tuple(column.name for column in columns)
     bound.references = binder.sources.references
+    bound.views = frozenset(binder.sources.views)
     bound.volatile = binder.sources.volatile or any(True for _ in current_nodes(tree))
     return bound
 

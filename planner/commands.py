@@ -1,4 +1,4 @@
-"""The small statements: SET, SHOW, DESCRIBE, maintenance, DROP TABLE, CREATE INDEX.
+"""The small statements: SET, SHOW, DESCRIBE, maintenance, DROP.
 
 None of them needs sqlglot, so what does is loaded where it is called.
 """
@@ -7,7 +7,18 @@ from collections.abc import Callable
 
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.history_commands import drop_snapshot, next_bound, undrop
+from pykudu_sql.planner.index_commands import drop_index
 from pykudu_sql.planner.lexer import TokenKind, source_position
+from pykudu_sql.planner.namespace_commands import (
+    at_view,
+    comment_on,
+    drop_database,
+    drop_view,
+    known_database,
+    named_view,
+    use,
+)
+from pykudu_sql.planner.namespace_plans import DescribeView, ShowCreateView
 from pykudu_sql.planner.plan import (
     Describe,
     DropTable,
@@ -24,12 +35,21 @@ from pykudu_sql.planner.plan import (
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.planner.transaction_commands import begin, commit, release, rollback, savepoint
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
-from pykudu_sql.storage.system_catalog import check_not_system, readable_table
+from pykudu_sql.storage.errors import UndefinedObjectError, UndefinedTableError
+from pykudu_sql.storage.system_catalog import SYSTEM_SCHEMAS, check_not_system, readable_table
 
 _WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
 _RESETS = frozenset({"DEFAULT", "NULL"})
-_LISTS = (ShowKind.TABLES, ShowKind.SETTINGS, ShowKind.SNAPSHOTS, ShowKind.DROPPED_TABLES)
+_LISTS = (
+    ShowKind.TABLES,
+    ShowKind.VIEWS,
+    ShowKind.DATABASES,
+    ShowKind.SCHEMAS,
+    ShowKind.SETTINGS,
+    ShowKind.SNAPSHOTS,
+    ShowKind.DROPPED_TABLES,
+)
+_OF_DATABASE = (ShowKind.TABLES, ShowKind.VIEWS)
 OptionValue = bool | int | float | str | None
 
 
@@ -71,6 +91,15 @@ def _chosen(tokens: TokenStream, name: str, context: PlanContext) -> OptionValue
     if tokens.current.word in _RESETS:
         tokens.take()
         return None
+    if name == "database":
+        place = tokens.current
+        chosen = str(_option_value(tokens)).lower()
+        try:
+            context.catalog.check_database(chosen)
+        except UndefinedObjectError as error:
+            error.position = source_position(tokens.text, place.start, len(place.text))
+            raise
+        return chosen
     if name == "as_of":
         return next_bound(tokens, context)
     return _option_value(tokens)
@@ -96,9 +125,16 @@ def show(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.expect("SHOW")
     for kind in _LISTS:
         if tokens.accept(*kind.value.split()):
+            database = None
+            if kind in _OF_DATABASE and (tokens.accept("IN") or tokens.accept("FROM")):
+                database = known_database(tokens, context)
             pattern = tokens.string() if tokens.accept("LIKE") else None
             tokens.expect_end()
-            return Show(kind, None, pattern)
+            return Show(kind, None, pattern, database)
+    if tokens.accept("CREATE", "VIEW"):
+        view = named_view(tokens, context)
+        tokens.expect_end()
+        return ShowCreateView(view)
     if tokens.accept(*ShowKind.ROW_ERRORS.value.split()):
         tokens.expect_end()
         return Show(ShowKind.ROW_ERRORS)
@@ -116,8 +152,12 @@ def describe(tokens: TokenStream, context: PlanContext) -> Plan:
     """`DESCRIBE [TABLE] t`, `DESC t`."""
     tokens.take()
     tokens.accept("TABLE")
-    if tokens.at("SYS") and tokens.ahead(1).text == ".":
+    if tokens.current.name in SYSTEM_SCHEMAS and tokens.ahead(1).text == ".":
         return _describe_system(tokens, context)
+    if at_view(tokens, context):
+        view = named_view(tokens, context)
+        tokens.expect_end()
+        return DescribeView(view)
     table = named_table(tokens, context)
     tokens.expect_end()
     return Describe(table)
@@ -153,6 +193,13 @@ def optimize(tokens: TokenStream, context: PlanContext) -> Plan:
     return Optimize(table, full)
 
 
+def restore(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`RESTORE TABLE t TO moment | SNAPSHOT name`."""
+    from pykudu_sql.planner.restore import plan_restore
+
+    return plan_restore(tokens, context)
+
+
 def vacuum(tokens: TokenStream, context: PlanContext) -> Plan:
     """`VACUUM [[TABLE] t]`."""
     tokens.expect("VACUUM")
@@ -163,12 +210,16 @@ def vacuum(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def drop(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DROP TABLE [IF EXISTS] t`, `DROP SNAPSHOT`; `DROP INDEX` is taken and does nothing."""
+    """`DROP TABLE [IF EXISTS] t`, `DROP SNAPSHOT s`, `DROP INDEX i`."""
     if tokens.at("DROP", "SNAPSHOT"):
         return drop_snapshot(tokens, context)
+    if tokens.at("DROP", "VIEW"):
+        return drop_view(tokens, context)
+    if tokens.at("DROP", "DATABASE") or tokens.at("DROP", "SCHEMA"):
+        return drop_database(tokens, context)
     tokens.expect("DROP")
-    if tokens.accept("INDEX"):
-        return _no_index("dropped")
+    if tokens.at("INDEX"):
+        return drop_index(tokens, context) or NoOperation("There was no such index.")
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
     if_exists = tokens.accept("IF", "EXISTS")
@@ -183,45 +234,7 @@ def drop(tokens: TokenStream, context: PlanContext) -> Plan:
         except UndefinedTableError as error:
             error.position = source_position(tokens.text, place.start, len(place.text))
             raise
-    return DropTable(name, if_exists)
-
-
-def create_index(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`CREATE INDEX`: taken and not made; `CREATE UNIQUE INDEX` would promise too much.
-
-    Raises:
-        NotSupportedError: UNIQUE.
-        UndefinedTableError, UndefinedColumnError: a name is unknown.
-    """
-    tokens.expect("CREATE")
-    place = tokens.current
-    if tokens.accept("UNIQUE"):
-        raise NotSupportedError(
-            "unique indexes are not supported",
-            hint="the primary key is unique",
-            position=source_position(tokens.text, place.start, len(place.text)),
-        )
-    tokens.expect("INDEX")
-    tokens.accept("IF", "NOT", "EXISTS")
-    tokens.name("the index's name")
-    tokens.expect("ON")
-    table = named_table(tokens, context)
-    tokens.expect_symbol("(")
-    while True:
-        table.schema.column(tokens.name("a column name"))
-        if not tokens.accept("ASC"):
-            tokens.accept("DESC")
-        if not tokens.accept_symbol(","):
-            break
-    tokens.expect_symbol(")")
-    tokens.expect_end()
-    return _no_index("made")
-
-
-def _no_index(verb: str) -> NoOperation:
-    return NoOperation(
-        f"No index has been {verb}: zone maps of every column and the key's index serve instead."
-    )
+    return DropTable(context.catalog.full_name(name), if_exists)
 
 
 Command = Callable[[TokenStream, PlanContext], Plan]
@@ -243,4 +256,7 @@ COMMANDS: dict[str, Command] = {
     "VACUUM": vacuum,
     "DROP": drop,
     "UNDROP": undrop,
+    "RESTORE": restore,
+    "USE": use,
+    "COMMENT": comment_on,
 }

@@ -1,10 +1,11 @@
 """What planning may ask of the database around it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pykudu_sql.storage.catalog import Catalog
+from pykudu_sql.storage.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.snapshots import NamedSnapshot
 
 
@@ -16,12 +17,14 @@ class PlanSettings:
         default_hash_partitions: buckets over the whole key for a CREATE TABLE without PARTITION
             BY; below 2 such a table has one tablet.
         implicit_primary_key: a CREATE TABLE without a key gets only the hidden counter.
+        database: of names that have none.
         as_of: the bound at which tables without their own AS OF are read; None is now.
     """
 
     default_hash_partitions: int = 0
     implicit_primary_key: bool = False
     as_of: int | None = None
+    database: str = DEFAULT_DATABASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class PlanContext:
     """The world a statement is planned in.
 
     Attributes:
-        catalog: the tables now.
+        catalog: the tables now, names resolved in the session's database, as in `catalog_at`.
         catalog_at: the tables that a snapshot of a bound sees.
         now: the hybrid time.
         evaluate: runs a SELECT of one value without tables in the engine and returns the value
@@ -44,3 +47,13 @@ class PlanContext:
     evaluate: Callable[[str], Any]
     settings: PlanSettings = field(default_factory=PlanSettings)
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
+
+    def within(self, database: str, bound: int | None) -> "PlanContext":
+        """The same world, seen from a database and, unless the bound is None, at a moment."""
+        catalog_at = self.catalog_at
+        return replace(
+            self,
+            catalog=self.catalog.seen_from(database),
+            catalog_at=lambda moment: catalog_at(moment).seen_from(database),
+            settings=replace(self.settings, database=database, as_of=bound),
+        )

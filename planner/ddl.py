@@ -61,9 +61,12 @@ from pykudu_sql.storage.common.types import Cell, Compression, Encoding
 from pykudu_sql.storage.errors import (
     Error,
     InvalidSchemaError,
+    SourcePosition,
     UndefinedColumnError,
+    UndefinedObjectError,
     UndefinedTableError,
 )
+from pykudu_sql.storage.namespace import database_of
 from pykudu_sql.storage.system_catalog import check_not_system
 
 _ENCODING_NAMES = {
@@ -75,6 +78,7 @@ _ENCODING_NAMES = {
     "PREFIX": Encoding.PREFIX_ENCODING,
     **{str(encoding): encoding for encoding in Encoding},
 }
+_QUOTES = '`"'
 _COMPRESSION_NAMES = {
     "DEFAULT": Compression.DEFAULT_COMPRESSION,
     "NONE": Compression.NO_COMPRESSION,
@@ -91,7 +95,11 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
         DataError: a default or a bound does not fit its column.
     """
     check_identifier(node.name, "table")
-    check_not_system(node.name, source_position(text, node.start))
+    position = source_position(text, node.start)
+    check_not_system(node.name, position)
+    node = replace(node, name=context.catalog.full_name(node.name))
+    if "." in node.name and text[node.start] not in _QUOTES:
+        _check_database(node.name, position, context)
     check_properties(dict(node.properties))
     if node.like is not None:
         return _create_like(node, text, context)
@@ -151,6 +159,14 @@ def plan_alter_table(node: AlterTableSyntax, text: str, context: PlanContext) ->
                 error.position = source_position(text, start, len(str(syntax)))
             raise
     return AlterTable(table, tuple(steps))
+
+
+def _check_database(name: str, position: SourcePosition, context: PlanContext) -> None:
+    try:
+        context.catalog.check_database(database_of(name))
+    except UndefinedObjectError as error:
+        error.position = position
+        raise
 
 
 def _table(name: str, start: int, text: str, context: PlanContext) -> TableInfo:
@@ -328,7 +344,7 @@ def _steps(
             return [] if if_exists and (span.lower, span.upper) not in known else [DropRange(span)]
         case RenameTableSyntax(new_name):
             check_not_system(new_name)
-            return [RenameTable(new_name)]
+            return [RenameTable(context.catalog.full_name(new_name))]
         case TableCommentSyntax(comment):
             return [SetTableComment(comment)]
         case PropertiesSyntax(values, unset):

@@ -6,6 +6,13 @@ transaction; every plan that does so is named here.
 
 from collections.abc import Mapping
 
+from pykudu_sql.planner.namespace_plans import (
+    CommentOn,
+    CreateDatabase,
+    CreateView,
+    DropDatabase,
+    DropView,
+)
 from pykudu_sql.planner.plan import (
     AlterTable,
     CreateSnapshot,
@@ -19,6 +26,11 @@ from pykudu_sql.planner.plan import (
 
 _NAMES: Mapping[type[Plan], str] = {
     AlterTable: "ALTER TABLE",
+    CommentOn: "COMMENT ON",
+    CreateDatabase: "CREATE DATABASE",
+    CreateView: "CREATE VIEW",
+    DropDatabase: "DROP DATABASE",
+    DropView: "DROP VIEW",
     CreateSnapshot: "CREATE SNAPSHOT",
     CreateTable: "CREATE TABLE",
     DropSnapshot: "DROP SNAPSHOT",

@@ -7,14 +7,15 @@ the text. Too long or too deep a statement is refused while it is still a list o
 """
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
 
-from pykudu_sql.planner.lexer import source_position, tokenize
+from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, source_position, tokenize
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourcePosition,
@@ -53,6 +54,9 @@ _BEFORE_PARAMETER = frozenset(
         TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DPIPE,
     }
 )  # fmt: skip
+# Impala's datediff(end, start) beside the engine's date_diff(unit, start, end).
+_OTHER_MEANINGS: Mapping[str, str] = MappingProxyType({"DATEDIFF": "days_between"})
+_SHORT_CHARACTERS = 2_000
 _BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")
 
 
@@ -108,6 +112,8 @@ def parse(text: str, start: int = 0) -> exp.Expr:
             f"statement of {len(text)} characters is too long",
             hint=f"at most {MAX_QUERY_CHARACTERS} are planned; bulk data goes through append()",
         )
+    if len(text) - start > _SHORT_CHARACTERS:
+        _guard_text(text, start)
     tokens = _tokens(text, start)
     _guard_tokens(tokens, text)
     try:
@@ -163,7 +169,7 @@ def _tokens(text: str, start: int) -> list[Token]:
         raw = [_moved(token, text, start) for token in raw]
     while raw and raw[-1].token_type is TokenType.SEMICOLON:
         raw.pop()
-    return _numbered(_with_versions(raw))
+    return _numbered(_with_versions(_with_own_names(raw)))
 
 
 def _moved(token: Token, text: str, start: int) -> Token:
@@ -185,6 +191,30 @@ def _moved(token: Token, text: str, start: int) -> Token:
 
 def _like(token: Token, token_type: TokenType, text: str) -> Token:
     return Token(token_type, text, token.line, token.col, token.start, token.end, [])
+
+
+def _with_own_names(tokens: list[Token]) -> list[Token]:
+    """Calls that the parser knows with other arguments only, under names that it does not know."""
+    return [
+        _like(token, TokenType.VAR, _OTHER_MEANINGS[token.text.upper()])
+        if token.text.upper() in _OTHER_MEANINGS and _arguments(tokens, i) == 2
+        else token
+        for i, token in enumerate(tokens)
+    ]
+
+
+def _arguments(tokens: list[Token], i: int) -> int:
+    """How many arguments the call at a place has; 0 if it is none."""
+    if i + 2 >= len(tokens) or tokens[i + 1].token_type is not TokenType.L_PAREN:
+        return 0
+    depth = commas = 0
+    for token in tokens[i + 1 :]:
+        depth += token.token_type in _OPENING
+        depth -= token.token_type in _CLOSING
+        commas += depth == 1 and token.token_type is TokenType.COMMA
+        if depth == 0:
+            break
+    return commas + 1
 
 
 def _with_versions(tokens: list[Token]) -> list[Token]:
@@ -266,6 +296,34 @@ def _names_parameter(tokens: list[Token], i: int) -> bool:
     return not touching or tokens[i - 1].token_type in _BEFORE_PARAMETER
 
 
+def _guard_text(text: str, start: int) -> None:
+    """Refuse at a glance what `_guard_tokens` would refuse: making tokens takes ten times longer.
+
+    Spaces and comments count here, so the limit is wider.
+    """
+    depth = 0
+    for count, found in enumerate(TOKEN_PATTERN.finditer(text, start)):
+        mark = found.group() if found.lastindex == TokenKind.SYMBOL else ""
+        if mark and mark in "([{":
+            depth += 1
+            if depth > MAX_NESTING:
+                raise _too_deep(text, found.start())
+        elif mark and mark in ")]}":
+            depth -= depth > 0
+        elif count > 3 * MAX_TOKENS:
+            raise StatementTooComplexError(
+                f"statement of more than {count} words is too long",
+                hint=f"at most {MAX_TOKENS} are planned; put long lists into a table and join it",
+            )
+
+
+def _too_deep(text: str, position: int) -> StatementTooComplexError:
+    return StatementTooComplexError(
+        f"statement is nested deeper than {MAX_NESTING} levels",
+        position=source_position(text, position),
+    )
+
+
 def _guard_tokens(tokens: Sequence[Token], text: str) -> None:
     if len(tokens) > MAX_TOKENS:
         raise StatementTooComplexError(
@@ -291,10 +349,7 @@ def _guard_tokens(tokens: Sequence[Token], text: str) -> None:
         prefixes = prefixes + 1 if kind in _PREFIXES else 0
         joins += kind is TokenType.JOIN
         if max(depth, prefixes, subscripts) > MAX_NESTING:
-            raise StatementTooComplexError(
-                f"statement is nested deeper than {MAX_NESTING} levels",
-                position=source_position(text, token.start),
-            )
+            raise _too_deep(text, token.start)
     if joins > MAX_JOINS:
         raise StatementTooComplexError(f"{joins} joins are more than the {MAX_JOINS} allowed")
 

@@ -28,6 +28,7 @@ from pykudu_sql.planner.plan import (
     Optimize,
     Plan,
     Query,
+    RestoreTable,
     SavepointControl,
     Scan,
     SetOption,
@@ -36,7 +37,13 @@ from pykudu_sql.planner.plan import (
     UpdateQuery,
     Vacuum,
 )
-from pykudu_sql.planner.predicate_text import parameter_text, predicate_text, value_text
+from pykudu_sql.planner.predicate_text import (
+    indexes_asked,
+    parameter_text,
+    predicate_text,
+    value_text,
+)
+from pykudu_sql.planner.query_plans import HistoryWindow
 from pykudu_sql.planner.template import (
     AllOf,
     AnyOf,
@@ -153,6 +160,11 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
         case ConflictInsert():
             below = [*_lines(plan.rows, facts), *_query(plan.change.query, facts)]
             return _tree(change_head(plan), [*change_details(plan), *below])
+        case RestoreTable():
+            lines = [f"as of: hybrid time {plan.bound - 1}"]
+            lines += _tree("DELETE", _query(plan.gone, facts))
+            lines += _tree("WRITE", _query(plan.rows, facts))
+            return _tree(f"RESTORE TABLE {plan.table.name}", lines)
         case CreateTable() if plan.query is not None:
             return _tree(f"CREATE TABLE {plan.name}", _query(plan.query, facts))
     return [_headline(plan)]
@@ -208,8 +220,12 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details.append(f"rowsets: {read} of {known.rowsets}")
     if scan.bound is not None:
         details.append(f"as of: hybrid time {scan.bound - 1}")
+    if scan.history is not None:
+        details.append(_window(scan.history))
     if scan.predicate is not None:
         details.append(f"pushed: {predicate_text(scan.predicate, table.schema)}")
+        asked = indexes_asked(scan.predicate, table.schema)
+        details += [f"skip indexes: {', '.join(asked)}"] if asked else []
     if scan.limit is not None:
         details.append(f"limit: {scan.limit}")
     if scan.order is not ScanOrder.NONE:
@@ -225,10 +241,18 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
     return _tree(f"SCAN {table.name} ({scan.name})", details)
 
 
+def _window(history: HistoryWindow) -> str:
+    """What of a table's history is read."""
+    low = "where history begins" if history.low is None else f"hybrid time {history.low}"
+    high = "now" if history.high is None else f"before {history.high}"
+    return f"{history.kind}: from {low} to {high}"
+
+
 def _read(stats: ScanStats) -> list[str]:
     """What a scan did, a line for each thing that can be large."""
     return [
         f"rowsets read: {stats.rowsets - stats.rowsets_pruned} of {stats.rowsets}",
+        *([f"skipped by index: {stats.index_skips}"] if stats.index_skips else []),
         f"blocks read: {stats.blocks_read} of {stats.blocks}",
         f"decoded: {stats.blocks_decoded} {_plural('block', stats.blocks_decoded)}, "
         f"{stats.bytes_decoded} bytes",

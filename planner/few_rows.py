@@ -16,7 +16,6 @@ from pykudu_sql.planner.binder import BoundQuery
 from pykudu_sql.planner.sources import TableReference
 from pykudu_sql.storage.common.scan_spec import ScanOrder, Summary, SummaryKind
 from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.system_catalog import is_system
 
 _ROWS_ONLY = frozenset({"expressions", "from_", "where", "order", "limit", "offset"})
 _WHOLE_TABLE = frozenset({"expressions", "from_"})
@@ -61,7 +60,7 @@ def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
 def summaries(tree: exp.Expr, bound: BoundQuery) -> tuple[Summary, ...]:
     """What each column of a query says of its one table; nothing if one says something else."""
     reference = _only_table(tree, bound)
-    if reference is None or is_system(reference.table):
+    if reference is None or not reference.is_plain:
         return ()
     if any(value for name, value in tree.args.items() if name not in _WHOLE_TABLE):
         return ()

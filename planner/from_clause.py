@@ -7,7 +7,15 @@ from sqlglot import exp
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.planner.functions import TABLE_FUNCTIONS, function_names
-from pykudu_sql.planner.moment import current_nodes, names_snapshot, version_bound
+from pykudu_sql.planner.history_source import (
+    HistorySource,
+    changes_source,
+    history_table,
+    is_changes,
+    is_window,
+    versions_source,
+)
+from pykudu_sql.planner.moment import may_move, version_bound
 from pykudu_sql.planner.names import undefined_column, with_position
 from pykudu_sql.planner.sources import (
     DerivedTable,
@@ -18,13 +26,21 @@ from pykudu_sql.planner.sources import (
     TableReference,
     renamed,
 )
+from pykudu_sql.planner.view_source import (
+    check_depth,
+    errors_named_after,
+    put_in_place,
+    view_tree,
+)
+from pykudu_sql.storage.catalog import Catalog
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     ProgrammingError,
     StatementTooComplexError,
     UndefinedTableError,
 )
-from pykudu_sql.storage.system_catalog import SCHEMA, readable_table
+from pykudu_sql.storage.namespace import ViewInfo
+from pykudu_sql.storage.system_catalog import SYSTEM_SCHEMAS, readable_table
 
 MAX_REFERENCES = 250
 CteScope = Mapping[str, Sequence[OutputColumn]]
@@ -62,6 +78,8 @@ class FromClauses:
     ) -> None:
         self.references: list[TableReference] = []
         self.volatile = False
+        self.views: set[str] = set()
+        self._open_views: tuple[str, ...] = ()
         self._text = text
         self._context = context
         self._query = bind_query
@@ -120,6 +138,10 @@ class FromClauses:
                     f"{what} is not supported", position=node_position(node, self._text)
                 )
         match node:
+            case exp.Table(this=exp.Func() as call) if is_changes(call):
+                history = changes_source(call, self._text, self._context)
+                alias = (node.alias or call.name).lower()
+                sources = [self._history(node, alias, history, frame)]
             case exp.Table(this=exp.Func() as call):
                 sources = [self._function(node, call, frame, ctes)]
             case exp.Table():
@@ -148,7 +170,6 @@ class FromClauses:
         name = node.name.lower()
         alias = (node.alias or node.name).lower()
         version = node.args.get("version")
-        columns = node.args["alias"].columns if node.args.get("alias") else ()
         if not node.db and name in ctes:
             if version is not None:
                 raise NotSupportedError(
@@ -158,31 +179,76 @@ class FromClauses:
                 )
             derived = DerivedTable(alias, renamed(ctes[name], node.args.get("alias")))
             return self._add(frame, derived, node)
-        reference = self._reference(node, alias, version)
-        if not columns:
+        if node.db.lower() in SYSTEM_SCHEMAS:
+            reference = self._system(node, alias, f"{node.db}.{node.name}".lower(), version)
+        else:
+            full = f"{node.db}.{node.name}".lower() if node.db else name
+            if version is not None and is_window(version):
+                history = versions_source(full, version, self._text, self._context)
+                return self._history(node, alias, history, frame)
+            bound = self._moment(version)
+            catalog = self._catalog_at(bound)
+            view = catalog.views.get(catalog.full_name(full))
+            if view is not None:
+                return self._view(node, alias, view, bound, frame)
+            reference = self._reference(node, alias, full, bound)
+        return self._named(frame, reference, node)
+
+    def _named(self, frame: Frame, reference: TableReference, node: exp.Table) -> Source:
+        """A mention of a table, its columns renamed where the alias says so."""
+        alias = node.args.get("alias")
+        if alias is None or not alias.columns:
             return self._add(frame, reference, node)
         outputs = [OutputColumn(n, ((reference, n),)) for n in reference.column_names()]
-        return self._add(frame, DerivedTable(alias, renamed(outputs, node.args["alias"])), node)
+        return self._add(frame, DerivedTable(reference.alias, renamed(outputs, alias)), node)
+
+    def _history(self, node: exp.Table, alias: str, history: HistorySource, frame: Frame) -> Source:
+        """A mention of a table's changes or versions."""
+        reference = self._reference(node, alias, history.name, history.seen_at)
+        reference.table = history_table(reference.table, history.window.kind)
+        reference.bound, reference.history = None, history.window
+        self.volatile |= any(may_move(moment) for moment in history.moments)
+        return self._named(frame, reference, node)
+
+    def _moment(self, version: exp.Version | None) -> int | None:
+        """The bound at which a table is read; None is the transaction's own."""
+        if version is None:
+            return self._context.settings.as_of
+        self.volatile |= may_move(version)
+        return version_bound(version, self._text, self._context)
+
+    def _catalog_at(self, bound: int | None) -> Catalog:
+        return self._context.catalog if bound is None else self._context.catalog_at(bound)
 
     def _reference(
-        self, node: exp.Table, alias: str, version: exp.Version | None
+        self, node: exp.Table, alias: str, name: str, bound: int | None
     ) -> TableReference:
-        name = f"{node.db}.{node.name}".lower() if node.db else node.name.lower()
-        if node.db.lower() == SCHEMA:
-            return self._system(node, alias, name, version)
-        bound, catalog = self._context.settings.as_of, self._context.catalog
-        if version is not None:
-            bound = version_bound(version, self._text, self._context)
-            self.volatile |= names_snapshot(version) or any(True for _ in current_nodes(version))
-        if bound is not None:
-            catalog = self._context.catalog_at(bound)
         try:
-            table = catalog.table(name)
+            table = self._catalog_at(bound).table(name)
         except UndefinedTableError as error:
-            if bound is not None and name in self._context.catalog.tables:
+            current = self._context.catalog
+            if bound is not None and current.full_name(name) in current.tables:
                 error.hint = "there is a table of this name now, but there was none at that moment"
             raise with_position(error, node, self._text) from None
         return self._refer(TableReference(node, alias, table, bound))
+
+    def _view(
+        self, node: exp.Table, alias: str, view: ViewInfo, bound: int | None, frame: Frame
+    ) -> Source:
+        """A view, its query bound in the view's database at the moment of the mention."""
+        outside, opened = self._context, self._open_views
+        self.views.add(view.name)
+        self._context = outside.within(view.database, bound)
+        self._open_views = (*opened, view.name)
+        try:
+            with errors_named_after(view):
+                check_depth(view, opened)
+                tree = view_tree(view)
+                columns = put_in_place(node, alias, tree, self._query(tree, None, {}), view)
+        finally:
+            self._context, self._open_views = outside, opened
+        derived = DerivedTable(alias, renamed(columns, node.args.get("alias")))
+        return self._add(frame, derived, node)
 
     def _system(
         self, node: exp.Table, alias: str, name: str, version: exp.Version | None

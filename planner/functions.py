@@ -2,14 +2,16 @@
 
 The engine has functions that read files, show its settings or run text as SQL. They are kept out
 by this list, not by a list of what is known to be dangerous; the engine's own lockdown is the
-second line. sqlglot knows most functions as node classes, which carry the SQL names they stand
-for; the rest arrive as `Anonymous`.
+second line. Names that mean something to Impala or SQLite and nothing to the engine come from
+`borrowed_functions`. sqlglot knows most functions as node classes, which carry the SQL names they
+stand for; the rest arrive as `Anonymous`.
 """
 
 import difflib
 
 from sqlglot import exp
 
+from pykudu_sql.planner.borrowed_functions import BORROWED
 from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.storage.errors import ProgrammingError
 
@@ -34,7 +36,7 @@ _TEXT = """
     repeat replace reverse right rpad rtrim sha sha1 sha2 sha256 split split_part split_to_array
     starts_with startswith str_position str_split str_split_regex string_split string_split_regex
     string_to_array strip_accents strlen strpos substr substring suffix to_base64 to_binary to_hex
-    translate trim ucase unbin unhex unicode upper url_decode url_encode
+    space translate trim ucase unbin unhex unicode upper url_decode url_encode
 """
 _TIME = """
     age century current_date current_time current_timestamp date date_add date_bin date_diff
@@ -49,7 +51,7 @@ _TIME = """
     to_millennia to_milliseconds to_minutes to_months to_quarters to_seconds to_timestamp to_weeks
     to_years today transaction_timestamp try_strptime ts_or_ds_add ts_or_ds_to_date
     ts_or_ds_to_timestamp unix_seconds unix_to_time utc_timestamp week week_of_year weekday
-    weekofyear year year_of_week yearweek
+    weekofyear year year_of_week yearweek add_months
 """
 _CONDITIONAL = """
     coalesce decode ifnull nullif nvl nvl2 typeof
@@ -98,21 +100,24 @@ _IDENTITY = """
     gen_random_uuid uuid
 """
 
-ALLOWED = frozenset(
-    " ".join(
-        (
-            _OPERATORS,
-            _NUMERIC,
-            _TEXT,
-            _TIME,
-            _CONDITIONAL,
-            _AGGREGATE,
-            _WINDOW,
-            _NESTED,
-            _JSON,
-            _IDENTITY,
-        )
-    ).split()
+ALLOWED = (
+    frozenset(
+        " ".join(
+            (
+                _OPERATORS,
+                _NUMERIC,
+                _TEXT,
+                _TIME,
+                _CONDITIONAL,
+                _AGGREGATE,
+                _WINDOW,
+                _NESTED,
+                _JSON,
+                _IDENTITY,
+            )
+        ).split()
+    )
+    | BORROWED
 )
 VOLATILE = frozenset({"gen_random_uuid", "rand", "random", "uuid"})
 TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})

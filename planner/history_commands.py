@@ -39,7 +39,8 @@ def next_bound(tokens: TokenStream, context: PlanContext) -> int:
         name = tokens.name("the snapshot's name")
         position = source_position(tokens.text, place.start, len(place.text))
         return snapshot_bound(name, context, position)
-    tokens.accept("TIMESTAMP")
+    if tokens.accept("TIMESTAMP") or tokens.accept("VERSION"):
+        tokens.accept("AS", "OF")
     expression = _up_to_comment(tokens)
     position = source_position(tokens.text, expression.start, len(expression.text))
     return moment_bound(value_of(expression, tokens.text, context), context, position)
@@ -82,7 +83,8 @@ def drop_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
 def undrop(tokens: TokenStream, context: PlanContext) -> Plan:
     """`UNDROP TABLE t [AS new_name]`."""
     tokens.expect("UNDROP", "TABLE")
-    name = tokens.table_name()
-    new_name = tokens.table_name() if tokens.accept("AS") else None
+    name = context.catalog.full_name(tokens.table_name())
+    renamed = tokens.accept("AS")
+    new_name = context.catalog.full_name(tokens.table_name()) if renamed else None
     tokens.expect_end()
     return UndropTable(name, new_name)

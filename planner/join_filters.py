@@ -26,7 +26,6 @@ from pykudu_sql.planner.pushdown import conjuncts, filtered_sides
 from pykudu_sql.planner.query_plans import JoinFilter
 from pykudu_sql.planner.sources import Frame, TableReference
 from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.system_catalog import is_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def _end(node: exp.Expr, bound: BoundQuery) -> _End | None:
     while isinstance(node, exp.Paren):
         node = node.this
     reference = bound.owner(node) if isinstance(node, exp.Column) else None
-    if reference is None or is_system(reference.table):
+    if reference is None or not reference.is_plain:
         return None
     if reference.maybe_absent and not node.args.get("table"):
         return None  # perhaps a column of USING, whose value then comes from the other side

@@ -16,7 +16,6 @@ from pykudu_sql.planner.pushdown import ConditionReader, conjuncts
 from pykudu_sql.planner.sources import TableReference
 from pykudu_sql.planner.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.common.column_predicate import Comparison, Op
-from pykudu_sql.storage.system_catalog import is_system
 
 _PLAIN = frozenset({"expressions", "from_", "where", "limit"})
 
@@ -28,7 +27,7 @@ def key_lookup(select: exp.Expr, bound: BoundQuery, context: PlanContext) -> Key
     if any(value for name, value in select.args.items() if name not in _PLAIN):
         return None
     reference = bound.references[0]
-    if is_system(reference.table):
+    if not reference.is_plain:
         return None
     source = select.args["from_"].this if select.args.get("from_") else None
     if source is not reference.node or not _keeps_a_row(select.args.get("limit")):

@@ -12,12 +12,16 @@ class ShowKind(StrEnum):
     """What SHOW can list."""
 
     TABLES = "TABLES"
+    VIEWS = "VIEWS"
+    DATABASES = "DATABASES"
+    SCHEMAS = "SCHEMAS"
     CREATE_TABLE = "CREATE TABLE"
     PARTITIONS = "PARTITIONS"
     RANGE_PARTITIONS = "RANGE PARTITIONS"
     TABLETS = "TABLETS"
     ROWSETS = "ROWSETS"
     COLUMN_FILES = "COLUMN FILES"
+    INDEXES = "INDEXES"
     HASH_SCHEMA = "HASH SCHEMA"
     ROW_ERRORS = "ROW ERRORS"
     SETTINGS = "SETTINGS"
@@ -31,11 +35,13 @@ class Show:
 
     Attributes:
         pattern: a LIKE pattern over names where the kind lists names, or None.
+        database: the one whose tables or views are listed, None for the session's.
     """
 
     kind: ShowKind
     table: TableInfo | None = None
     pattern: str | None = None
+    database: str | None = None
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 

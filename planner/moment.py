@@ -7,6 +7,7 @@ that microsecond. One statement has one time: `PlanContext.now` is fixed before 
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -15,6 +16,7 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import display, node_position, to_sql
 from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.history_commands import snapshot_bound
+from pykudu_sql.planner.rules import apply_rules
 from pykudu_sql.storage.common.types import EPOCH, DataType, Kind
 from pykudu_sql.storage.errors import (
     DataError,
@@ -67,12 +69,25 @@ def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
     return tree
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment in SQL: one hybrid time, or all those of one microsecond.
+
+    Attributes:
+        first: the first hybrid time that belongs to it.
+        bound: of the snapshot AS OF it.
+    """
+
+    first: int
+    bound: int
+
+
 def version_bound(version: exp.Version, text: str, context: PlanContext) -> int:
     """The bound of a table's AS OF clause; a version given as text is a named snapshot.
 
     Raises:
         UndefinedObjectError: there is no snapshot of that name.
-        NotSupportedError: a range of versions, or a parameter.
+        NotSupportedError: a kind of range that is not offered, or a parameter.
         InvalidValueError: the expression is no moment.
         SnapshotInFutureError: it has not come yet.
     """
@@ -80,27 +95,62 @@ def version_bound(version: exp.Version, text: str, context: PlanContext) -> int:
     if version.args.get("kind") != "AS OF" or moment is None:
         raise NotSupportedError(
             f"FOR SYSTEM_TIME {version.args.get('kind')} is not supported",
-            hint="write FOR SYSTEM_TIME AS OF <time>",
+            hint="write AS OF <time>, FROM <time> TO <time>, BETWEEN <time> AND <time> or ALL",
         )
-    position = node_position(moment, text)
-    if moment.find(exp.Placeholder) is not None:
+    if version.name == "VERSION" and isinstance(moment, exp.Literal) and moment.is_string:
+        position = node_position(moment, text)
+        return snapshot_bound(moment.name.lower(), context, position)
+    return constant_moment(moment, text, context, "AS OF").bound
+
+
+def constant_moment(node: exp.Expr, text: str, context: PlanContext, clause: str) -> Moment:
+    """The moment of a constant expression, or of `snapshot('name')`.
+
+    Args:
+        node: the expression.
+        text: the statement, for positions in errors.
+        context: snapshots and time.
+        clause: that it stands in, for errors.
+
+    Raises:
+        UndefinedObjectError: there is no snapshot of that name.
+        NotSupportedError: a parameter.
+        ProgrammingError: it is no constant.
+        InvalidValueError: it is no moment.
+        SnapshotInFutureError: it has not come yet.
+    """
+    position = node_position(node, text)
+    if node.find(exp.Placeholder) is not None:
         raise NotSupportedError(
-            "the time of AS OF cannot be a parameter",
+            f"the time of {clause} cannot be a parameter",
             hint="write it as a literal: tables and columns may differ from time to time",
         )
-    if moment.find(exp.Column, exp.Query) is not None:
+    if _is_snapshot(node):
+        bound = snapshot_bound(node.expressions[0].name.lower(), context, position)
+        return Moment(bound - 1, bound)
+    if node.find(exp.Column, exp.Query) is not None:
         raise ProgrammingError(
-            f"AS OF needs a constant, not {display(moment)}", position=position, sqlstate="42P10"
+            f"{clause} needs a constant, not {display(node)}", position=position, sqlstate="42P10"
         )
-    if names_snapshot(version):
-        return snapshot_bound(moment.name.lower(), context, position)
-    return moment_bound(constant_value(moment, context), context, position)
+    return moment_of(constant_value(node, context), context, position, clause)
 
 
-def names_snapshot(version: exp.Version) -> bool:
-    """Whether an AS OF clause gives a snapshot by its name, which may come to mean another."""
-    moment = version.expression
-    return version.name == "VERSION" and isinstance(moment, exp.Literal) and moment.is_string
+def _is_snapshot(node: exp.Expr) -> bool:
+    return (
+        isinstance(node, exp.Anonymous)
+        and node.name.lower() == "snapshot"
+        and len(node.expressions) == 1
+        and isinstance(node.expressions[0], exp.Literal)
+    )
+
+
+def may_move(node: exp.Expr) -> bool:
+    """Whether an expression of a moment may come to mean another one later."""
+    if isinstance(node, exp.Version):
+        named = node.name == "VERSION" and isinstance(node.expression, exp.Literal)
+        if named and node.expression.is_string:
+            return True
+    return any(_is_snapshot(part) for part in node.walk()) or any(True for _ in current_nodes(node))
 
 
 def constant_value(node: exp.Expr, context: PlanContext) -> Any:
@@ -115,35 +165,43 @@ def constant_value(node: exp.Expr, context: PlanContext) -> Any:
         return node.this if node.is_string else node.to_py()
     for call in node.find_all(exp.Func):
         check_function(call, "")
-    return context.evaluate("SELECT " + to_sql(fold_current(node.copy(), context)))
+    meant = apply_rules(fold_current(node.copy(), context))
+    return context.evaluate("SELECT " + to_sql(meant))
 
 
 def moment_bound(value: object, context: PlanContext, position: SourcePosition | None) -> int:
-    """The bound of `AS OF value`: a hybrid timestamp, a time, or text of one.
+    """The bound of `AS OF value`; see `moment_of`."""
+    return moment_of(value, context, position, "AS OF").bound
+
+
+def moment_of(
+    value: object, context: PlanContext, position: SourcePosition | None, clause: str
+) -> Moment:
+    """The moment that a value stands for: a hybrid timestamp, a time, or text of one.
 
     Raises:
         InvalidValueError: the value is no moment.
         SnapshotInFutureError: it has not come yet.
     """
     if isinstance(value, int) and not isinstance(value, bool):
-        moment, bound = value, value + 1
+        moment = Moment(value, value + 1)
     else:
         try:
             micros = TIMESTAMP.to_cell(value)
         except DataError as error:
             raise InvalidValueError(
-                f"AS OF {value!r:.60} is no moment",
+                f"{clause} {value!r:.60} is no moment",
                 hint="write a timestamp like '2026-01-31 12:00:00', now() - INTERVAL 5 MINUTES, "
                 "or a hybrid timestamp",
                 position=position,
             ) from error
         if not isinstance(micros, int):
-            raise InvalidValueError("AS OF NULL is no moment", position=position)
-        moment, bound = micros << LOGICAL_BITS, (micros + 1) << LOGICAL_BITS
-    if moment > context.now():
+            raise InvalidValueError(f"{clause} NULL is no moment", position=position)
+        moment = Moment(micros << LOGICAL_BITS, (micros + 1) << LOGICAL_BITS)
+    if moment.first > context.now():
         raise SnapshotInFutureError(
-            f"AS OF {value} has not come yet", hint="it is a moment after now", position=position
+            f"{clause} {value} has not come yet", hint="it is a moment after now", position=position
         )
-    if moment < 0:
-        raise InvalidValueError(f"AS OF {value} lies before 1970", position=position)
-    return bound
+    if moment.first < 0:
+        raise InvalidValueError(f"{clause} {value} lies before 1970", position=position)
+    return moment

@@ -12,10 +12,12 @@ may differ next time (the time of day, a change of the schema).
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import ClassVar
 
 from pykudu_sql.planner.change_plans import Change, ChangeQuery, ConflictInsert, InsertReturning
 from pykudu_sql.planner.listing_plans import Describe, Show, ShowKind
+from pykudu_sql.planner.namespace_plans import Namespace
 from pykudu_sql.planner.query_plans import Query, Scan
 from pykudu_sql.planner.store_plans import (
     CreateSnapshot,
@@ -39,6 +41,7 @@ from pykudu_sql.planner.write_plans import (
     InsertValues,
     KeyDelete,
     KeyUpdate,
+    RestoreTable,
     UpdateQuery,
 )
 from pykudu_sql.storage.alter import AlterStep
@@ -135,12 +138,20 @@ class NoOperation:
     cacheable: ClassVar[bool] = True
 
 
+class ExplainFormat(StrEnum):
+    """How EXPLAIN shows a plan: lines for people, or one JSON text for programs."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 @dataclass(frozen=True, slots=True)
 class Explain:
     """EXPLAIN; with `analyze` the plan also runs."""
 
     plan: "Plan"
     analyze: bool = False
+    format: ExplainFormat = ExplainFormat.TEXT
     cacheable: ClassVar[bool] = False
 
     @property
@@ -182,10 +193,12 @@ Plan = (
     | SetOption
     | SetDatabase
     | UndropTable
+    | RestoreTable
     | CreateSnapshot
     | DropSnapshot
     | Show
     | Describe
+    | Namespace
     | Flush
     | Optimize
     | Vacuum
@@ -201,6 +214,8 @@ def scans_of(plan: Plan) -> Iterator[Scan]:
             yield from plan.scans
         case InsertQuery() | UpdateQuery() | DeleteQuery() | ChangeQuery():
             yield from plan.query.scans
+        case RestoreTable():
+            yield from (*plan.gone.scans, *plan.rows.scans)
         case ConflictInsert():
             yield from scans_of(plan.rows)
             yield from plan.change.query.scans
@@ -228,6 +243,7 @@ __all__ = [
     "DropSnapshot",
     "DropTable",
     "Explain",
+    "ExplainFormat",
     "Flush",
     "InsertQuery",
     "InsertReturning",
@@ -235,12 +251,14 @@ __all__ = [
     "KeyDelete",
     "KeyLookup",
     "KeyUpdate",
+    "Namespace",
     "NoOperation",
     "Optimize",
     "Parameter",
     "ParameterKey",
     "Plan",
     "Query",
+    "RestoreTable",
     "SavepointAction",
     "SavepointControl",
     "Scan",

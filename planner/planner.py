@@ -77,12 +77,15 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
             tokens.expect("ALTER", "TABLE")
             return plan_alter_table(parse_alter_table(tokens), text, context)
         case "EXPLAIN":
-            tokens.take()
-            analyze = tokens.accept("ANALYZE")
+            from pykudu_sql.planner.explain_parser import explain_options
+
+            options = explain_options(tokens)
             explained = tokens.current
             if explained.word in _QUERY_WORDS:
-                return Explain(_query(text, explained.start, tokens, context), analyze)
-            return Explain(_plan(text, explained.start, context), analyze)
+                meant = _query(text, explained.start, tokens, context)
+            else:
+                meant = _plan(text, explained.start, context)
+            return Explain(meant, options.analyze, options.format)
     if tokens.at_end():
         raise SyntaxError("the statement is empty")
     from pykudu_sql.planner.suggestion import near
@@ -90,8 +93,7 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
     heads = (*_QUERY_WORDS, *_INSERT_WORDS, *COMMANDS, *_CHANGE_WORDS)
     raise SyntaxError(
         f'syntax error at or near "{first.text[:40]}"',
-        hint=near(word, heads, 0.75)
-        or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
+        hint=near(word, heads, 0.75) or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
         position=source_position(text, first.start, len(first.text)),
     )
 
@@ -136,9 +138,17 @@ def _word_behind_with(tokens: TokenStream) -> Token:
 
 def _create(tokens: TokenStream, context: PlanContext) -> Plan:
     if tokens.ahead(1).word in ("INDEX", "UNIQUE"):
-        from pykudu_sql.planner.commands import create_index
+        from pykudu_sql.planner.index_commands import create_index
 
         return create_index(tokens, context)
+    if tokens.ahead(1).word == "VIEW" or tokens.at("CREATE", "OR"):
+        from pykudu_sql.planner.namespace_commands import create_view
+
+        return create_view(tokens, context)
+    if tokens.ahead(1).word in ("DATABASE", "SCHEMA"):
+        from pykudu_sql.planner.namespace_commands import create_database
+
+        return create_database(tokens, context)
     if tokens.ahead(1).word == "SNAPSHOT":
         from pykudu_sql.planner.history_commands import create_snapshot
 

@@ -16,6 +16,7 @@ from pykudu_sql.storage.common.column_predicate import (
     InList,
     IsNotNull,
     IsNull,
+    Op,
     Or,
     StartsWith,
 )
@@ -24,6 +25,21 @@ from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Cell
 
 _SHOWN_VALUES = 8
+
+
+def indexes_asked(template: PredicateTemplate, schema: Schema) -> list[str]:
+    """The indexes that its equalities and IN lists ask, each with the column: `i (a)`."""
+    match template:
+        case Comparison(column_id, Op.EQ, _) | InList(column_id, _):
+            column = schema.by_id[column_id]
+        case ParameterComparison(column, Op.EQ, _) | ParameterInList(column, _):
+            pass
+        case And(parts) | AllOf(parts) | Or(parts) | AnyOf(parts):
+            found = (name for part in parts for name in indexes_asked(part, schema))
+            return list(dict.fromkeys(found))
+        case _:
+            return []
+    return [f"{index} ({column.name})" for index in column.indexes]
 
 
 def predicate_text(template: PredicateTemplate, schema: Schema) -> str:

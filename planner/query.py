@@ -46,9 +46,14 @@ def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLo
     return lookup if lookup is not None else finish(tree, bound, context)
 
 
-def plan_rows(text: str, context: PlanContext, start: int) -> Query:
-    """Plan a query whose rows another statement takes in; never a key look-up."""
-    return finish(*_bound(text, context, start), context)
+def plan_rows(text: str, context: PlanContext, start: int, taken: int = 0) -> Query:
+    """Plan a query whose rows another statement takes in; never a key look-up.
+
+    Args:
+        text, context, start: see `plan_query`.
+        taken: see `finish`.
+    """
+    return finish(*_bound(text, context, start), context, taken)
 
 
 def _bound(text: str, context: PlanContext, start: int) -> tuple[exp.Expr, BoundQuery]:
@@ -147,6 +152,8 @@ class _Scans:
         schema = reference.table.schema
         own = _in_order(schema, reference.used or {_narrowest(schema)})
         rows = Scan("", reference.table, (), predicate, self._limit, reference.bound, self._order)
+        if reference.history is not None:
+            rows = replace(rows, limit=None, order=ScanOrder.NONE, history=reference.history)
         for i, made in enumerate(self._scans):
             same_table = made.table is reference.table
             if not same_table or replace(made, name="", column_ids=()) != rows:

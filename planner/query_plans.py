@@ -5,7 +5,25 @@ from dataclasses import dataclass, replace
 from pykudu_sql.planner.template import PredicateTemplate
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.history_columns import HistoryKind
 from pykudu_sql.storage.common.scan_spec import ScanOrder, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryWindow:
+    """What a scan of a table's history looks at; see `storage.history_scan`.
+
+    Attributes:
+        kind: changes, or versions.
+        low: bound at which the window begins; None is where history does.
+        high: bound at which it ends; None is the transaction's snapshot.
+        until: commits at or above this bound are not known of; None is the transaction's snapshot.
+    """
+
+    kind: HistoryKind
+    low: int | None
+    high: int | None
+    until: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +38,8 @@ class Scan:
             all. Filled with `planner.template.bind_predicate`.
         limit: enough rows if the predicate holds for all of them, or None for all.
         order: in which they come; with a limit, the first of that order.
+        history: what of the table's history is read, with more columns than the table has, instead
+            of its rows at one moment.
         bound: commits below this hybrid time are visible; None reads the transaction's snapshot
             with its own writes.
     """
@@ -31,6 +51,7 @@ class Scan:
     limit: int | None = None
     bound: int | None = None
     order: ScanOrder = ScanOrder.NONE
+    history: HistoryWindow | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from itertools import takewhile
 
 from sqlglot import exp
 
+from pykudu_sql.planner.borrowed_functions import lend
+
 Rule = Callable[[exp.Expr], exp.Expr]
 
 
@@ -46,8 +48,9 @@ def unasked_alternative(node: exp.Expr) -> exp.Expr:
         return node
     asked = takewhile(lambda given: not _is_constant(given), (node.this, *node.expressions))
     for alternative in node.expressions[len(list(asked)) :]:
-        if not alternative.find(exp.AggFunc, exp.Query):
-            alternative.replace(exp.AnyValue(this=alternative.copy()))
+        for column in list(alternative.find_all(exp.Column)):
+            if column.find_ancestor(exp.AggFunc, exp.Select) is select:
+                column.replace(exp.AnyValue(this=column.copy()))
     return node
 
 
@@ -58,12 +61,12 @@ def _is_constant(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal)
 
 
-RULES: tuple[Rule, ...] = (empty_in_list, varchar_cast, unasked_alternative)
+RULES: tuple[Rule, ...] = (lend, empty_in_list, varchar_cast, unasked_alternative)
 
 
 def apply_rules(tree: exp.Expr) -> exp.Expr:
-    """The tree after all rules; changed in place."""
-    for node in list(tree.walk()):
+    """The tree after all rules; changed in place, the innermost nodes first."""
+    for node in reversed(list(tree.walk())):
         changed = node
         for rule in RULES:
             changed = rule(changed)

@@ -11,6 +11,7 @@ from pykudu_sql.storage.common.partition_text import partition_by_sql
 from pykudu_sql.storage.common.range_bound import literal
 from pykudu_sql.storage.common.schema import DEFAULT_BLOCK_SIZE, ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Compression, Encoding
+from pykudu_sql.storage.namespace import ViewInfo
 
 
 def create_table_sql(table: TableInfo) -> str:
@@ -31,6 +32,16 @@ def create_table_sql(table: TableInfo) -> str:
     if table.properties:
         parts.append(f"TBLPROPERTIES ({property_list(sorted(table.properties.items()))})")
     return "\n".join(parts)
+
+
+def create_view_sql(view: ViewInfo) -> str:
+    """The CREATE VIEW statement of a view, without a semicolon."""
+    columns = ", ".join(
+        quoted(c.name) + (f" COMMENT {quote_string(c.comment)}" if c.comment else "")
+        for c in view.columns
+    )
+    comment = f" COMMENT {quote_string(view.comment)}" if view.comment else ""
+    return f"CREATE VIEW {_table_name(view.name)} ({columns}){comment} AS\n{view.query}"
 
 
 def quoted(name: str) -> str:

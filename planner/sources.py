@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from pykudu_sql.planner.query_plans import HistoryWindow
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.system_catalog import is_system
 
 
 @dataclass(eq=False, slots=True)
@@ -23,6 +25,7 @@ class TableReference:
         alias: the name its columns are qualified with, lower case.
         table: the table at the moment read.
         bound: that moment, None for the transaction's own.
+        history: what of the table's history is read instead of its rows at one moment.
         used: ids of the columns the query needs.
         maybe_absent: whether an outer join may put NULLs in place of its rows.
         starred: whether a `*` shows its columns, so that its scan must have no others.
@@ -35,6 +38,12 @@ class TableReference:
     used: set[int] = field(default_factory=set)
     maybe_absent: bool = False
     starred: bool = False
+    history: HistoryWindow | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether these are the rows of a stored table at one moment, each key once."""
+        return self.history is None and not is_system(self.table)
 
     def column_names(self) -> tuple[str, ...]:
         """The columns `*` shows."""

@@ -9,7 +9,7 @@ from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.range_bound import literal
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, Kind
-from pykudu_sql.storage.errors import NotSupportedError, ReadOnlyError, UndefinedTableError
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, ReadOnlyError
 from pykudu_sql.storage.system_catalog import check_not_system
 
 
@@ -18,7 +18,7 @@ def target_table(name: str, place: Token, text: str, context: PlanContext) -> Ta
 
     Raises:
         UndefinedTableError: there is none.
-        ProgrammingError: it belongs to schema `sys`.
+        ProgrammingError: it belongs to schema `sys`, or is a view.
         ReadOnlyError: the session reads at a past moment.
     """
     check_writable(context)
@@ -26,7 +26,7 @@ def target_table(name: str, place: Token, text: str, context: PlanContext) -> Ta
     check_not_system(name, position)
     try:
         return context.catalog.table(name)
-    except UndefinedTableError as error:
+    except ProgrammingError as error:
         error.position = position
         raise
 
@@ -46,7 +46,7 @@ def mentioned_table(node: exp.Table, text: str, context: PlanContext) -> TableIn
     check_not_system(name.lower(), position)
     try:
         return context.catalog.table(name.lower())
-    except UndefinedTableError as error:
+    except ProgrammingError as error:
         error.position = position
         raise
 

@@ -1,6 +1,7 @@
 """Plans of statements that do one kind of operation on rows of one table."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pykudu_sql.planner.query_plans import Query
 from pykudu_sql.planner.value import ParameterKey, Value
@@ -111,3 +112,24 @@ class KeyDelete:
     key: tuple[Value, ...]
     parameters: tuple[ParameterKey, ...] = ()
     cacheable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreTable:
+    """RESTORE TABLE: its rows become those of an earlier moment.
+
+    Attributes:
+        table: as it is now.
+        bound: of the moment.
+        gone: yields the keys of the rows to delete, in key order.
+        rows: yields the rows to write.
+        column_ids: the columns that `rows` yields.
+    """
+
+    table: TableInfo
+    bound: int
+    gone: Query
+    rows: Query
+    column_ids: tuple[int, ...]
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False

@@ -146,12 +146,12 @@ class Session:
 
     def _plan(self, sql: str) -> PreparedStatement:
         _check_text(sql)
-        context = self._context()
+        catalog, context = self._store.catalog, self._context()
         found = plan(sql, context)
         keys = found.parameters
         arity = -1 if any(isinstance(key, str) for key in keys) else len(set(keys))
         prepared = PreparedStatement(
-            found, prepare(self._state, found), arity, context.catalog, self._state.settings
+            found, prepare(self._state, found), arity, catalog, self._state.settings
         )
         if found.cacheable and len(sql) <= MAX_CACHED_TEXT:
             self._statements[sql] = prepared
@@ -165,11 +165,16 @@ class Session:
         as_of = None if settings.as_of is None else bound_at(settings.as_of)
         now = self._store.now()
         return PlanContext(
-            self._store.catalog,
-            self._store.catalog_at,
+            self._store.catalog.seen_from(settings.database),
+            lambda bound: self._store.catalog_at(bound).seen_from(settings.database),
             lambda: now,
             self._evaluate,
-            PlanSettings(settings.default_hash_partitions, settings.implicit_primary_key, as_of),
+            PlanSettings(
+                settings.default_hash_partitions,
+                settings.implicit_primary_key,
+                as_of,
+                settings.database,
+            ),
             self._store.definitions.snapshots,
         )
 

@@ -49,6 +49,7 @@ class SessionSettings:
     default_hash_partitions: int = 0
     as_of: int | None = None
     row_errors: str = "fail"
+    database: str = "default"
     scan_memory_bytes: int = 1 << 30
 
 
@@ -112,6 +113,12 @@ def _row_errors(value: object) -> str:
     if text not in ("fail", "collect"):
         raise ValueError("'fail' or 'collect'")
     return text
+
+
+def _database(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("the name of a database")
+    return value.lower()
 
 
 def _boolean(value: object) -> bool:
@@ -195,6 +202,8 @@ _TABLE = (
             "hash partitions of a CREATE TABLE without PARTITION BY; 0 is a single tablet"),
     Setting("as_of", Scope.SESSION, "moment", _moment,
             "the moment at which tables without an AS OF of their own are read"),
+    Setting("database", Scope.SESSION, "text", _database,
+            "where tables and views without a database are looked for; USE changes it too"),
     Setting("row_errors", Scope.SESSION, "text", _row_errors,
             "what a bad row does: 'fail' fails its statement; 'collect' leaves the row out and "
             "reports it in SHOW ROW ERRORS"),

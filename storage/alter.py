@@ -12,9 +12,10 @@ from types import MappingProxyType
 
 from pykudu_sql.storage.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.common.partition import PartitionSchema, RangePartition
-from pykudu_sql.storage.common.schema import ColumnSchema, check_comment, check_identifier
+from pykudu_sql.storage.common.schema import ColumnSchema, Schema, check_comment, check_identifier
 from pykudu_sql.storage.common.table_properties import check_properties
 from pykudu_sql.storage.common.types import Cell, Compression, Encoding
+from pykudu_sql.storage.errors import DuplicateObjectError, UndefinedObjectError
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,21 @@ class SetProperties:
     values: tuple[tuple[str, str | None], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CreateIndex:
+    """Keep skip indexes of some columns in the files written from now on."""
+
+    name: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DropIndex:
+    """Keep the skip indexes of an index no longer."""
+
+    name: str
+
+
 AlterStep = (
     AddColumn
     | DropColumn
@@ -108,6 +124,8 @@ AlterStep = (
     | RenameTable
     | SetTableComment
     | SetProperties
+    | CreateIndex
+    | DropIndex
 )
 
 
@@ -149,10 +167,41 @@ def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
             properties = {name: text for name, text in merged.items() if text is not None}
             check_properties(properties)
             return replace(table, properties=MappingProxyType(properties))
+        case CreateIndex(name, columns):
+            return replace(table, schema=_with_index(table, name, columns))
+        case DropIndex(name):
+            return replace(table, schema=_without_index(table, name))
         case AddRange(added):
             return repartition(table, table.partition_schema.add_range(schema, added))
         case DropRange(dropped):
             return repartition(table, table.partition_schema.drop_range(schema, dropped))
+
+
+def _with_index(table: TableInfo, name: str, columns: Sequence[str]) -> Schema:
+    check_identifier(name, "index")
+    schema = table.schema
+    if name in schema.indexes:
+        raise DuplicateObjectError(
+            f"index '{name}' of table '{table.name}' exists already",
+            hint="choose another name, or drop it first",
+        )
+    for column in map(schema.column, dict.fromkeys(columns)):
+        indexed = replace(column, indexes=(*column.indexes, name))
+        schema = schema.replace_column(indexed)
+    return schema
+
+
+def _without_index(table: TableInfo, name: str) -> Schema:
+    schema = table.schema
+    if name not in schema.indexes:
+        raise UndefinedObjectError(
+            f"index '{name}' does not exist in table '{table.name}'",
+            hint=f"SHOW INDEXES {table.name} lists them",
+        )
+    for column in schema.indexes[name]:
+        rest = tuple(index for index in column.indexes if index != name)
+        schema = schema.replace_column(replace(column, indexes=rest))
+    return schema
 
 
 def _with_attributes(column: ColumnSchema, step: SetAttributes) -> ColumnSchema:

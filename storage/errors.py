@@ -143,7 +143,7 @@ class DuplicateObjectError(ProgrammingError):
 
 
 class UndefinedObjectError(ProgrammingError):
-    """No such snapshot."""
+    """No such snapshot, savepoint or index."""
 
     default_sqlstate = "42704"
 

@@ -90,6 +90,11 @@ class History:
                     raise _purged(table.name, bound, mark)
             return self.snapshots.hold(bound)
 
+    def hold_all(self, table: TableInfo) -> Hold:
+        """Keep all history of a table that there is now, while the hold lasts."""
+        with self._lock:
+            return self.snapshots.hold(self._advance(table.id))
+
     def _advance(self, table_id: str) -> int:
         """Move a table's mark as far as it may go."""
         state = self._state()

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.storage.alter import AlterStep
 from pykudu_sql.storage.auto_increment import AutoIncrement
@@ -35,26 +35,12 @@ from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import Lease
 from pykudu_sql.storage.history import History
 from pykudu_sql.storage.history_purge import HistoryPurge, PurgeHost
-from pykudu_sql.storage.introspection import (
-    ColumnFileInfo,
-    RowSetInfo,
-    column_file_infos,
-    rowset_infos,
-)
 from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.log_retention import LogRetention
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
-from pykudu_sql.storage.on_demand import (
-    OptimizeReport,
-    VacuumReport,
-    flush_tables,
-    optimize_table,
-    rewrite_table,
-    vacuum_tablets,
-)
 from pykudu_sql.storage.orphans import remove_orphans
 from pykudu_sql.storage.row_writer import RowWriter
 from pykudu_sql.storage.snapshots import SnapshotRegistry
@@ -64,8 +50,12 @@ from pykudu_sql.storage.tablet.bootstrap import replay
 from pykudu_sql.storage.tablet.file_reaper import FileReaper
 from pykudu_sql.storage.tablet.mvcc import MvccManager
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.transaction import Transaction
 from pykudu_sql.storage.transaction_host import TransactionHost
+
+if TYPE_CHECKING:
+    from pykudu_sql.storage.introspection import ColumnFileInfo, RowSetInfo
+    from pykudu_sql.storage.on_demand import OptimizeReport, VacuumReport
+    from pykudu_sql.storage.transaction import Transaction
 
 MANIFEST_BYTES = 4 << 20
 
@@ -192,7 +182,7 @@ class Store:
             self._committer,
             self._pool,
             self._workers,
-            self._table_now,
+            lambda table_id: self.catalog.by_id.get(table_id),
             self._auto_increment,
             self.history,
         )
@@ -270,9 +260,6 @@ class Store:
                 self._manifest.rewrite(edits)
                 self._condensed = self._manifest.size
 
-    def _table_now(self, table_id: str) -> TableInfo | None:
-        return self.catalog.by_id.get(table_id)
-
     @property
     def catalog(self) -> Catalog:
         """The tables now."""
@@ -305,16 +292,18 @@ class Store:
         """A lease on the files of all rowsets from now on, None where it cannot be written down."""
         lease = Lease.take_if_possible(self._env, self.path)
         if lease is not None:
-            reader = self._reader
-            lease.move_to(self._manifest.position if reader is None else reader.view.position)
+            lease.move_to((self._reader.view if self._reader else self._manifest).position)
         return lease
 
     def now(self) -> int:
         """A hybrid time after every commit that is visible, and before every later one."""
         return self._committer.clock.now()
 
-    def begin(self) -> Transaction:
+    def begin(self) -> "Transaction":
         """A transaction at the newest snapshot."""
+        # Reading and writing rows is much code, which `SELECT 1` and SHOW do without.
+        from pykudu_sql.storage.transaction import Transaction
+
         if self._closed:
             raise InterfaceError(f"database '{self.path}' is closed")
         return Transaction(self._host, self.history.snapshots.hold_newest())
@@ -366,11 +355,13 @@ class Store:
             UndefinedTableError: no such table.
             DiskError, ReadOnlyError: the disk refused.
         """
+        from pykudu_sql.storage.on_demand import flush_tables
+
         self._committer.check_writable()
         tables = self.catalog.tables.values() if name is None else [self.catalog.table(name)]
         return flush_tables(self.maintenance, list(tables), self._tablets)
 
-    def optimize(self, name: str, full: bool = False) -> OptimizeReport:
+    def optimize(self, name: str, full: bool = False) -> "OptimizeReport":
         """Flush and compact a table.
 
         Args:
@@ -381,29 +372,37 @@ class Store:
             UndefinedTableError: no such table.
             DiskError, ReadOnlyError: the disk refused.
         """
+        from pykudu_sql.storage.on_demand import optimize_table, rewrite_table
+
         self._committer.check_writable()
         work = rewrite_table if full else optimize_table
         return work(self.maintenance, self.catalog.table(name), self._tablets)
 
-    def vacuum(self, name: str | None = None) -> VacuumReport:
+    def vacuum(self, name: str | None = None) -> "VacuumReport":
         """Drop what only moments before the ancient history mark need, of a table or of all.
 
         Raises:
             UndefinedTableError: no such table.
             DiskError, ReadOnlyError: the disk refused.
         """
+        from pykudu_sql.storage.on_demand import vacuum_tablets
+
         self._committer.check_writable()
         infos = None if name is None else self.catalog.table(name).tablets
         purged = self._purge.run()
         chosen = self._tablets.values() if infos is None else [self._tablets[i.id] for i in infos]
         return replace(vacuum_tablets(self.maintenance, list(chosen)), tablets=purged)
 
-    def rowset_infos(self, table: TableInfo) -> list[RowSetInfo]:
+    def rowset_infos(self, table: TableInfo) -> "list[RowSetInfo]":
         """The rowsets of a table."""
+        from pykudu_sql.storage.introspection import rowset_infos
+
         return list(rowset_infos(table, self._tablets))
 
-    def column_file_infos(self, table: TableInfo) -> list[ColumnFileInfo]:
+    def column_file_infos(self, table: TableInfo) -> "list[ColumnFileInfo]":
         """The column files of a table."""
+        from pykudu_sql.storage.introspection import column_file_infos
+
         return list(column_file_infos(table, self._tablets))
 
     def collect_log(self) -> None:

@@ -14,8 +14,10 @@ from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.errors import ProgrammingError, SourcePosition, UndefinedTableError
+from pykudu_sql.storage.namespace import RESERVED_DATABASES, database_of
 
 SCHEMA = "sys"
+SYSTEM_SCHEMAS = RESERVED_DATABASES
 
 _TYPES = MappingProxyType(
     {
@@ -129,7 +131,7 @@ def readable_table(catalog: Catalog, name: str) -> TableInfo:
     Raises:
         UndefinedTableError: there is none; a near name is suggested.
     """
-    if name in SYSTEM_TABLES or not name.startswith(f"{SCHEMA}."):
+    if name in SYSTEM_TABLES or database_of(name) not in SYSTEM_SCHEMAS:
         return SYSTEM_TABLES.get(name) or catalog.table(name)
     near = difflib.get_close_matches(name, SYSTEM_TABLES, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(SYSTEM_TABLES)}"
@@ -146,9 +148,10 @@ def check_not_system(name: str, position: SourcePosition | None = None) -> None:
     Raises:
         ProgrammingError: the name belongs to it.
     """
-    if name.startswith(f"{SCHEMA}."):
+    schema = database_of(name)
+    if schema in SYSTEM_SCHEMAS:
         raise ProgrammingError(
-            f"'{name}' belongs to schema '{SCHEMA}', which is read-only",
+            f"'{name}' belongs to schema '{schema}', which is read-only",
             hint="SELECT and DESCRIBE can read it" if name in SYSTEM_TABLES else None,
             position=position,
             sqlstate="42501",

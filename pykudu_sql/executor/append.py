@@ -44,8 +44,9 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
         DataError: a value does not fit its column.
         ProgrammingError: no such operation, or it cannot set these columns.
     """
+    state.row_errors = ()
     check_not_system(name.lower())
-    catalog = state.store.catalog
+    catalog = state.catalog
     table, kind = catalog.tables.get(name) or catalog.table(name.lower()), _kind(operation)
     columns = _arrow_columns(table, kind, _columns(data))
     write = writer_of(state)

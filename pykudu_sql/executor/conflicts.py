@@ -8,6 +8,7 @@ themselves when they are few and by their range when they are many.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -54,7 +55,7 @@ def _distinct(plan: ConflictInsert, columns: Columns, length: int) -> Columns:
     key_ids = plan.table.schema.key_ids
     names = [str(i) for i in key_ids]
     rows = pa.Table.from_arrays(
-        [*(columns[i] for i in key_ids), pa.array(range(length), pa.int64())], [*names, _ROW]
+        [*(columns[i] for i in key_ids), pa.array(np.arange(length))], [*names, _ROW]
     )
     which = "max" if plan.repeated is Repeated.LAST else "min"
     kept = rows.group_by(names, use_threads=False).aggregate([(_ROW, which)])

@@ -19,5 +19,5 @@ class Constants:
 
     def __call__(self, parameters: ParameterValues) -> Outcome:
         """The row; as any query, it opens a transaction where one is due."""
-        self._state.transactions.reading()
+        self._state.transactions.querying()
         return Outcome(RowResult(self._header, (self._row,)), 1)

@@ -11,6 +11,15 @@ from functools import partial
 from pykudu_sql.executor.constants import Constants
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.definition import definition_name
+from pykudu_sql.planner.namespace_plans import (
+    CommentOn,
+    CreateDatabase,
+    CreateView,
+    DescribeView,
+    DropDatabase,
+    DropView,
+    ShowCreateView,
+)
 from pykudu_sql.planner.plan import (
     AlterTable,
     ChangeQuery,
@@ -34,6 +43,7 @@ from pykudu_sql.planner.plan import (
     Optimize,
     Plan,
     Query,
+    RestoreTable,
     SavepointAction,
     SavepointControl,
     SetDatabase,
@@ -94,6 +104,10 @@ def _prepare(state: SessionState, plan: Plan) -> Prepared:
             from pykudu_sql.executor.changes import change
 
             return partial(change, state, plan)
+        case RestoreTable():
+            from pykudu_sql.executor.restore import restore_table
+
+            return partial(restore_table, state, plan)
         case CreateTable():
             from pykudu_sql.executor.definitions import create_table
 
@@ -112,7 +126,7 @@ def _prepare(state: SessionState, plan: Plan) -> Prepared:
 
 def _run(state: SessionState, plan: Plan) -> Outcome:
     """Run a plan that takes no parameters."""
-    from pykudu_sql.executor import definitions, history, listings, maintenance
+    from pykudu_sql.executor import definitions, history, listings, maintenance, namespaces
 
     match plan:
         case DropTable():
@@ -125,6 +139,16 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
             return maintenance.optimize(state, plan)
         case Vacuum():
             return maintenance.vacuum(state, plan)
+        case (
+            CreateView()
+            | DropView()
+            | CreateDatabase()
+            | DropDatabase()
+            | CommentOn()
+            | DescribeView()
+            | ShowCreateView()
+        ):
+            return namespaces.run(state, plan)
         case Show():
             return listings.show(state, plan)
         case Describe():

@@ -12,7 +12,8 @@ from pykudu_sql.executor.queries import run_engine
 from pykudu_sql.executor.scans import rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain import ExplainFacts, ScanFacts, explain
-from pykudu_sql.planner.plan import Explain, Plan, Query, Scan, scans_of
+from pykudu_sql.planner.explain_json import explain_json
+from pykudu_sql.planner.plan import Explain, ExplainFormat, Plan, Query, Scan, scans_of
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome, RowResult, header
@@ -29,8 +30,8 @@ Runner = Callable[[ParameterValues], Outcome]
 def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues) -> Outcome:
     """EXPLAIN without running anything."""
     if plan.parameters and not parameters:
-        return _outcome(plan.plan, ExplainFacts())
-    return _outcome(plan.plan, ExplainFacts(parameters, _scan_facts(state, plan.plan, parameters)))
+        return _outcome(plan, ExplainFacts())
+    return _outcome(plan, ExplainFacts(parameters, _scan_facts(state, plan.plan, parameters)))
 
 
 def analyze_plan(
@@ -52,11 +53,13 @@ def analyze_plan(
         rows, scans = run(parameters).rowcount, known
     seconds = time.perf_counter() - started
     facts = ExplainFacts(parameters, scans, rows if rows >= 0 else None, seconds)
-    return _outcome(plan.plan, facts)
+    return _outcome(plan, facts)
 
 
-def _outcome(plan: Plan, facts: ExplainFacts) -> Outcome:
-    rows = [(line,) for line in explain(plan, facts)]
+def _outcome(plan: Explain, facts: ExplainFacts) -> Outcome:
+    if plan.format is ExplainFormat.JSON:
+        return Outcome(RowResult(_HEADER, [(explain_json(plan.plan, facts),)]), 1)
+    rows = [(line,) for line in explain(plan.plan, facts)]
     return Outcome(RowResult(_HEADER, rows), len(rows))
 
 

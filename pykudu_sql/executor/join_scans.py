@@ -120,7 +120,7 @@ def relations_of(
 
 def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transaction) -> int:
     """Rows in the tablets that a scan has to look at."""
-    if is_system(waiting.scan.table):
+    if is_system(waiting.scan.table) or waiting.scan.history is not None:
         return 0
     asked = prepared_scan(state, waiting.scan, waiting.predicate, transaction)
     return sum(read.rowset.row_count(asked.bound) for read in asked.reads)

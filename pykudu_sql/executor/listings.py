@@ -39,6 +39,10 @@ _DESCRIBE = header(
     ("compression", _TEXT),
     ("block_size", _NUMBER),
 )
+_INDEXES = header(
+    ("index", _TEXT), ("column", _TEXT), ("rowsets_with_it", _NUMBER), ("rowsets", _NUMBER)
+)
+_DATABASES = header(("name", _TEXT), ("comment", _TEXT))
 _TABLETS = header(
     ("tablet", _NUMBER),
     ("partition", _TEXT),
@@ -97,8 +101,28 @@ def show(state: SessionState, plan: Show) -> Outcome:
     if plan.kind in _OF_HISTORY:
         columns, found = _OF_HISTORY[plan.kind](state)
         return _rows(columns, [row for row in found if matches(row[0])])
-    names = sorted(filter(matches, state.store.catalog.tables))
-    return _rows(header(("name", _TEXT)), [(name,) for name in names])
+    if plan.kind in (ShowKind.DATABASES, ShowKind.SCHEMAS):
+        return _rows(_DATABASES, [row for row in _database_rows(state) if matches(row[0])])
+    names = _names(state, plan)
+    return _rows(header(("name", _TEXT)), [(name,) for name in names if matches(name)])
+
+
+def _database_rows(state: SessionState) -> list[tuple[str | None, ...]]:
+    catalog = state.store.catalog
+    return [
+        (name, catalog.databases[name].comment if name in catalog.databases else "")
+        for name in sorted(catalog.database_names)
+    ]
+
+
+def _names(state: SessionState, plan: Show) -> list[str]:
+    """The tables and views of a database, or its views, without the database's name."""
+    database = plan.database or state.settings.database
+    catalog = state.store.catalog
+    names = catalog.names_in(database)
+    if plan.kind is ShowKind.VIEWS:
+        names = [name for name in names if name in catalog.views]
+    return [name.removeprefix(f"{database}.") for name in names]
 
 
 def describe(plan: Describe) -> Outcome:
@@ -211,6 +235,23 @@ def _column_files(state: SessionState, table: TableInfo) -> tuple[Header, list[R
     return _COLUMN_FILES, rows
 
 
+def _indexes(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+    """A row for each column of an index, and how many of the rowsets on disk have it."""
+    tablets = (state.store.tablets[tablet.id] for tablet in table.tablets)
+    rowsets = [rowset for tablet in tablets for rowset in tablet.components.tree.rowsets]
+    rows: list[Row] = [
+        (
+            name,
+            column.name,
+            sum(rowset.base.skip_index(column.id) is not None for rowset in rowsets),
+            len(rowsets),
+        )
+        for name, columns in table.schema.indexes.items()
+        for column in columns
+    ]
+    return _INDEXES, rows
+
+
 _OF_TABLE: Mapping[ShowKind, Callable[[SessionState, TableInfo], tuple[Header, list[Row]]]] = (
     MappingProxyType(
         {
@@ -221,6 +262,7 @@ _OF_TABLE: Mapping[ShowKind, Callable[[SessionState, TableInfo], tuple[Header, l
             ShowKind.HASH_SCHEMA: _hash_schema,
             ShowKind.ROWSETS: _rowsets,
             ShowKind.COLUMN_FILES: _column_files,
+            ShowKind.INDEXES: _indexes,
         }
     )
 )
@@ -253,10 +295,10 @@ def _setting_text(value: object) -> str | None:
 
 
 def _like(pattern: str | None) -> Callable[[str | None], bool]:
-    """Whether a name matches a pattern of LIKE, whatever its case."""
+    """Whether a name matches a pattern of LIKE, whatever its case; `*` is `%`, as in Impala."""
     if pattern is None:
         return lambda name: True
-    parts = {"%": ".*", "_": "."}
+    parts = {"%": ".*", "*": ".*", "_": "."}
     regex = "".join(parts.get(c, re.escape(c)) for c in pattern)
     compiled = re.compile(regex, re.IGNORECASE | re.DOTALL)
     return lambda name: compiled.fullmatch(name or "") is not None

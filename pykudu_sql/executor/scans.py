@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.history_rows import history_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import Scan
 from pykudu_sql.storage.common.column_predicate import Predicate
@@ -96,6 +97,9 @@ def relation_of(
         names = [scan.table.schema.by_id[i].name for i in scan.column_ids]
         listed: Relation = system_rows(state.store, scan.table).select(names)
         return listed
+    if scan.history is not None:
+        told: Relation = history_rows(state, scan, scan.history, predicate, transaction)
+        return told
     asked = prepared_scan(state, scan, predicate, transaction, stats)
     if may_stream and asked.exceeds(state.settings.scan_memory_bytes):
         return StreamedScan(asked, state)

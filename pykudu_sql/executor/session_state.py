@@ -1,11 +1,12 @@
 """What statements of one session share while they run."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pykudu_sql.engine.query_engine import QueryEngine
 from pykudu_sql.executor.transaction_scope import TransactionScope
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
+from pykudu_sql.storage.catalog import Catalog
 from pykudu_sql.storage.common.row_result import RowError
 from pykudu_sql.storage.errors import QueryCancelledError
 from pykudu_sql.storage.store import Store
@@ -32,6 +33,15 @@ class SessionState:
     settings: SessionSettings
     cancelled: threading.Event = field(default_factory=threading.Event)
     row_errors: tuple[RowError, ...] = ()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog now, names resolved in the session's database."""
+        return self.store.catalog.seen_from(self.settings.database)
+
+    def use_database(self, name: str) -> None:
+        """Resolve names in another database from now on."""
+        self.settings = replace(self.settings, database=name)
 
     def checkpoint(self) -> None:
         """A place where a statement can stop without harm.

@@ -185,6 +185,11 @@ class TransactionScope:
                 self._current = current
         return current
 
+    def querying(self) -> None:
+        """Open a transaction for a query that reads no table, where one is due."""
+        if not self._autocommit:
+            self.reading()
+
     def write(self, action: "Callable[[Transaction], T]") -> T:
         """Run a writing statement.
 

@@ -5,9 +5,11 @@ Every statement is all or nothing, and so is every `executemany`: its rows becom
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import pyarrow as pa
 
+from pykudu_sql.executor.collecting import collect_columns, faults, reported, row_error
 from pykudu_sql.executor.column_values import array_of
 from pykudu_sql.executor.queries import compute
 from pykudu_sql.executor.session_state import SessionState
@@ -35,6 +37,7 @@ from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.row_result import RowResults, joined
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.errors import DataError
 from pykudu_sql.storage.transaction import Transaction
 
 _VERBS = {
@@ -98,6 +101,7 @@ def write_many(
 
 
 def _write(state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]) -> Outcome:
+    state.row_errors = ()
     kind, action = _action(state, plan, parameter_rows)
     return written(state, kind, state.transactions.write(action))
 
@@ -107,11 +111,14 @@ def _action(
 ) -> tuple[RowOpKind, Action]:
     match plan:
         case InsertValues():
-            return plan.kind, _batch(state, plan.table, _inserted(plan, parameter_rows))
+            operations = partial(_inserted, plan)
+            return plan.kind, _batch(state, plan.table, operations, parameter_rows, plan.rows)
         case KeyUpdate():
-            return RowOpKind.UPDATE, _batch(state, plan.table, _updated(plan, parameter_rows))
+            operations = partial(_updated, plan)
+            return RowOpKind.UPDATE, _batch(state, plan.table, operations, parameter_rows, 1)
         case KeyDelete():
-            return RowOpKind.DELETE, _batch(state, plan.table, _deleted(plan, parameter_rows))
+            operations = partial(_deleted, plan)
+            return RowOpKind.DELETE, _batch(state, plan.table, operations, parameter_rows, 1)
         case InsertQuery():
             return plan.kind, _from_query(state, plan, plan.kind, parameter_rows)
         case UpdateQuery():
@@ -143,6 +150,7 @@ def _by_row(
     transactions, store = state.transactions, state.store
 
     def run(parameters: ParameterValues) -> Outcome:
+        state.row_errors = ()
         cells = cells_of(parameters)
         if cells is None:
             return _outcome(kind, 0)
@@ -180,9 +188,43 @@ def _key_cells(plan: KeyDelete) -> Callable[[ParameterValues], Mapping[int, Cell
     return cells_of
 
 
-def _batch(state: SessionState, table: TableInfo, operations: RowOperations) -> Action:
+def _batch(
+    state: SessionState,
+    table: TableInfo,
+    convert: Callable[[Sequence[ParameterValues]], RowOperations],
+    parameter_rows: Sequence[ParameterValues],
+    rows: int,
+) -> Action:
+    """The operations of all sets of parameters, each of so many rows, as one batch."""
     write = writer_of(state)
+    try:
+        operations = convert(parameter_rows)
+    except DataError:
+        if write is not row_by_row:
+            raise
+        return _batch_of_fitting(table, convert, parameter_rows, rows)
     return lambda transaction: write(transaction, table, operations)
+
+
+def _batch_of_fitting(
+    table: TableInfo,
+    convert: Callable[[Sequence[ParameterValues]], RowOperations],
+    parameter_rows: Sequence[ParameterValues],
+    rows: int,
+) -> Action:
+    """The same without the sets of parameters that do not fit, whose rows are reported."""
+    bad = faults(len(parameter_rows), lambda start, stop: convert(parameter_rows[start:stop]))
+    kept = [place for place in range(len(parameter_rows)) if place not in bad]
+    operations = convert([parameter_rows[place] for place in kept])
+    positions = [place * rows + row for place in kept for row in range(rows)]
+    errors = [
+        row_error(place * rows + row, f"parameters {place + 1}", error)
+        for place, error in bad.items()
+        for row in range(rows)
+    ]
+    return lambda transaction: reported(
+        row_by_row(transaction, table, operations), positions, errors
+    )
 
 
 def _inserted(plan: InsertValues, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
@@ -307,6 +349,8 @@ def write_columns(
     Raises:
         DataError, IntegrityError: a value or a row does not fit; nothing was done.
     """
+    if write is row_by_row:
+        return collect_columns(transaction, table, kind, columns)
     length = max(map(len, columns.values()), default=0)
     fitting = transaction.coerce(table, columns)
     return write(transaction, table, RowOperations(kind, fitting, length))

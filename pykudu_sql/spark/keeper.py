@@ -4,9 +4,8 @@ See `lease_keeper`, which is that process. Spark's driver is watched through the
 worker, which ends when Spark does.
 """
 
-import subprocess
+import os
 import sys
-from os import getppid
 from typing import Final
 
 from pykudu_sql.spark import lease_keeper
@@ -31,12 +30,13 @@ def keep_staging(root: str, write_id: str, lock: FileLock) -> None:
 
 
 def _start(path: str, descriptor: int, idle_seconds: float) -> None:
-    arguments = [path, str(idle_seconds), str(getppid())]
-    subprocess.Popen(
-        [sys.executable, "-I", "-S", str(lease_keeper.__file__), *arguments],
-        pass_fds=[descriptor],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
+    arguments = [str(lease_keeper.__file__), path, str(idle_seconds), str(os.getppid())]
+    os.set_inheritable(descriptor, True)
+    # Not `subprocess`: that wants to know how its children end, and this one outlives us.
+    os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-I", "-S", *arguments],
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in range(3)],
+        setsid=True,
     )

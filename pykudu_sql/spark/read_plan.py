@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.database import Database
-from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
 from pykudu_sql.planner.context import PlanContext, PlanSettings
 from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.moment import moment_bound
@@ -21,25 +20,13 @@ from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.result import python_values
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.options import ReadOptions
+from pykudu_sql.spark.residual import Residual
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import UndefinedColumnError
 from pykudu_sql.storage.scan_planner import ScanPlan, plan_tokens
 from pykudu_sql.storage.scan_token import RowSetShare, ScanToken
-
-
-@dataclass(frozen=True, slots=True)
-class Residual:
-    """What is left of a condition for the embedded engine.
-
-    Attributes:
-        sql: a query in the engine's dialect.
-        relation: the name it has for the rows of a scan.
-    """
-
-    sql: str
-    relation: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +178,3 @@ def bundles(tokens: Sequence[ScanToken], split_bytes: int) -> tuple[tuple[ScanTo
 def _size_of(token: ScanToken) -> int:
     share = token.share
     return share.size if isinstance(share, RowSetShare) else len(share.rows)
-
-
-def new_engine() -> DuckDBEngine:
-    """An embedded engine for one task: one thread, no disk."""
-    return DuckDBEngine(DuckDB(EngineOptions(1, 0, None)))

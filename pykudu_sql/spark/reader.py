@@ -9,7 +9,7 @@ come by options instead, which belong to one `load()`.
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 from pykudu_sql.spark.arrow_types import arrow_schema, chosen_columns, to_spark
 from pykudu_sql.spark.keeper import IDLE_SECONDS, keep_lease
 from pykudu_sql.spark.options import ReadOptions
-from pykudu_sql.spark.read_plan import Residual, new_engine, read_planner
+from pykudu_sql.spark.residual import Residual, matching
 from pykudu_sql.storage.errors import CorruptionError, DiskError, OperationalError
 from pykudu_sql.storage.fs.lease import renew
 from pykudu_sql.storage.fs.local_env import LocalEnv
@@ -63,6 +63,9 @@ class PykuduReader(DataSourceReader):
         Raises:
             Error: the read cannot be planned; see `ReadPlanner`.
         """
+        # Only the driver plans; tasks do not load the planner.
+        from pykudu_sql.spark.read_plan import read_planner
+
         with read_planner(self._options) as planner:
             columns = chosen_columns(planner.table.name, planner.table.schema.columns, self._schema)
             plan = planner.plan(columns)
@@ -87,7 +90,7 @@ class PykuduReader(DataSourceReader):
         # An empty table has no share; Spark asks once all the same, with nothing.
         if isinstance(partition, TokenPartition):
             claim = _Claim(self._options, partition.lease)
-            for batch in _filtered(self._rows(partition, claim), partition.residual):
+            for batch in matching(self._rows(partition, claim), partition.residual):
                 yield to_spark(batch, partition.schema)
 
     def _rows(self, partition: TokenPartition, claim: "_Claim") -> Iterator[pa.RecordBatch]:
@@ -133,18 +136,3 @@ class _Claim:
             hint="load the table again; with the option asOf at the same moment",
             sqlstate="72000",
         )
-
-
-def _filtered(
-    batches: Iterator[pa.RecordBatch], residual: Residual | None
-) -> Iterator[pa.RecordBatch]:
-    """The rows that a condition keeps."""
-    if residual is None:
-        yield from batches
-        return
-    engine = new_engine()
-    for batch in batches:
-        relation: Any = pa.Table.from_batches([batch])
-        yield from engine.execute(
-            residual.sql, {residual.relation: relation}, ()
-        ).table.to_batches()

@@ -98,7 +98,7 @@ class PykuduStreamWriter(DataSourceStreamArrowWriter):
             ProgrammingError: the stream has no checkpoint, and no name.
             Error: its rows do not fit; see `StagedJob.of`.
         """
-        self._writer = _stream_name(options)
+        self._writer = stream_name(options)
         env = LocalEnv()
         root = env.resolve(options.place.path)
         write_id = str(uuid5(_STREAMS, f"{self._writer} {options.place.table}"))
@@ -127,11 +127,14 @@ class PykuduStreamWriter(DataSourceStreamArrowWriter):
             remove_staging(LocalEnv(), target.root, target.write_id)
 
 
-def _stream_name(options: WriteOptions) -> str:
+def stream_name(options: WriteOptions) -> str:
     """What tells a stream from all others, and is the same when it is restarted.
 
     A checkpoint has an id of its own; one that was deleted and begun anew has another, and counts
     its batches from 0 again.
+
+    Raises:
+        ProgrammingError: there is neither a checkpoint nor a name.
     """
     if options.write_id is not None:
         return options.write_id

@@ -1,4 +1,4 @@
-"""Checking one DiskRowSet: keys, bloom filter, key index, deltas and their statistics."""
+"""Checking one DiskRowSet: keys, bloom filter, indexes, deltas and their statistics."""
 
 from collections.abc import Iterator
 
@@ -32,6 +32,7 @@ def check_base(rowset: DiskRowSet) -> Iterator[Finding]:
         problem = f"its bloom filter lacks {len(missing)} keys, first that of row {missing[0]}"
         yield Finding(path, problem, FROM_BACKUP)
     yield from _check_key_index(rowset, keys)
+    yield from _check_skip_indexes(rowset)
     absent = [i for i in meta.column_ids if base.cfile(i) is None]
     if absent:
         problem = f"the manifest says that it has column {absent[0]}, and it has not"
@@ -46,6 +47,15 @@ def _check_key_index(rowset: DiskRowSet, keys: EncodedKeys) -> Iterator[Finding]
             problem = f"its key index does not lead to the key of row {ordinal}"
             yield Finding(rowset.base.path, problem, FROM_BACKUP)
             return
+
+
+def _check_skip_indexes(rowset: DiskRowSet) -> Iterator[Finding]:
+    for column_id in rowset.meta.column_ids:
+        cfile, index = rowset.base.cfile(column_id), rowset.base.skip_index(column_id)
+        missing = 0 if cfile is None or index is None else index.missing(cfile.read_all())
+        if missing:
+            problem = f"its skip index lacks {missing} values of column {column_id}"
+            yield Finding(rowset.base.path, problem, FROM_BACKUP)
 
 
 def check_deltas(file: DeltaFile) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ class ScanStats:
         tablets_pruned: of them left out by their partitions.
         rowsets: of the other tablets, in memory and on disk, that the snapshot sees rows of.
         rowsets_pruned: of them left out by their keys, zone maps or dictionaries.
+        index_skips: times that a skip index told that a rowset lacks every value asked for.
         blocks: of the columns wanted, in the rowsets that were read.
         blocks_skipped: of them not looked at, since no row in them can match or did match.
         blocks_decoded: blocks that were decoded, as no cache had them.
@@ -29,6 +30,7 @@ class ScanStats:
     tablets_pruned: int = 0
     rowsets: int = 0
     rowsets_pruned: int = 0
+    index_skips: int = 0
     blocks: int = 0
     blocks_skipped: int = 0
     blocks_decoded: int = 0

@@ -46,6 +46,8 @@ class ColumnSchema:
         write_default: what an INSERT that leaves the column out stores; a cell. None is NULL.
         comment: for people.
         immutable: only an INSERT sets it (Kudu 1.17); the columns of the key are so anyway.
+        indexes: names of the indexes it belongs to; files written from now on keep a skip index
+            of it when there are any.
     """
 
     id: int
@@ -59,6 +61,7 @@ class ColumnSchema:
     write_default: Cell = None
     comment: str = ""
     immutable: bool = False
+    indexes: tuple[str, ...] = ()
 
     @property
     def field(self) -> pa.Field:
@@ -79,6 +82,7 @@ class ColumnSchema:
             "write_default": cell_to_json(self.write_default),
             "comment": self.comment,
             "immutable": self.immutable,
+            "indexes": list(self.indexes),
         }
 
     @classmethod
@@ -96,6 +100,7 @@ class ColumnSchema:
             write_default=cell_from_json(value["write_default"]),
             comment=value["comment"],
             immutable=value.get("immutable", False),
+            indexes=tuple(value.get("indexes", ())),
         )
 
 
@@ -139,6 +144,12 @@ class Schema:
     def immutable_ids(self) -> frozenset[int]:
         """Ids of the columns that only an insert sets."""
         return frozenset(c.id for c in self.columns if c.immutable)
+
+    @cached_property
+    def indexes(self) -> Mapping[str, tuple[ColumnSchema, ...]]:
+        """The columns of each index, by its name, in the order users see."""
+        names = dict.fromkeys(name for column in self.columns for name in column.indexes)
+        return {name: tuple(c for c in self.columns if name in c.indexes) for name in names}
 
     @cached_property
     def visible_columns(self) -> tuple[ColumnSchema, ...]:

@@ -26,11 +26,11 @@ from pykudu_sql.storage.maintenance.operation import (
     OperationStats,
 )
 from pykudu_sql.storage.maintenance.run_log import RunLog
-from pykudu_sql.storage.maintenance.surveyor import Surveyor
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 if TYPE_CHECKING:
     from pykudu_sql.storage.maintenance.runner import Runner, TabletWork
+    from pykudu_sql.storage.maintenance.surveyor import Surveyor
 
 POLL_SECONDS = 0.25
 SYNC_SECONDS = 0.75
@@ -64,11 +64,17 @@ class MaintenanceManager:
         self._turn = threading.RLock()
         self._pauses = 0
         self._stop = threading.Event()
-        self._surveyor = Surveyor(host)
         self._left_alone: dict[tuple[OperationKind, str], float] = {}
         self._flushes_in_a_row = 0
         self._prefers_data = True
         self._thread: threading.Thread | None = None
+
+    @cached_property
+    def _surveyor(self) -> "Surveyor":
+        # Policies are asked a quarter of a second after the opening, which ought not to wait.
+        from pykudu_sql.storage.maintenance.surveyor import Surveyor
+
+        return Surveyor(self._host)
 
     @cached_property
     def _runner(self) -> "Runner":

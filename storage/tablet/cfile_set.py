@@ -22,8 +22,10 @@ from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns
 from pykudu_sql.storage.cfile.container import ContainerReader, FileIdentity
 from pykudu_sql.storage.cfile.key_index import KeyIndex
+from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name, values_asked
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.arrays import constant_array
+from pykudu_sql.storage.common.column_predicate import Leaf
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.scan_stats import ScanStats
@@ -88,6 +90,7 @@ class CFileSet:
         self._overlays = tuple(overlays)
         self._readers: dict[str, ContainerReader] = {}
         self._columns: dict[int, CFileReader | None] = {}
+        self._skips: dict[int, SkipIndex | None] = {}
         self._bloom: BloomFilter | None = None
         self._index: KeyIndex | None = None
 
@@ -126,10 +129,7 @@ class CFileSet:
 
     def _find_cfile(self, column_id: int) -> CFileReader | None:
         name = str(column_id)
-        container = self.container
-        for overlay in self._overlays:
-            if column_id in overlay.column_ids:
-                container = self._open(overlay.path, overlay.identity)
+        container = self._newest_file(column_id)
         if name not in container.names():
             if container is not self.container:
                 raise CorruptionError(f"{container.path}: column {column_id} is missing")
@@ -143,6 +143,39 @@ class CFileSet:
         if found.null_count and any(column.id == column_id for column in self._key_columns):
             raise CorruptionError(f"{container.path}: key column {column_id} has NULLs")
         return found
+
+    def _newest_file(self, column_id: int) -> ContainerReader:
+        """The file that has the newest image of a column, if any has one."""
+        for overlay in reversed(self._overlays):
+            if column_id in overlay.column_ids:
+                return self._open(overlay.path, overlay.identity)
+        return self.container
+
+    def excludes(self, leaf: Leaf) -> bool:
+        """Whether a skip index tells that no base cell meets a comparison.
+
+        Raises:
+            CorruptionError: the index is not what was written.
+        """
+        wanted = values_asked(leaf)
+        skip = None if wanted is None else self.skip_index(leaf.column_id)
+        return skip is not None and wanted is not None and skip.excludes(wanted)
+
+    def skip_index(self, column_id: int) -> SkipIndex | None:
+        """The skip index of a column's newest image, None where it was written without."""
+        if column_id not in self._skips:
+            self._skips[column_id] = self._find_skip_index(column_id)
+        return self._skips[column_id]
+
+    def _find_skip_index(self, column_id: int) -> SkipIndex | None:
+        cfile, container = self.cfile(column_id), self._newest_file(column_id)
+        name = blob_name(column_id)
+        if cfile is None or name not in container.blob_names():
+            return None
+        try:
+            return SkipIndex.from_bytes(container.blob(name), cfile.type)
+        except CorruptionError as error:
+            raise CorruptionError(f"{container.path}: {name}: {error.message}") from error
 
     def _cfile_of(self, column: ColumnSchema) -> CFileReader | None:
         """The newest CFile of a column, which must be of the column's type."""

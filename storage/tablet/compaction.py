@@ -16,7 +16,7 @@ Readers and writers go on meanwhile, in two phases as at a flush:
 Log records that name an input are passed over by a replay from then on: the outputs hold them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ from pykudu_sql.storage.tablet.delta_store import Deltas, Ordinals, merge_redo
 from pykudu_sql.storage.tablet.delta_tracker import visible_undo
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.history_splice import splice
+from pykudu_sql.storage.tablet.key_slices import key_slices
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.rowset_exchange import (
     StagedFiles,
@@ -38,9 +39,6 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.undo_builder import remap
-
-SLICE_ROWS = 128 * 1024
-_SAMPLE_ROWS = 8 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +138,7 @@ def _merge(
         source.load()
     places = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
     written = 0
-    for ranges in _key_slices(inputs):
+    for ranges in key_slices(inputs):
         if cancelled():
             raise _Cancelled
         taken = [i for i, (start, stop) in enumerate(ranges) if start < stop]
@@ -152,21 +150,6 @@ def _merge(
         written += len(spliced.rows.keys)
     writer.finish()
     return places
-
-
-def _key_slices(inputs: Sequence[CompactionInput]) -> Iterator[Sequence[tuple[int, int]]]:
-    """For each slice of the key space in turn, the ordinals of each input in it."""
-    samples = sorted(
-        key for source in inputs for key in source.rowset.base.key_index.sample(_SAMPLE_ROWS)
-    )
-    cuts = sorted(set(samples[:: SLICE_ROWS // _SAMPLE_ROWS][1:]))
-    starts = [0] * len(inputs)
-    for cut in cuts:
-        stops = [source.cut(cut) for source in inputs]
-        if stops != starts:
-            yield list(zip(starts, stops, strict=True))
-        starts = stops
-    yield [(start, s.rowset.meta.rows) for start, s in zip(starts, inputs, strict=True)]
 
 
 def _swap(

@@ -8,6 +8,7 @@ a slice needs them.
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
@@ -24,6 +25,7 @@ from pykudu_sql.storage.tablet.delta_store import (
     select,
     uniform_deltas,
     winners,
+    within,
     without_columns,
 )
 from pykudu_sql.storage.tablet.delta_tracker import visible_redo
@@ -48,13 +50,13 @@ class CompactionInput:
         bound: int,
         mark: int,
     ) -> None:
-        """Fix what is read. The caller holds the commit lock.
+        """Fix what is read.
 
         Args:
             rowset: to be read.
             columns: wanted; missing ones have their read default.
             encoder: of the table's key.
-            bound: above every commit so far.
+            bound: no commit below it is on its way any more.
             mark: the ancient history mark.
         """
         self.rowset = rowset
@@ -62,7 +64,9 @@ class CompactionInput:
         self._columns = columns
         self._encoder = encoder
         self._mark = mark
-        self._memory = [visible_redo(store.deltas(), bound) for store in rowset.tracker.stores]
+        # Taken once: a delta flush meanwhile moves what a store in memory holds to a file.
+        self._tracker = rowset.tracker
+        self._memory = [visible_redo(store.deltas(), bound) for store in self._tracker.stores]
         self._redo: Deltas | None = None
         self._undo: Deltas | None = None
         self._patches: dict[int, ColumnPatch | None] = {}
@@ -74,7 +78,7 @@ class CompactionInput:
             CorruptionError: a file is not what was written.
             DiskError: the disk refused.
         """
-        tracker = self.rowset.tracker
+        tracker = self._tracker
         wanted = {column.id for column in self._columns}
         redo = merge_redo([*(file.deltas() for file in tracker.redo), *self._memory])
         self._redo = without_columns(redo, set(redo.cells) - wanted)
@@ -82,6 +86,24 @@ class CompactionInput:
         recent = select(undo, undo.timestamps >= np.uint64(self._mark))
         self._undo = without_columns(recent, set(recent.cells) - wanted)
         self._patches = {i: winners(self._redo, i) for i in self._redo.cells}
+
+    @property
+    def rows(self) -> int:
+        """Of the rowset, ghosts included."""
+        return self.rowset.meta.rows
+
+    def sample(self, rows: int) -> list[bytes]:
+        """The first key and every so many rows another one."""
+        return self.rowset.base.key_index.sample(rows)
+
+    def changed(self, low: int, high: int) -> npt.NDArray[np.bool_]:
+        """Rows that a commit at a time low <= t < high touched, bool[rows]; `load` was called."""
+        assert self._redo is not None and self._undo is not None
+        inserted_at = self.rowset.meta.inserted_at
+        mask = np.full(self.rows, inserted_at is not None and low <= inserted_at < high)
+        for deltas in (self._redo, self._undo):
+            mask[deltas.ordinals[within(deltas.timestamps, low, high)]] = True
+        return mask
 
     def cut(self, key: bytes) -> int:
         """The first ordinal whose key is not below a given one."""

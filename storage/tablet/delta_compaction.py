@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerWriter
+from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta_store import (
@@ -180,5 +181,8 @@ def _write_overlay(
                 values[column.id],
             )
             writer.add_cfile(str(column.id), encoded)
+            if column.indexes:
+                index = SkipIndex.build(values[column.id], column.type)
+                writer.add_blob(blob_name(column.id), index.to_bytes())
         summary = writer.finish({"rows": len(values[columns[0].id])})
     return Overlay(number, tuple(column.id for column in columns), summary.size)

@@ -236,6 +236,11 @@ def between(deltas: Deltas, start: int, stop: int) -> Deltas:
     )
 
 
+def within(timestamps: Timestamps, low: int, high: int) -> npt.NDArray[np.bool_]:
+    """Which times are low <= t < high."""
+    return (timestamps >= np.uint64(low)) & (timestamps < np.uint64(high))
+
+
 def shifted(deltas: Deltas, start: int) -> Deltas:
     """The batch with ordinals counted on from start."""
     return Deltas(deltas.ordinals + start, deltas.timestamps, deltas.kinds, deltas.cells)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common.column_predicate import InList, Predicate
+from pykudu_sql.storage.common.column_predicate import InList, Leaf, Predicate
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.predicate_stats import trim
 from pykudu_sql.storage.common.row_filter import FilterStep, RowFilter
@@ -142,7 +142,7 @@ class DiskRowSet:
                 stats.rowsets_pruned += 1
             return
         view = self.view(bound, own)
-        ranges = self._ranges_of(row_filter, view)
+        ranges = self._ranges_of(row_filter, view, stats)
         if within is not None:
             ranges = intersect(ranges, [within])
         if stats is not None:
@@ -173,16 +173,20 @@ class DiskRowSet:
         settled = self._settled
         return settled is not None and settled[1] is view
 
-    def _ranges_of(self, row_filter: RowFilter | None, view: DeltaView) -> list[Range]:
+    def _ranges_of(
+        self, row_filter: RowFilter | None, view: DeltaView, stats: ScanStats | None
+    ) -> list[Range]:
         if row_filter is None:
             return [(0, self.meta.rows)]
-        ranges = self.ranges(row_filter.predicate, view)
+        ranges = self.ranges(row_filter.predicate, view, stats)
         if row_filter.key_ranges is None or not ranges:
             return ranges
         return intersect(ranges, key_spans(row_filter.key_ranges, self.base.key_index))
 
-    def ranges(self, predicate: Predicate | None, view: DeltaView) -> list[Range]:
-        """Ordinal ranges that a predicate can match, by statistics of blocks."""
+    def ranges(
+        self, predicate: Predicate | None, view: DeltaView, stats: ScanStats | None = None
+    ) -> list[Range]:
+        """Ordinal ranges that a predicate can match, by statistics of blocks and skip indexes."""
         if predicate is None:
             return [(0, self.meta.rows)]
 
@@ -190,7 +194,13 @@ class DiskRowSet:
             patch = view.patch(column_id)
             return None if patch is None else patch.ordinals
 
-        return matching_ranges(predicate, self.meta.rows, self.base.cfile, changed)
+        def excludes(leaf: Leaf) -> bool:
+            excluded = self.base.excludes(leaf)
+            if excluded and stats is not None:
+                stats.index_skips += 1
+            return excluded
+
+        return matching_ranges(predicate, self.meta.rows, self.base.cfile, changed, excludes)
 
     def _trimmed(self, row_filter: RowFilter, view: DeltaView) -> RowFilter:
         """A filter whose IN lists have lost the values that no row of this rowset has."""

@@ -1,4 +1,4 @@
-"""Writing the base file of a DiskRowSet: every column, the bloom filter and the key index.
+"""Writing the base file of a DiskRowSet: its columns, their skip indexes, bloom filter, key index.
 
 One file, one fsync (Kudu writes a file for each column, `tablet/diskrowset.cc`). Encoding is pure
 and releases the interpreter, so several rowsets can be written at once on threads.
@@ -13,6 +13,7 @@ from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerWriter, FileIdentity
 from pykudu_sql.storage.cfile.key_index import KeyIndex
+from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.fs.env import Env
@@ -79,6 +80,8 @@ def write_base_file(
                 kind, column.encoding, column.compression, column.block_size, cells
             )
             writer.add_cfile(str(column.id), encoded)
+            if column.indexes:
+                writer.add_blob(blob_name(column.id), SkipIndex.build(cells, kind).to_bytes())
         writer.add_blob(BLOOM, BloomFilter.build(keys.hash64()).to_bytes())
         writer.add_blob(KEY_INDEX, KeyIndex.build(keys).to_bytes())
         summary = writer.finish({"rowset": rowset_id, "rows": len(keys)})

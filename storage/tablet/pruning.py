@@ -1,4 +1,4 @@
-"""Which ordinals of a rowset a predicate can match, by its zone maps, dictionaries and keys.
+"""Which ordinals of a rowset can match, by zone maps, dictionaries, skip indexes and keys.
 
 Each column of a rowset is cut into blocks of its own length, so what survives is kept as a set of
 ordinal ranges: AND intersects them, OR unites them. A zone map speaks of base data; where deltas
@@ -13,7 +13,7 @@ import numpy as np
 
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.key_index import KeyIndex
-from pykudu_sql.storage.common.column_predicate import And, Or, Predicate, column_ids
+from pykudu_sql.storage.common.column_predicate import And, Leaf, Or, Predicate
 from pykudu_sql.storage.common.key_bounds import KeyRange
 from pykudu_sql.storage.tablet.delta_store import Ordinals
 
@@ -25,6 +25,7 @@ def matching_ranges(
     rows: int,
     cfile_of: Callable[[int], CFileReader | None],
     changed: Callable[[int], Ordinals | None],
+    excludes: Callable[[Leaf], bool],
 ) -> list[Range]:
     """Ordinal ranges outside which no row can match.
 
@@ -34,19 +35,22 @@ def matching_ranges(
         cfile_of: the CFile of a column id, None when the rowset's files lack the column.
         changed: ordinals of rows whose cell of a column id deltas changed, ascending, None when
             none is.
+        excludes: whether a skip index tells that no base cell meets a comparison.
     """
     match predicate:
         case And(parts):
-            found = (matching_ranges(part, rows, cfile_of, changed) for part in parts)
+            found = (matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts)
             return reduce(intersect, found, [(0, rows)])
         case Or(parts):
-            lists = [matching_ranges(part, rows, cfile_of, changed) for part in parts]
+            lists = [matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts]
             return unite(r for ranges in lists for r in ranges)
-    (column_id,) = column_ids(predicate)
+    column_id = predicate.column_id
     cfile = cfile_of(column_id)
     if cfile is None:
         return [(0, rows)]
     zone, keep = cfile.zone_map, cfile.may_match(predicate)
+    if keep.any() and excludes(predicate):
+        keep = np.zeros_like(keep)
     if keep.all():
         return [(0, rows)]
     touched = changed(column_id)

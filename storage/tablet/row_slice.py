@@ -17,7 +17,13 @@ import pyarrow.compute as pc
 
 from pykudu_sql.storage.common.arrays import combine, plain
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.tablet.delta_store import Deltas, Ordinals, Timestamps, between
+from pykudu_sql.storage.tablet.delta_store import (
+    Deltas,
+    Ordinals,
+    Timestamps,
+    between,
+    select,
+)
 
 
 class GatheredColumns(Mapping[int, pa.Array]):
@@ -100,6 +106,22 @@ def part_of(rows: RowSlice, start: int, stop: int) -> RowSlice:
         rows.columns.part(start, stop),
         between(rows.undo, start, stop),
         rows.deleted_at[start:stop],
+    )
+
+
+def choose_rows(rows: RowSlice, chosen: Ordinals) -> RowSlice:
+    """Some rows of a slice, by their places, which ascend."""
+    if len(chosen) == len(rows.keys):
+        return rows
+    place = np.full(len(rows.keys), -1, np.int64)
+    place[chosen] = np.arange(len(chosen), dtype=np.int64)
+    ordinals = place[rows.undo.ordinals]
+    undo = Deltas(ordinals, rows.undo.timestamps, rows.undo.kinds, rows.undo.cells)
+    return RowSlice(
+        rows.keys.take(chosen),
+        gather([rows.columns], chosen),
+        select(undo, ordinals >= 0),
+        rows.deleted_at[chosen],
     )
 
 

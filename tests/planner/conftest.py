@@ -13,6 +13,7 @@ from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo
 from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema, RangePartition
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.namespace import DatabaseInfo, new_id
 
 NOW = 1_700_000_000_000_000 << 12
 OLD_BOUND = 1_600_000_000_000_000 << 12
@@ -62,7 +63,9 @@ def tables() -> list[TableInfo]:
 
 def catalog_of(made: list[TableInfo], version: int = 1) -> Catalog:
     """A catalog of tables."""
-    return Catalog(MappingProxyType({table.name: table for table in made}), version, 0)
+    databases = MappingProxyType({"db": DatabaseInfo(new_id(), "db")})
+    tables = MappingProxyType({table.name: table for table in made})
+    return Catalog(tables, version, 0, databases=databases)
 
 
 @pytest.fixture(scope="session")

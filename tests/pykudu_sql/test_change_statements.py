@@ -87,7 +87,7 @@ def ran(execute: Any, sql: str) -> tuple[str, Counter[Any]]:
     return "done", Counter(shown)
 
 
-@settings(max_examples=40, deadline=None, phases=(Phase.explicit, Phase.generate))
+@settings(max_examples=8, deadline=None, phases=(Phase.explicit, Phase.generate))
 @given(target_rows, source_rows, steps, st.booleans())
 def test_statements_do_and_show_what_duckdb_does(
     target: dict[tuple[int, int], tuple[Any, Any]],

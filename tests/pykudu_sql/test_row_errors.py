@@ -8,6 +8,7 @@ import pytest
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.storage.errors import (
+    DataError,
     IntegrityError,
     ProgrammingError,
     UndefinedColumnError,
@@ -120,3 +121,44 @@ def test_rows_of_a_table_that_counts_are_changed_by_their_number(db: Connection)
     collect(db)
     assert db.append("log", {"day": [3], "auto_incrementing_id": [-3]}, "upsert") == 0
     assert [e.status for e in db.row_errors] == ["InvalidArgument"]
+
+
+def test_a_value_that_does_not_fit_is_an_error_of_its_row(db: Connection) -> None:
+    collect(db)
+    cursor = db.executemany(
+        "INSERT INTO t (id, n) VALUES (?, ?)", [(3, 1), (4, "x"), (1, 1), (5, 5), (6, 1 << 40)]
+    )
+    assert cursor.rowcount == 2
+    assert [(e.position, e.status, e.sqlstate) for e in cursor.row_errors] == [
+        (1, "InvalidArgument", "22018"),
+        (2, "AlreadyPresent", "23505"),
+        (4, "InvalidArgument", "22003"),
+    ]
+    cursor = db.execute("INSERT INTO t (id, n) SELECT range, range * 1000000000 FROM range(5, 10)")
+    assert cursor.rowcount == 0
+    assert [(e.position, e.key) for e in cursor.row_errors][:2] == [
+        (0, "(id) = (5)"),
+        (1, "(id) = (6)"),
+    ]
+    given = {"id": pa.array([7, 8, 1 << 40, 9]), "n": pa.array(["1", "two", "3", "4"])}
+    db.append("t", given)
+    assert [(e.position, e.key) for e in db.row_errors] == [
+        (1, "(id) = (8)"),
+        (2, f"(id) = ({1 << 40})"),
+    ]
+    assert [row[0] for row in rows(db)] == [1, 2, 3, 5, 7, 9]
+
+
+def test_a_statement_that_fails_whole_leaves_no_old_row_errors_behind(db: Connection) -> None:
+    collect(db)
+    db.execute("INSERT INTO t (id) VALUES (1)")
+    assert len(db.row_errors) == 1
+    with pytest.raises(DataError):
+        db.execute("INSERT INTO t (id) SELECT CAST(note AS INT) FROM t")
+    assert db.row_errors == ()
+    assert db.execute("SHOW ROW ERRORS").fetchall() == []
+    db.execute("INSERT INTO t (id) VALUES (1)")
+    db.execute("SET row_errors = 'fail'")
+    with pytest.raises(IntegrityError):
+        db.execute("INSERT INTO t (id) VALUES (2)")
+    assert db.row_errors == ()

@@ -37,6 +37,23 @@ def test_the_engine_is_loaded_by_the_first_query_only() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_a_query_without_a_table_loads_nothing_that_reads_writes_or_compacts_rows() -> None:
+    program = (
+        "import sys, pykudu_sql;"
+        "c = pykudu_sql.connect(autocommit=True);"
+        "assert c.execute('SELECT 1').fetchone() == (1,);"
+        "print(*(name.removeprefix('pykudu_sql.') for name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    unwanted = {"executor.queries", "executor.writes", "executor.listings"}
+    unwanted |= {"planner.commands", "planner.query", "planner.syntax", "planner.explain"}
+    unwanted |= {"storage.transaction", "storage.table_scan", "storage.bulk_writer"}
+    unwanted |= {"storage.on_demand", "storage.introspection", "storage.staging"}
+    unwanted |= {"storage.tablet.compaction", "storage.tablet.flush", "duckdb", "sqlglot"}
+    unwanted |= {"storage.maintenance.runner", "storage.tablet.compaction_policy"}
+    assert unwanted.isdisjoint(done.stdout.decode().split())
+
+
 def test_connections_to_one_path_share_the_database_until_the_last_is_closed(
     tmp_path: Path,
 ) -> None:

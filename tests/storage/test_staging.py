@@ -26,6 +26,7 @@ from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.staged_commit import StagedWrite, WriteReport, commit_staged
 from pykudu_sql.storage.staging import StagedFile, StageTarget, create_staging, stage_rows
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.store_state import StoreState
 from pykudu_sql.storage.writer_batch import WriterBatch
 
 ENV = LocalEnv()
@@ -229,6 +230,16 @@ def test_a_batch_of_a_writer_is_done_once_even_after_reopening(
     later.commit(batch=WriterBatch("stream", 2))
     assert len(read(again)) == 2
     again.close()
+
+
+def test_a_rewritten_manifest_still_knows_the_batches_of_writers() -> None:
+    edit = {"op": "tablets", "ts": 5, "sequence": 0, "tablets": []}
+    done = {"done": WriterBatch("stream", 3).to_json()}
+    state = StoreState.of([edit | done], "manifest")
+    again = StoreState.of(state.condensed(), "manifest")
+    assert again.writers == state.writers == {"stream": 3}
+    with pytest.raises(CorruptionError, match="'done'"):
+        StoreState.of([edit | {"done": {"writer": 1}}], "manifest")
 
 
 def forged(job: Job) -> Iterator[tuple[StagedFile, type[DatabaseError]]]:

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from pykudu_sql.shell.slt.report import describe, summary
 from pykudu_sql.shell.slt.states import STATES
-from tests.pykudu_sql.corpus.running import MISSING, run_script, scripts
+from tests.pykudu_sql.corpus.running import MISSING, Sample, run_script, scripts
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def main() -> int:
     failed = False
     for script in chosen:
         with TemporaryDirectory() as folder:
-            file = run_script(script, STATES[options.state], Path(folder), options.every)
+            file = run_script(script, STATES[options.state], Path(folder), Sample(options.every))
         for line in describe(file):
             print(line)
         seconds = file.result.seconds if file.result else 0.0

@@ -5,7 +5,9 @@ variable SLT_CORPUS names, and beside the repository in ../shared/slt.
 """
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -23,6 +25,22 @@ SETTINGS = {"implicit_primary_key": True}
 MISSING = "the corpus is not there: set SLT_CORPUS to a folder with select1.test"
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A part of a script.
+
+    Attributes:
+        every: one query of so many.
+        others: the script ends behind so many records that are no queries.
+    """
+
+    every: int = 1
+    others: int = sys.maxsize
+
+
+WHOLE = Sample()
+
+
 def corpus() -> Path | None:
     """The folder of the corpus, or None if there is none."""
     named = os.environ.get("SLT_CORPUS")
@@ -37,24 +55,29 @@ def scripts() -> list[Path]:
     return list(find_scripts([folder])) if folder else []
 
 
-def sample(records: Iterable[Record], every: int) -> Iterator[Record]:
-    """All records that are no queries, and every so many-th query, the first among them."""
-    queries = count()
+def sample(records: Iterable[Record], part: Sample) -> Iterator[Record]:
+    """The beginning of a script with some of its queries, the first among them."""
+    queries, others = count(), count()
     for record in records:
-        if not isinstance(record, Query) or next(queries) % every == 0:
+        if isinstance(record, Query):
+            if next(queries) % part.every == 0:
+                yield record
+        elif next(others) < part.others:
             yield record
+        else:
+            return
 
 
-def run_script(script: Path, state: State, folder: Path, every: int = 1) -> FileResult:
+def run_script(script: Path, state: State, folder: Path, part: Sample = WHOLE) -> FileResult:
     """Run a script of the corpus.
 
     Args:
         script: the file.
         state: what happens between its statements.
         folder: where the database goes.
-        every: run one query of so many; 1 for all.
+        part: what of it runs.
     """
     records = parse(script.read_text(encoding="utf-8"))
     database = Database(pykudu_driver(), folder, {**SETTINGS, **state.settings})
     runner = Runner(database, state, LABELS)
-    return FileResult(script, state.name, runner.run(list(depart(sample(records, every)))))
+    return FileResult(script, state.name, runner.run(list(depart(sample(records, part)))))

@@ -8,18 +8,18 @@ from pykudu_sql.shell.slt.records import Failure, Source, Statement, Success
 from pykudu_sql.shell.slt.report import describe
 from pykudu_sql.shell.slt.states import STATES
 from tests.pykudu_sql.corpus.departures import DEPARTURES, depart
-from tests.pykudu_sql.corpus.running import MISSING, run_script, scripts
+from tests.pykudu_sql.corpus.running import MISSING, WHOLE, Sample, run_script, scripts
 
 CONFORMANCE = Path(__file__).resolve().parents[3] / "docs" / "conformance.md"
-_WHOLE = 50 * 1024  # scripts up to so many bytes run whole, larger ones as a sample
-_EVERY = 100
+_SMALL = 50 * 1024  # scripts up to so many bytes run whole
+_PART = Sample(every=150, others=800)
 
 
 @pytest.mark.skipif(not scripts(), reason=MISSING)
 @pytest.mark.parametrize("script", scripts(), ids=lambda path: path.stem)
 def test_a_script_of_the_corpus_gets_its_answers(script: Path, tmp_path: Path) -> None:
-    every = 1 if script.stat().st_size <= _WHOLE else _EVERY
-    file = run_script(script, STATES["memory"], tmp_path, every)
+    part = WHOLE if script.stat().st_size <= _SMALL else _PART
+    file = run_script(script, STATES["memory"], tmp_path, part)
     told = "\n".join(describe(file))
     assert not told, f"\n{told}"
     assert file.result is not None and file.result.ran

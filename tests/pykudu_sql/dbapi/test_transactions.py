@@ -151,16 +151,95 @@ def test_the_catalog_changes_at_once_and_no_rollback_undoes_it(reopen: Open) -> 
     assert connection.execute("SELECT a FROM u").fetchall() == []
 
 
-def test_a_table_with_uncommitted_rows_can_neither_be_altered_nor_dropped(reopen: Open) -> None:
+DEFINITIONS = [
+    "CREATE TABLE u (a INT PRIMARY KEY)",
+    "CREATE TABLE IF NOT EXISTS t (a INT PRIMARY KEY)",
+    "CREATE TABLE u PRIMARY KEY (id) AS SELECT id, v FROM t",
+    "DROP TABLE t",
+    "ALTER TABLE t ADD COLUMN w INT",
+    "ALTER TABLE t RENAME TO u",
+    "UNDROP TABLE gone",
+    "CREATE SNAPSHOT s",
+    "DROP SNAPSHOT IF EXISTS s",
+    "SET DATABASE history_max_age = 60",
+]
+
+
+@pytest.mark.parametrize("sql", DEFINITIONS)
+def test_a_transaction_refuses_what_changes_the_catalog(reopen: Open, sql: str) -> None:
+    connection = reopen()
+    connection.autocommit = True
+    connection.execute("CREATE TABLE gone (a INT PRIMARY KEY)")
+    connection.execute("DROP TABLE gone")
+    connection.execute("BEGIN")
+    with pytest.raises(pykudu_sql.OperationalError, match="cannot run inside a transaction") as no:
+        connection.execute(sql)
+    assert no.value.sqlstate == "25001"
+    connection.execute("INSERT INTO t VALUES (3, 'three')")
+    connection.execute("COMMIT")
+    assert [row[0] for row in rows(connection)] == [1, 2, 3]
+    connection.execute(sql)
+
+
+def test_uncommitted_rows_of_any_table_hold_up_changes_of_the_catalog(reopen: Open) -> None:
     connection = reopen()
     connection.execute("DELETE FROM t WHERE id = 1")
-    for sql in ("DROP TABLE t", "ALTER TABLE t ADD COLUMN w INT"):
-        with pytest.raises(pykudu_sql.OperationalError, match="uncommitted") as caught:
+    for sql in ("CREATE TABLE u (a INT PRIMARY KEY)", "ALTER TABLE t ADD COLUMN w INT"):
+        with pytest.raises(pykudu_sql.OperationalError, match="inside a transaction"):
             connection.execute(sql)
-        assert caught.value.sqlstate == "25001"
     connection.commit()
     connection.execute("ALTER TABLE t ADD COLUMN w INT DEFAULT 7")
     assert connection.execute("SELECT * FROM t").fetchall() == [(2, "two", 7)]
+
+
+def test_a_change_of_the_catalog_ends_a_transaction_that_has_only_read(reopen: Open) -> None:
+    connection, other = reopen(), reopen()
+    assert len(rows(connection)) == 2
+    other.execute("INSERT INTO t VALUES (3, 'three')")
+    other.commit()
+    connection.execute("CREATE TABLE u (a INT PRIMARY KEY)")
+    assert not connection.in_transaction
+    assert len(rows(connection)) == 3
+
+
+def test_a_table_made_from_a_query_is_committed_with_its_rows(reopen: Open) -> None:
+    connection = reopen()
+    connection.execute("CREATE TABLE u PRIMARY KEY (id) AS SELECT id, v FROM t")
+    assert not connection.in_transaction
+    assert reopen().execute("SELECT count(*) FROM u").fetchone() == (2,)
+
+
+def test_executemany_that_fails_midway_leaves_the_transaction_as_it_was(reopen: Open) -> None:
+    connection = reopen()
+    connection.execute("INSERT INTO t VALUES (3, 'three')")
+    sql = "INSERT INTO t SELECT id + ?, v FROM t WHERE id <= 2"
+    with pytest.raises(pykudu_sql.IntegrityError):
+        connection.executemany(sql, [(10,), (2,)])
+    assert [row[0] for row in rows(connection)] == [1, 2, 3]
+    connection.commit()
+    assert [row[0] for row in rows(connection)] == [1, 2, 3]
+
+
+def test_a_savepoint_begins_a_transaction_unless_statements_stand_alone(reopen: Open) -> None:
+    connection = reopen()
+    connection.execute("SAVEPOINT a")
+    assert connection.in_transaction
+    connection.commit()
+    connection.autocommit = True
+    with pytest.raises(pykudu_sql.OperationalError, match="inside a transaction") as caught:
+        connection.execute("SAVEPOINT a")
+    assert caught.value.sqlstate == "25P01"
+
+
+def test_savepoints_end_with_their_transaction(reopen: Open) -> None:
+    connection = reopen()
+    for end in (connection.commit, connection.rollback):
+        connection.execute("SAVEPOINT a")
+        end()
+        for sql in ("ROLLBACK TO a", "RELEASE a"):
+            with pytest.raises(pykudu_sql.ProgrammingError, match="'a' does not exist") as caught:
+                connection.execute(sql)
+            assert caught.value.sqlstate == "3B001"
 
 
 def test_a_transaction_reads_one_moment_while_others_commit(reopen: Open) -> None:

@@ -124,23 +124,18 @@ def draw_aggregate(pick: Random, columns: Sequence[Column], portable: bool) -> s
 
 
 def draw_window(pick: Random, columns: Sequence[Column]) -> str:
-    """A window function; rows of equal order get equal values, so their order does not matter."""
+    """Two columns and a window function; which of two equal rows comes first does not matter."""
     by, order = pick.choice(columns).name, pick.choice(columns).name
-    function = pick.choice(
-        (
-            "rank()",
-            "dense_rank()",
-            "count(*)",
-            f"count({by})",
-            f"min({order})",
-            f"max({order})",
-            f"first_value({order})",
-            f"last_value({order})",
-            f"lag({order})",
-            f"lead({order}, 2)",
-        )
-    )
-    if "(" in function and function.startswith(("min", "max", "count")) and pick.random() < 0.3:
-        return f"{function} OVER (PARTITION BY {by})"
-    partition = pick.choice((f"PARTITION BY {by} ", ""))
-    return f"{function} OVER ({partition}ORDER BY {order} DESC NULLS LAST)"
+    whole = (f"min({order})", f"max({order})", f"count({by})", "count(*)")
+    ranked = ("rank()", "dense_rank()", f"first_value({order})", f"last_value({order})")
+    neighbours = (f"lag({order})", f"lead({order}, 2)", "row_number()")
+    function = pick.choice((*whole, *ranked, *neighbours))
+    within = f"PARTITION BY {by}"
+    ordering = f"ORDER BY {order} DESC NULLS LAST"
+    if function in whole and pick.random() < 0.3:
+        frame = within
+    elif function not in neighbours and pick.random() < 0.3:
+        frame = ordering
+    else:
+        frame = f"{within} {ordering}"
+    return f"{by}, {order}, {function} OVER ({frame})"

@@ -109,8 +109,7 @@ class Queries:
         if shape < 0.24:
             return self._grouped(source, columns, where)
         if shape < 0.34:
-            window = draw_window(pick, columns)
-            return f"SELECT {pick.choice(columns).name}, {window} FROM {source}{where}"
+            return f"SELECT {draw_window(pick, columns)} FROM {source}{where}"
         if shape < 0.4:
             return f"SELECT * FROM {source}{where}"
         chosen = pick.sample(columns, pick.randint(1, len(columns)))

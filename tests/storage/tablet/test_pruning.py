@@ -29,4 +29,6 @@ def test_without_a_zone_map_nothing_is_pruned() -> None:
     predicate = Or(
         (And((Comparison(1, Op.LT, 5), Comparison(2, Op.GT, 9))), Comparison(1, Op.EQ, 7))
     )
-    assert matching_ranges(predicate, 100, lambda _: None, lambda _: None) == [(0, 100)]
+    assert matching_ranges(predicate, 100, lambda _: None, lambda _: None, lambda _: False) == [
+        (0, 100)
+    ]

@@ -1,0 +1,45 @@
+"""What is left of a `where` condition for the tasks: a query that the embedded engine runs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """A query over one batch of a scan.
+
+    Attributes:
+        sql: in the engine's dialect.
+        relation: the name it has for the batch.
+    """
+
+    sql: str
+    relation: str
+
+
+def matching(
+    batches: Iterator[pa.RecordBatch], residual: Residual | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows that a condition keeps, of one task: one thread, no disk.
+
+    Args:
+        batches: of a scan.
+        residual: None keeps all.
+
+    Raises:
+        DataError: the condition cannot be computed for a row.
+    """
+    if residual is None:
+        yield from batches
+        return
+    # Tasks without a condition do not load the engine.
+    from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
+
+    engine = DuckDBEngine(DuckDB(EngineOptions(1, 0, None)))
+    for batch in batches:
+        relation: Any = pa.Table.from_batches([batch])
+        found = engine.execute(residual.sql, {residual.relation: relation}, ())
+        yield from found.table.to_batches()

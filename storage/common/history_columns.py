@@ -1,0 +1,19 @@
+"""What history scans tell beside a table's own columns: names and kinds, known to all floors.
+
+The names of changes are those of Delta Lake's change data feed; versions are SQL:2011's periods of
+system time.
+"""
+
+from enum import StrEnum
+
+CHANGE_TYPE = "_change_type"
+COMMIT_TIMESTAMP = "_commit_timestamp"
+VALID_FROM = "_valid_from"
+VALID_TO = "_valid_to"
+
+
+class HistoryKind(StrEnum):
+    """What a history scan tells."""
+
+    CHANGES = "changes"
+    VERSIONS = "versions"

@@ -1,0 +1,45 @@
+"""Cutting what several rowsets hold into ranges of keys, to be merged one after the other.
+
+The keys to cut at come from the rowsets' own key indexes, so that a slice holds about as many rows
+whatever the distribution of keys, and cutting reads next to nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+SLICE_ROWS = 128 * 1024
+_SAMPLE_ROWS = 8 * 1024
+
+
+class KeyedRows(Protocol):
+    """Rows in the order of their keys."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        ...
+
+    def sample(self, rows: int) -> list[bytes]:
+        """The first key and every so many rows another one."""
+        ...
+
+    def cut(self, key: bytes) -> int:
+        """The first ordinal whose key is not below a given one."""
+        ...
+
+
+def key_slices(inputs: Sequence[KeyedRows]) -> Iterator[Sequence[tuple[int, int]]]:
+    """For each slice of the key space in turn, the ordinals of each input in it.
+
+    Args:
+        inputs: to be merged.
+    """
+    samples = sorted(key for source in inputs for key in source.sample(_SAMPLE_ROWS))
+    cuts = sorted(set(samples[:: SLICE_ROWS // _SAMPLE_ROWS][1:]))
+    starts = [0] * len(inputs)
+    for cut in cuts:
+        stops = [source.cut(cut) for source in inputs]
+        if stops != starts:
+            yield list(zip(starts, stops, strict=True))
+        starts = stops
+    yield [(start, source.rows) for start, source in zip(starts, inputs, strict=True)]

@@ -1,0 +1,110 @@
+"""What one scan of a join tells another: rows that cannot matter are not read, none is lost."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import pykudu_sql
+from pykudu_sql import Connection
+
+ROWS = 20_000
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute(
+            "CREATE TABLE big (id BIGINT PRIMARY KEY, other INT, word STRING) "
+            "PARTITION BY HASH (id) PARTITIONS 4"
+        )
+        numbers = range(ROWS)
+        connection.append(
+            "big",
+            pa.table(
+                {
+                    "id": pa.array(numbers, pa.int64()),
+                    "other": pa.array([n % 100 if n % 7 else None for n in numbers], pa.int32()),
+                    "word": [f"w{n % 50}" for n in numbers],
+                }
+            ),
+        )
+        connection.execute("FLUSH TABLE big")
+        connection.execute("CREATE TABLE few (k INT PRIMARY KEY, big_id BIGINT, word STRING)")
+        connection.execute(
+            "INSERT INTO few VALUES (1, 5, 'w5'), (2, 700, 'x'), (3, NULL, NULL), "
+            "(4, 99999999, 'w1'), (5, 5, 'w2')"
+        )
+        yield connection
+
+
+def scans(connection: Connection, sql: str) -> dict[str, dict[str, Any]]:
+    ((text,),) = connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchall()
+    return {scan["table"]: scan for scan in json.loads(text)["scans"]}
+
+
+def both_ways(connection: Connection, sql: str) -> None:
+    """The same answer where no equality can be read off the tree."""
+    hidden = sql.replace("big.id", "(big.id + 0)")
+    assert sorted(connection.execute(sql).fetchall(), key=repr) == sorted(
+        connection.execute(hidden).fetchall(), key=repr
+    )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT k, id FROM few, big WHERE big_id = big.id",
+        "SELECT k, id FROM few JOIN big ON big_id = big.id",
+        "SELECT k, id FROM big JOIN few ON big.id = big_id",
+        "SELECT k, id FROM few LEFT JOIN big ON big_id = big.id",
+        "SELECT k, id FROM big RIGHT JOIN few ON big_id = big.id",
+        "SELECT k FROM few WHERE EXISTS (SELECT 1 FROM big WHERE big.id = big_id AND other > 3)",
+        "SELECT k FROM few WHERE NOT EXISTS (SELECT 1 FROM big WHERE big.id = big_id)",
+        "SELECT k, (SELECT count(*) FROM big WHERE big.id = big_id) FROM few",
+        "SELECT id FROM big WHERE big.id IN (SELECT big_id FROM few)",
+        "SELECT k FROM few SEMI JOIN big ON big.id = big_id",
+        "SELECT k FROM few ANTI JOIN big ON big.id = big_id",
+    ],
+)
+def test_the_inner_side_of_a_join_is_looked_up_by_few_keys(
+    connection: Connection, sql: str
+) -> None:
+    assert scans(connection, sql)["big"]["rows"] < 10
+    assert scans(connection, sql)["big"]["narrowed_by"] == ["few"]
+    both_ways(connection, sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*), count(k) FROM big LEFT JOIN few ON big_id = big.id",
+        "SELECT count(*), count(k) FROM few FULL JOIN big ON big_id = big.id",
+        "SELECT count(*) FROM big ANTI JOIN few ON big_id = big.id",
+        "SELECT count(*) FROM big WHERE big.id NOT IN (SELECT big_id FROM few WHERE k < 3)",
+        "SELECT count(*) FROM big, few WHERE big.id = big_id OR k = 1",
+        "SELECT count(*) FROM big WHERE NOT (big.id IN (SELECT big_id FROM few WHERE k < 3))",
+        "SELECT count(*) FROM few, big a, big WHERE big_id = big.id AND a.id = k",
+    ],
+)
+def test_a_side_that_must_be_kept_is_read_whole(connection: Connection, sql: str) -> None:
+    assert scans(connection, sql)["big"]["rows"] > ROWS / 8
+    both_ways(connection, sql)
+
+
+def test_what_a_filtered_table_says_goes_through_a_chain_of_joins(connection: Connection) -> None:
+    sql = "SELECT count(*) FROM few, big WHERE few.k = 1 AND few.word = big.word AND big.other = 55"
+    assert scans(connection, sql)["big"]["rows"] < ROWS / 50
+    assert (
+        connection.execute(sql).fetchall()
+        == connection.execute(
+            "SELECT count(*) FROM big WHERE word = 'w5' AND other = 55"
+        ).fetchall()
+    )
+
+
+def test_keys_that_the_other_column_cannot_hold_meet_no_row(connection: Connection) -> None:
+    sql = "SELECT f.k, g.k FROM few f JOIN few g ON g.k = f.big_id ORDER BY 1"
+    assert connection.execute(sql).fetchall() == [(1, 5), (5, 5)]
