@@ -39,8 +39,8 @@ def next_bound(tokens: TokenStream, context: PlanContext) -> int:
         name = tokens.name("the snapshot's name")
         position = source_position(tokens.text, place.start, len(place.text))
         return snapshot_bound(name, context, position)
-    if tokens.accept("TIMESTAMP") or tokens.accept("VERSION"):
-        tokens.accept("AS", "OF")
+    if not tokens.accept("TIMESTAMP", "AS", "OF"):
+        tokens.accept("VERSION", "AS", "OF")
     expression = _up_to_comment(tokens)
     position = source_position(tokens.text, expression.start, len(expression.text))
     return moment_bound(value_of(expression, tokens.text, context), context, position)

@@ -79,7 +79,7 @@ def test_a_syntax_error_points_at_the_place(
 @pytest.mark.parametrize(
     "sql",
     ["", " ; ", "refresh t", "start", "copy t to 'x'", "attach 'x'", "pragma x", "call f()", "t", "1",
-     "install httpfs", "load x", "export database 'x'", "create view v as select 1", "select",
+     "install httpfs", "load x", "export database 'x'", "select",
      "explain", "select 'abc", 'select "abc', "select 1 /* abc", "select 1; drop table t"],
 )  # fmt: skip
 def test_what_is_no_statement_of_ours_is_a_syntax_error(context: PlanContext, sql: str) -> None:
@@ -95,7 +95,7 @@ def test_what_is_no_statement_of_ours_is_a_syntax_error(context: PlanContext, sq
         "select * from t pivot (sum(a) for b in (1, 2))",
         "select columns('a') from t",
         "select * from t positional join u",
-        "select * from t for system_time from '2020-01-01' to '2021-01-01'",
+        "select * from t for system_time contained in ('2020-01-01', '2021-01-01')",
     ],
 )
 def test_constructs_that_are_not_offered_say_so(context: PlanContext, sql: str) -> None:
@@ -156,7 +156,7 @@ def test_a_misspelt_clause_is_suggested_and_nothing_of_the_parser_shows(
     assert caught.value.hint == hint
 
 
-@pytest.mark.parametrize(("call", "name"), [("version()", "version"), ("isnull(1, 2)", "isnull")])
+@pytest.mark.parametrize(("call", "name"), [("version()", "version")])
 def test_an_unknown_function_is_named_as_it_was_written(
     context: PlanContext, call: str, name: str
 ) -> None:

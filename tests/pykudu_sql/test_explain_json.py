@@ -49,9 +49,9 @@ def test_a_scan_tells_its_pruning_and_what_was_pushed(connection: Connection) ->
 def test_analyze_adds_rows_blocks_and_times(connection: Connection, head: str) -> None:
     found = explained(connection, f"{head} SELECT * FROM t WHERE n >= 20")
     (scan,) = found["scans"]
-    assert found["rows"] == scan["rows"] == 2
+    # A scan may give more rows than match: the query filters again.
+    assert found["rows"] == 2 <= scan["rows"] == scan["read"]["rows_returned"] <= 3
     assert found["milliseconds"] >= scan["milliseconds"] >= 0
-    assert scan["read"]["rows_returned"] == 2
     assert scan["read"]["blocks_read"] + scan["read"]["blocks_skipped"] == scan["read"]["blocks"]
 
 

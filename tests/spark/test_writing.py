@@ -227,7 +227,7 @@ def test_what_does_not_fit_is_said_before_a_task_starts(
             table
         )
     with pykudu_sql.connect(table) as conn:
-        conn.execute("CREATE TABLE n (id BIGINT, v STRING, PRIMARY KEY (id) NON UNIQUE)")
+        conn.execute("CREATE TABLE n (id BIGINT, v STRING, NON UNIQUE PRIMARY KEY (id))")
         conn.commit()
     with pytest.raises(NotSupportedError, match="hidden counter"):
         write_table(frame, table, "n")
