@@ -78,7 +78,6 @@ _ENCODING_NAMES = {
     "PREFIX": Encoding.PREFIX_ENCODING,
     **{str(encoding): encoding for encoding in Encoding},
 }
-_QUOTES = '`"'
 _COMPRESSION_NAMES = {
     "DEFAULT": Compression.DEFAULT_COMPRESSION,
     "NONE": Compression.NO_COMPRESSION,
@@ -98,8 +97,7 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
     position = source_position(text, node.start)
     check_not_system(node.name, position)
     node = replace(node, name=context.catalog.full_name(node.name))
-    if "." in node.name and text[node.start] not in _QUOTES:
-        _check_database(node.name, position, context)
+    _check_database(node.name, position, context)
     check_properties(dict(node.properties))
     if node.like is not None:
         return _create_like(node, text, context)

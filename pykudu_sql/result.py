@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.dbapi.types import SqlType
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.row_result import RowError
 from pykudu_sql.storage.common.types import MAX_DATE, MIN_DATE, DataType
 from pykudu_sql.storage.errors import ValueOutOfRangeError

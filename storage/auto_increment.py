@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.executor.conflicts import proposed_rows, target_scan_of
@@ -35,6 +34,7 @@ from pykudu_sql.planner.change_plans import (
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome, TableResult
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import constant_array, plain
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_columns
 from pykudu_sql.storage.common.row_result import RowResults, joined

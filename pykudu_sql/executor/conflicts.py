@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writes import insert_operations
@@ -19,6 +18,7 @@ from pykudu_sql.planner.query_plans import Query, Scan
 from pykudu_sql.planner.template import PredicateTemplate, all_of
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import array_to_cells, constant_array, plain
 from pykudu_sql.storage.common.column_predicate import NEVER, Comparison, InList, Op
 from pykudu_sql.storage.errors import IntegrityError

@@ -4,11 +4,11 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import Scan
 from pykudu_sql.planner.query_plans import HistoryWindow
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.column_predicate import Predicate
 from pykudu_sql.storage.common.history_columns import HistoryKind
 from pykudu_sql.storage.common.hybrid_time import LOGICAL_BITS

@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.engine.query_engine import Relation
 from pykudu_sql.executor.scans import prepared_scan, relation_of
@@ -27,6 +26,7 @@ from pykudu_sql.planner.plan import Query, Scan
 from pykudu_sql.planner.query_plans import JoinFilter
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.planner.value import ParameterValues
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.column_predicate import InList, Predicate
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema

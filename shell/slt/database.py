@@ -1,5 +1,6 @@
 """The database under test: named connections over one directory, through any DB-API driver."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,9 @@ class DbConnection(Protocol):
         """Give it up."""
 
 
+_SESSION_STATEMENT = re.compile(r"\s*(?:USE|(?:RESET|SET)\s+(?P<name>\w+))\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Driver:
     """A DB-API module as the runner needs it.
@@ -79,6 +83,7 @@ class Database:
     path: Path
     settings: dict[str, Any] = field(default_factory=dict)
     _connections: dict[str, DbConnection] = field(default_factory=dict)
+    _session: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def execute(self, sql: str, connection: str = "") -> Outcome:
         """Run one statement on a named connection, which is opened at its first use."""
@@ -86,6 +91,9 @@ class Database:
             cursor = self._connection(connection).cursor()
             try:
                 cursor.execute(sql)
+                if setting := _SESSION_STATEMENT.match(sql):
+                    name = setting["name"] or "database"
+                    self._session.setdefault(connection, {})[name.lower()] = sql
                 if cursor.description is None:
                     return Done(cursor.rowcount)
                 return Done(cursor.rowcount, cursor.fetchall(), len(cursor.description))
@@ -98,7 +106,10 @@ class Database:
 
     def _connection(self, name: str) -> DbConnection:
         if name not in self._connections:
-            self._connections[name] = self.driver.connect(self.path, self.settings)
+            opened = self.driver.connect(self.path, self.settings)
+            self._connections[name] = opened
+            for statement in self._session.get(name, {}).values():
+                opened.cursor().execute(statement)
         return self._connections[name]
 
     @property
@@ -120,7 +131,11 @@ class Database:
         return self.driver.snapshot(self._connection(connection))
 
     def close(self) -> None:
-        """Close every connection; the next statement opens the database again."""
+        """Close every connection; the next statement opens the database again.
+
+        What a script set for its session is set again then: closing is the runner's doing, which
+        the script is not to notice.
+        """
         while self._connections:
             _, connection = self._connections.popitem()
             connection.close()

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.storage.cfile.zone_map import Mask, ZoneMap, object_array
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import wide_bounds
 from pykudu_sql.storage.common.types import DataType
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import cells_to_array, plain
 from pykudu_sql.storage.common.column_predicate import Comparison, InList, Op, Predicate
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys

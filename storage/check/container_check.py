@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.container import ContainerReader
 from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding, guarded
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import fixed_view, plain, wide_bounds
 from pykudu_sql.storage.common.types import Cell
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import fixed_view
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.schema import ColumnSchema

@@ -11,8 +11,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import validity
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types import MAX_CELL_BYTES, Cell

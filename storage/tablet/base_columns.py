@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.predicate_eval import evaluate
 from pykudu_sql.storage.common.row_filter import FilterStep
 from pykudu_sql.storage.common.scan_stats import ScanStats

@@ -8,8 +8,8 @@ dictionaries: the patch's words are appended to the dictionary where they are ne
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import fixed_view, from_fixed
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.tablet.delta_store import ColumnPatch

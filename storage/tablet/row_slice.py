@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import combine, plain
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.tablet.delta_store import (

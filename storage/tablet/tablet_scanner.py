@@ -17,8 +17,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.predicate_eval import evaluate
 from pykudu_sql.storage.common.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.scan_stats import ScanStats

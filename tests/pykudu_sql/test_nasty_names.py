@@ -5,7 +5,7 @@ import pytest
 import pykudu_sql
 
 NAMES = [
-    'double"quote', "back`tick", "it's", "a b", "a;b", "--", "a\nb", ".", "a.b", "../../etc/passwd",
+    'double"quote', "back`tick", "it's", "a b", "a;b", "--", "a\nb", ".", "../../etc/passwd",
     "select", "table", "null", "count(*)", "1a", "?", ":n", "$1", "__scan_0", "rowid", " ",
     "\u202e", "日本", "😀", "É", "İ", "ß", "Upper", "x" * 256, "é" * 128,
 ]  # fmt: skip
@@ -32,6 +32,16 @@ def test_a_quoted_name_works_in_every_statement(name: str) -> None:
         connection.execute(f"DROP TABLE {quoted}")
         connection.execute(statement)
         assert connection.execute(f"SELECT count(*) FROM {quoted}").fetchall() == [(0,)]
+
+
+def test_a_dot_within_a_quoted_name_divides_database_and_table_as_in_kudu() -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        with pytest.raises(pykudu_sql.ProgrammingError, match="database 'a' does not exist"):
+            connection.execute('CREATE TABLE "a.b" ("a.b" INT PRIMARY KEY)')
+        connection.execute("CREATE DATABASE a")
+        connection.execute('CREATE TABLE "a.b" ("a.b" INT PRIMARY KEY)')
+        connection.execute('INSERT INTO a.b ("a.b") VALUES (1)')
+        assert connection.execute('SELECT "a.b" FROM "a.b"').fetchall() == [(1,)]
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)

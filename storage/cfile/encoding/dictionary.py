@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.common.arrays import plain
 
 _SAMPLE_ROWS = 16 * 1024
