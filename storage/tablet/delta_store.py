@@ -184,11 +184,15 @@ def merge_redo(parts: Sequence[Deltas]) -> Deltas:
 
 
 def merge_undo(parts: Sequence[Deltas]) -> Deltas:
-    """UNDO batches, given from the newest back, as one."""
+    """UNDO batches as one; of one column, those of a later batch are the older ones.
+
+    Batches of different columns overlap in time: a major delta compaction of one column writes the
+    way back over its updates alone, and the REDO of the others, older or newer, is turned later.
+    """
     joined = append_deltas(parts)
     if sum(len(part) > 0 for part in parts) <= 1:
         return joined
-    return reorder(joined, np.argsort(joined.ordinals, kind="stable"))
+    return reorder(joined, np.lexsort((~joined.timestamps, joined.ordinals)))
 
 
 def append_deltas(parts: Sequence[Deltas]) -> Deltas:

@@ -10,12 +10,14 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
 from pykudu_sql.storage.tablet.flush import flush_delta_store, flush_memrowset
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
@@ -118,7 +120,7 @@ def operate(subject: Subject, draw: st.DataObject) -> None:
     if draw.draw(st.booleans()):
         for rowset in tablet.components.tree.rowsets:
             flush_delta_store(tablet, rowset, host)
-    names = ["flush", "minor", "major", "major", "undo", "rowsets", "mark", "reopen"]
+    names = ["flush", "minor", "major", "major", "merge", "undo", "rowsets", "mark", "reopen"]
     name = draw.draw(st.sampled_from(names))
     columns = draw.draw(st.lists(st.sampled_from([1, 2, 3]), min_size=1, unique=True))
     rowsets = tablet.components.tree.rowsets
@@ -129,6 +131,8 @@ def operate(subject: Subject, draw: st.DataObject) -> None:
         subject.open()
     elif name == "flush":
         flush_memrowset(tablet, host)
+    elif name == "merge" and rowsets:
+        compact_rowsets(tablet, rowsets, host)
     elif name == "undo":
         collect_undo(tablet, host)
     elif name == "rowsets":
@@ -156,6 +160,24 @@ def test_operations_on_deltas_change_nothing_that_a_snapshot_sees(draw: st.DataO
     subject.store.close()
     subject.open()
     subject.check()
+    subject.store.close()
+
+
+def test_a_rows_way_back_is_in_the_order_of_time_though_columns_moved_one_by_one() -> None:
+    subject = Subject()
+    subject.write(RowOpKind.INSERT, [{0: key, 1: 0, 2: "x", 3: 0} for key in range(KEYS)])
+    flush_memrowset(subject.tablet, subject.host)
+    for value in range(1, 5):
+        subject.write(RowOpKind.UPDATE, [{0: 1, 1: value}])
+        subject.write(RowOpKind.UPDATE, [{0: 1, 3: value}])
+    subject.write(RowOpKind.DELETE, [{0: 2}])
+    (rowset,) = subject.tablet.components.tree.rowsets
+    flush_delta_store(subject.tablet, rowset, subject.host)
+    assert compact_major(subject.tablet, rowset, [1], subject.host) == 1
+    subject.check()
+    compact_rowsets(subject.tablet, subject.tablet.components.tree.rowsets, subject.host)
+    subject.check()
+    assert list(DatabaseCheck(subject.env, "/db", quick=False).run()) == []
     subject.store.close()
 
 
