@@ -25,6 +25,7 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+from pykudu_sql.storage.moment_reserve import MomentReserve
 from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, encode_commit
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.mvcc import MvccManager
@@ -87,6 +88,7 @@ class Committer:
         self.counters = CommitCounters()
         self._log = log
         self._record = record
+        self._moments = MomentReserve(record)
         self._check_manifest = check_manifest
         self._read_only = read_only
         self._history_mark = history_mark
@@ -122,10 +124,22 @@ class Committer:
             )
         if bound <= self.mvcc.bound:
             return
+        self._cover(bound)
         clock.update(bound)
         with self.lock:
             pass  # a commit that had its time already is now known to MVCC; later ones lie behind
         self.mvcc.wait_for(bound)
+
+    def tell(self) -> int:
+        """A moment to be told: after every commit that is visible, and before every later one."""
+        moment = self.clock.now()
+        self._cover(moment)
+        return moment
+
+    def _cover(self, moment: int) -> None:
+        """See that a moment never comes again; a process that only reads commits nothing."""
+        if not self._read_only:
+            self._moments.cover(moment)
 
     def close(self) -> None:
         """Let the commit that is being applied end, and refuse all others from here on."""
@@ -225,6 +239,8 @@ class Committer:
             self._record(
                 {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": tablets} | done
             )
+        elif not rows:
+            self._cover(timestamp)  # it changes nothing and is not written down
         self.mvcc.assign(timestamp)
         for source, (writes, keys, targets) in zip(pending, resolved, strict=True):
             source.tablet.apply(writes, keys, timestamp, sequence, targets)

@@ -106,9 +106,13 @@ class _Reading:
     is_behind: bool
 
     def manifest_moved_on(self) -> bool:
-        """Whether there are edits that the view does not know; seals are none."""
+        """Whether there are edits that change what is seen; seals and reserves do not."""
         manifest = self.manifest
-        return manifest.has_changed() and (manifest.was_replaced() or bool(manifest.read_more()))
+        if not manifest.has_changed():
+            return False
+        return manifest.was_replaced() or any(
+            edit.get("op") != "reserve" for edit in manifest.read_more()
+        )
 
     def close(self) -> None:
         """Close the logs."""

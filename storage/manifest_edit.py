@@ -160,6 +160,7 @@ _EDITS: Mapping[str, Mapping[str, Shape]] = MappingProxyType(
         "forgotten": {"since": _TIME, "tablets": _is_times},
         "snapshot": {"ts": _TIME, "name": _is_text, "bound": _TIME, "comment": _is_text},
         "drop_snapshot": {"name": _is_text},
+        "reserve": {"until": _TIME},
         "clock": {"ts": _TIME},
         "done": _DONE,
         "database": {"history_max_age": _optional(_is_age)},

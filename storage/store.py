@@ -162,7 +162,8 @@ class Store:
     def _serve(self, log: WriteAheadLog | ReadOnlyLog, bound: int) -> None:
         """Set up what transactions need over the tablets, all commits below a bound visible."""
         clock = HybridClock(self.options.wall)
-        clock.update(bound)
+        # A reader's "now" is not to be ahead: what it reads of the future could still change.
+        clock.update(bound if self.options.read_only else max(bound, self._state.reserved))
         read_only = self.options.read_only
         mvcc = MvccManager(bound)
         self.history = History(clock, SnapshotRegistry(lambda: mvcc.bound), lambda: self._state)
@@ -299,6 +300,10 @@ class Store:
         """A hybrid time after every commit that is visible, and before every later one."""
         return self._committer.clock.now()
 
+    def tell(self) -> int:
+        """The same to be kept by somebody: see `Committer.tell`."""
+        return self._committer.tell()
+
     def begin(self) -> "Transaction":
         """A transaction at the newest snapshot."""
         # Reading and writing rows is much code, which `SELECT 1` and SHOW do without.
@@ -404,10 +409,6 @@ class Store:
         from pykudu_sql.storage.introspection import column_file_infos
 
         return list(column_file_infos(table, self._tablets))
-
-    def collect_log(self) -> None:
-        """Drop segments of the write-ahead log that nothing in memory needs any more."""
-        self.log_retention.collect()
 
     def collect_files(self) -> int:
         """Unlink files that compactions replaced and nobody reads any more.

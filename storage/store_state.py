@@ -18,7 +18,8 @@ Edits are JSON objects. `op` says which:
                    rewritten: see `CatalogHistory.complete_since` and `StoreState.purged`
     snapshot       ts, name, bound, comment: a snapshot has a name
     drop_snapshot  name: that is gone
-    clock          ts: the database was closed then
+    reserve        until: moments below it may have been told to somebody
+    clock          ts: the database was closed then, and nothing later told
     done           writer, batch: a writer's batches up to this number were committed
     database       history_max_age: seconds that history is kept, -1 for ever, null for the default
 """
@@ -61,6 +62,7 @@ class StoreState:
         history_max_age: seconds that tables keep history unless they say otherwise, -1 for ever;
             None for the default.
         newest: the newest hybrid time that an edit names.
+        reserved: moments below this bound may have been told, though nothing happened then.
         writers: the last batch of each writer that numbers its batches.
     """
 
@@ -73,6 +75,7 @@ class StoreState:
     snapshots: dict[str, NamedSnapshot] = field(default_factory=dict)
     history_max_age: int | None = None
     newest: int = 0
+    reserved: int = 0
     writers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -135,8 +138,10 @@ class StoreState:
                 del self.snapshots[edit["name"]]
             case "done":
                 self.writers[edit["writer"]] = edit["batch"]
+            case "reserve":
+                self.reserved = max(self.reserved, edit["until"])
             case "clock":
-                pass  # only its time counts
+                self.reserved = 0
             case "database":
                 self.history_max_age = edit["history_max_age"]
             case other:
@@ -193,6 +198,7 @@ class StoreState:
         for timestamp in sorted(commits):
             sequence = commits[timestamp]
             yield {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": []}
+        yield {"op": "reserve", "until": self.reserved}
         for named in self.snapshots.values():
             yield named.to_edit()
         for writer, batch in self.writers.items():

@@ -222,7 +222,7 @@ class Connection:
 
     def snapshot_timestamp(self) -> int:
         """This moment as a hybrid timestamp: AS OF it shows all that is committed by now."""
-        return self._session.database.store.now()
+        return self._session.database.store.tell()
 
     def close(self) -> None:
         """Roll back what is open and give the database back.

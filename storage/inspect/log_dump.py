@@ -78,6 +78,8 @@ def _edit(edit: Mapping[str, Any]) -> str:
             return f"snapshot {name_text(str(name))} at {time_text(bound - 1)}"
         case {"op": "drop_snapshot", "name": name}:
             return f"drop snapshot {name_text(str(name))}"
+        case {"op": "reserve", "until": int(time)}:
+            return f"moments told are before {time_text(time)}"
         case {"op": "clock", "ts": int(time)}:
             return f"closed at {time_text(time)}"
         case {"op": "database", "history_max_age": age}:

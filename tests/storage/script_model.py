@@ -113,15 +113,6 @@ class Model:
         self.rows = rows
         self.commits.append(Commit(bound, {k: dict(r) for k, r in rows.items()}, touched))
 
-    def crash(self) -> None:
-        """Forget moments since the last change that is on disk.
-
-        Nothing keeps them over a crash: with a wall clock that went back, new commits may get
-        times below them.
-        """
-        while len(self.commits) > 1 and self.commits[-1].rows == self.commits[-2].rows:
-            del self.commits[-1]
-
     def touched_since(self, begun_at: int) -> set[int]:
         """Keys that commits after the first `begun_at` touched."""
         return set().union(*(commit.touched for commit in self.commits[begun_at:]))

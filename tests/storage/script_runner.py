@@ -357,7 +357,6 @@ class ScriptRunner:
         """What a SIGKILL leaves is what the files hold: a copy of them is opened instead."""
         self._open_transactions = {}
         self._readers = {}
-        self.model.crash()
         self.store.maintenance.pause()
         before = self._folder / f"db{self._generation}"
         self._generation += 1

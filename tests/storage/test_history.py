@@ -453,5 +453,5 @@ def test_commits_of_the_manifest_are_forgotten_with_their_records_in_the_log(
         assert len(store._state.commits) == 2
         store.flush()
         upsert(store, {7: 7})
-        store.collect_log()
+        store.log_retention.collect()
         assert not store._state.commits

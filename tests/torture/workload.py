@@ -87,7 +87,7 @@ def _second_session(store: Store, ledger: Ledger) -> Iterator[Step]:
     yield store.flush
     yield lambda: _collect(store, ledger)
     yield store.collect_files
-    yield store.collect_log
+    yield store.log_retention.collect
     yield lambda: ledger.write(store, RowOpKind.UPSERT, [{0: 1, 1: 80}, {0: 200, 1: 81}])
 
 
