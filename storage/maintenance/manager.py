@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.hybrid_time import wall_micros
@@ -68,20 +67,33 @@ class MaintenanceManager:
         self._flushes_in_a_row = 0
         self._prefers_data = True
         self._thread: threading.Thread | None = None
+        self._made_surveyor: Surveyor | None = None
+        self._made_runner: Runner | None = None
+        # Not the turn: whoever asks what is due ought not to wait for what runs.
+        self._making = threading.Lock()
 
-    @cached_property
+    @property
     def _surveyor(self) -> "Surveyor":
+        """Made once, by whichever thread comes first: it remembers what was merged in vain."""
         # Policies are asked a quarter of a second after the opening, which ought not to wait.
         from pykudu_sql.storage.maintenance.surveyor import Surveyor
 
-        return Surveyor(self._host)
+        with self._making:
+            if self._made_surveyor is None:
+                self._made_surveyor = Surveyor(self._host)
+            return self._made_surveyor
 
-    @cached_property
+    @property
     def _runner(self) -> "Runner":
+        """Made once, and tells the one surveyor what it did."""
         # Flushes and compactions are much code, which an opening that finds none due does without.
         from pykudu_sql.storage.maintenance.runner import Runner
 
-        return Runner(self._host, self._surveyor, self._stop.is_set)
+        surveyor = self._surveyor
+        with self._making:
+            if self._made_runner is None:
+                self._made_runner = Runner(self._host, surveyor, self._stop.is_set)
+            return self._made_runner
 
     def start(self) -> None:
         """Start the thread."""
