@@ -160,6 +160,7 @@ def fails_once(folder: str) -> object:
     return step
 
 
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 def test_a_task_tried_again_writes_its_rows_once(
     spark: SparkSession, table: str, tmp_path: Path
 ) -> None:
