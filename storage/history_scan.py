@@ -44,6 +44,7 @@ from pykudu_sql.storage.tablet.version_scan import (
 )
 
 SHARE_VERSION = 1
+_LOOKS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,29 @@ def plan_changes(
     store: Store, table: TableInfo, low: int, high: int, column_ids: Sequence[int]
 ) -> tuple[ChangeShare, ...]:
     """The shares that together are `scan_changes`, one a tablet; see there."""
+    follow(store, high)
     store.settle(high)
     store.history.hold((table,), low)
     return tuple(
         ChangeShare(table.id, tablet, low, high, tuple(column_ids))
         for tablet in range(len(table.tablets))
     )
+
+
+def follow(store: Store, bound: int) -> None:
+    """See the commits below a bound that was readable in another process, in a store that reads.
+
+    A view just opened may end before it, if the writer was at work meanwhile; edits that keep a
+    later view behind are younger than the bound. Where no commit came close to the bound, the looks
+    end without reaching it, and cost a few small reads each.
+
+    Raises:
+        CorruptionError, DiskError: a file cannot be read.
+    """
+    for _ in range(_LOOKS):
+        if store.history.snapshots.hold_newest().bound >= bound:
+            return
+        store.refresh()
 
 
 def read_share(store: Store, share: ChangeShare) -> Iterator[pa.RecordBatch]:
@@ -115,6 +133,7 @@ def read_share(store: Store, share: ChangeShare) -> Iterator[pa.RecordBatch]:
         HistoryPurgedError: history does not reach back so far, or the table was purged.
         CorruptionError, DiskError: a file cannot be read.
     """
+    follow(store, share.high)
     table = store.catalog_at(share.high).by_id.get(share.table_id)
     if table is None or share.tablet >= len(table.tablets):
         raise HistoryPurgedError(f"table {share.table_id} of a share of a history scan is gone")

@@ -1,7 +1,7 @@
 """`format("pykudu")`: what Spark asks first, and whom it is sent to.
 
 Spark makes this object in worker processes of the driver and pickles it from one to the next; only
-`schema`, `reader` and the writers are called. See `options` for what may be given. Each of these
+`schema`, the readers and the writers are called. See `options` for what may be given. Each of these
 processes loads no more of the house than it needs.
 """
 
@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
+from pykudu_sql.storage.errors import ProgrammingError
+
 if TYPE_CHECKING:
+    from pykudu_sql.spark.change_reader import PykuduChangeReader
     from pykudu_sql.spark.reader import PykuduReader
+    from pykudu_sql.spark.stream_reader import PykuduStreamReader
     from pykudu_sql.spark.writer import PykuduStreamWriter, PykuduWriter
 
 
@@ -30,24 +34,64 @@ class PykuduDataSource(DataSource):
             Error: there is no such database, table or column.
         """
         from pykudu_sql.spark.arrow_types import spark_schema
+        from pykudu_sql.spark.change_options import wants_changes
         from pykudu_sql.spark.options import ReadOptions
         from pykudu_sql.spark.read_plan import read_planner
 
+        if wants_changes(self.options):
+            return self._change_schema()
         with read_planner(ReadOptions.of(self.options)) as planner:
             # Spark passes this object on to `reader`: what is planned later reads the same moment.
             self.options["asof"] = str(planner.bound - 1)
             return spark_schema(planner.columns())
 
-    def reader(self, schema: StructType) -> "PykuduReader":
-        """The reader of some columns.
+    def _change_schema(self) -> StructType:
+        """The columns of the change feed. A batch ends at this moment unless another was given."""
+        from pykudu_sql.spark.change_feed import ChangeFeed
+        from pykudu_sql.spark.change_options import ChangeOptions
+
+        options = ChangeOptions.of(self.options)
+        feed = ChangeFeed(options)
+        try:
+            ending = options.ending
+            bound = feed.newest() if ending is None else feed.bound_of(ending)
+            self.options["endingtimestamp"] = str(bound - 1)
+            return feed.schema(bound)
+        finally:
+            feed.close()
+
+    def reader(self, schema: StructType) -> "PykuduReader | PykuduChangeReader":
+        """The reader of some columns, of rows or of changes.
 
         Args:
             schema: what `schema` gave, or what the user asked for.
         """
+        from pykudu_sql.spark.change_options import ChangeOptions, wants_changes
+        from pykudu_sql.spark.change_reader import PykuduChangeReader
         from pykudu_sql.spark.options import ReadOptions
         from pykudu_sql.spark.reader import PykuduReader
 
+        if wants_changes(self.options):
+            return PykuduChangeReader(ChangeOptions.of(self.options), schema)
         return PykuduReader(ReadOptions.of(self.options), schema)
+
+    def streamReader(self, schema: StructType) -> "PykuduStreamReader":
+        """The reader of a stream of changes.
+
+        Raises:
+            ProgrammingError: changes were not asked for.
+        """
+        from pykudu_sql.spark.change_options import ChangeOptions, wants_changes
+        from pykudu_sql.spark.options import Place
+        from pykudu_sql.spark.stream_reader import PykuduStreamReader
+
+        if not wants_changes(self.options):
+            raise ProgrammingError(
+                f"a stream of table '{Place.of(self.options).table}' is of its changes",
+                hint='say so with .option("readChangeFeed", "true"); the columns _change_type '
+                "and _commit_timestamp come with it",
+            )
+        return PykuduStreamReader(ChangeOptions.of(self.options), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> "PykuduWriter":
         """The writer of one DataFrame.

@@ -80,17 +80,15 @@ class ReadOptions:
             ProgrammingError: the table or the path is missing.
             InvalidValueError: a value does not fit.
         """
-        columns = options.get("columns")
-        names = None
-        if columns is not None:
-            names = tuple(name.strip().lower() for name in columns.split(","))
-        split = _natural(options, "splitbytes", "splitBytes", SPLIT_BYTES)
+        split = options.get("splitbytes")
         return cls(
             Place.of(options),
-            names,
+            names_option(options),
             options.get("where") or None,
             options.get("asof") or None,
-            max(_LEAST_SPLIT, split),
+            SPLIT_BYTES
+            if split is None
+            else max(_LEAST_SPLIT, natural_option(split, "splitBytes", "bytes")),
         )
 
 
@@ -144,12 +142,27 @@ def operation_of(text: str) -> RowOpKind:
         ) from error
 
 
-def _natural(options: Mapping[str, str], name: str, shown: str, default: int) -> int:
-    text = options.get(name)
-    if text is None:
-        return default
+def names_option(options: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The names that the option `columns` gives; None when it is not given."""
+    columns = options.get("columns")
+    if columns is None:
+        return None
+    return tuple(name.strip().lower() for name in columns.split(","))
+
+
+def natural_option(text: str, name: str, unit: str) -> int:
+    """The value of an option that is a number above 0.
+
+    Args:
+        text: as it was given.
+        name: of the option.
+        unit: what is counted, for the message.
+
+    Raises:
+        InvalidValueError: it is none.
+    """
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise InvalidValueError(
-            f"option '{shown}' is {text!r:.40}, not a number of bytes", hint=f"{shown}=33554432"
+            f"option '{name}' is {text!r:.40}, not a number of {unit}", hint=f"{name}=33554432"
         )
     return int(text)

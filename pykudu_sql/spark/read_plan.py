@@ -8,17 +8,14 @@ embedded engine, so no row comes that does not match.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from pykudu_sql.database import Database
 from pykudu_sql.planner.context import PlanContext, PlanSettings
-from pykudu_sql.planner.history_commands import snapshot_bound
-from pykudu_sql.planner.moment import moment_bound
 from pykudu_sql.planner.plan import Query, Scan
 from pykudu_sql.planner.row_condition import plan_condition
 from pykudu_sql.planner.template import bind_predicate
-from pykudu_sql.result import python_values
 from pykudu_sql.settings import DatabaseSettings
+from pykudu_sql.spark.moments import Moments
 from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.residual import Residual
 from pykudu_sql.storage.catalog import TableInfo
@@ -59,33 +56,15 @@ class ReadPlanner:
             InvalidValueError, SnapshotInFutureError: `asOf` is no moment of the past.
         """
         self._store = database.store
-        self._engine = database.new_engine()
         self._options = options
-        now = self._store.now()
-        self._context = PlanContext(
-            self._store.catalog,
-            self._store.catalog_at,
-            lambda: now,
-            self._evaluate,
-            snapshots=self._store.definitions.snapshots,
-        )
+        moments = Moments(database)
+        self._context = moments.context
         if options.as_of is None:
             self.bound = self._store.history.snapshots.hold_newest().bound
         else:
-            self.bound = self._bound_of(options.as_of)
+            self.bound = moments.bound_of(options.as_of)
             self._store.settle(self.bound)
         self.table: TableInfo = self._store.catalog_at(self.bound).table(options.place.table)
-
-    def _evaluate(self, sql: str) -> Any:
-        found = self._engine.execute(sql, {}, ())
-        return python_values(found.table.column(0), found.types[0])[0]
-
-    def _bound_of(self, moment: str) -> int:
-        name = moment.lower()
-        if name in self._context.snapshots:
-            return snapshot_bound(name, self._context, None)
-        is_hybrid = moment.isascii() and moment.isdigit()
-        return moment_bound(int(moment) if is_hybrid else moment, self._context, None)
 
     def columns(self) -> tuple[ColumnSchema, ...]:
         """The columns asked for, in the order asked.
@@ -148,12 +127,22 @@ def read_planner(options: ReadOptions) -> Iterator[ReadPlanner]:
         OperationalError: there is no database.
         CorruptionError, DiskError: it cannot be read.
     """
-    settings = DatabaseSettings(read_only=True, threads=1, block_cache_bytes=16 << 20)
-    database = Database(options.place.path, settings).acquire()
+    database = open_to_read(options.place.path)
     try:
         yield ReadPlanner(database, options)
     finally:
         database.release()
+
+
+def open_to_read(path: str) -> Database:
+    """A database, opened for planning; `release` closes it.
+
+    Raises:
+        OperationalError: there is none.
+        CorruptionError, DiskError: it cannot be read.
+    """
+    settings = DatabaseSettings(read_only=True, threads=1, block_cache_bytes=16 << 20)
+    return Database(path, settings).acquire()
 
 
 def bundles(tokens: Sequence[ScanToken], split_bytes: int) -> tuple[tuple[ScanToken, ...], ...]:

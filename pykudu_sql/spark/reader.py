@@ -6,25 +6,18 @@ joined with itself, or counted with and without a filter, gives wrong rows. Cond
 come by options instead, which belong to one `load()`.
 """
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from pykudu_sql.spark.arrow_types import arrow_schema, chosen_columns, to_spark
-from pykudu_sql.spark.keeper import IDLE_SECONDS, keep_lease
+from pykudu_sql.spark.keeper import keep_lease
 from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.residual import Residual, matching
-from pykudu_sql.storage.errors import CorruptionError, DiskError, OperationalError
-from pykudu_sql.storage.fs.lease import renew
-from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.scan_token import ScanToken, read_token
-
-_RENEW_SECONDS: Final = 10.0
+from pykudu_sql.spark.token_task import read_tokens
 
 
 @dataclass
@@ -89,50 +82,6 @@ class PykuduReader(DataSourceReader):
         """
         # An empty table has no share; Spark asks once all the same, with nothing.
         if isinstance(partition, TokenPartition):
-            claim = _Claim(self._options, partition.lease)
-            for batch in matching(self._rows(partition, claim), partition.residual):
+            rows = read_tokens(self._options.place, partition.tokens, partition.lease)
+            for batch in matching(rows, partition.residual):
                 yield to_spark(batch, partition.schema)
-
-    def _rows(self, partition: TokenPartition, claim: "_Claim") -> Iterator[pa.RecordBatch]:
-        env, path = LocalEnv(), self._options.place.path
-        for text in partition.tokens:
-            claim.renew()
-            try:
-                for batch in read_token(env, path, ScanToken.from_json(text)):
-                    claim.renew()
-                    yield batch
-            except (CorruptionError, DiskError) as error:
-                claim.check(error)
-                raise
-
-
-class _Claim:
-    """The lease of a scan, kept alive while a task reads."""
-
-    def __init__(self, options: ReadOptions, path: str | None) -> None:
-        self._options = options
-        self._path = path
-        self._due = 0.0
-
-    def renew(self) -> None:
-        """Show that the files are read, every few seconds."""
-        now = time.monotonic()
-        if self._path is not None and now >= self._due:
-            self._due = now + _RENEW_SECONDS
-            try:
-                renew(LocalEnv(), self._path)
-            except DiskError as error:
-                raise self._lost() from error
-
-    def check(self, error: Exception) -> None:
-        """Say why a file is not there, if that is because the files were given back."""
-        if self._path is None or not LocalEnv().exists(self._path):
-            raise self._lost() from error
-
-    def _lost(self) -> OperationalError:
-        return OperationalError(
-            f"the snapshot of table '{self._options.place.table}' that this DataFrame was made of "
-            f"is not kept any more: nothing read it for {IDLE_SECONDS:.0f} seconds",
-            hint="load the table again; with the option asOf at the same moment",
-            sqlstate="72000",
-        )

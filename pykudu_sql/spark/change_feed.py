@@ -1,0 +1,238 @@
+"""The changes of one table, planned: which there are, and how tasks share them.
+
+A feed keeps its database open to read and follows it. It plans; rows are read by tasks (see
+`change_task`). What lies between two bounds is the same whenever it is planned, as long as history
+covers it, so a batch that Spark runs again has the same rows.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from pykudu_sql.spark.arrow_types import arrow_schema, chosen_columns, spark_schema
+from pykudu_sql.spark.change_options import ChangeOptions
+from pykudu_sql.spark.change_task import ChangePartition, SnapshotPartition
+from pykudu_sql.spark.keeper import keep_lease
+from pykudu_sql.spark.moments import Moments
+from pykudu_sql.spark.read_plan import bundles, open_to_read
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
+from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.errors import UndefinedTableError
+from pykudu_sql.storage.history_scan import follow, plan_changes, scan_changes
+from pykudu_sql.storage.scan_planner import SPLIT_BYTES, plan_tokens
+from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+
+MOST_TASKS = 32
+TOLD = (
+    StructField(CHANGE_TYPE, StringType(), False),
+    StructField(COMMIT_TIMESTAMP, LongType(), False),
+)
+TOLD_ARROW = pa.schema(
+    [
+        pa.field(CHANGE_TYPE, pa.string(), False),
+        pa.field(COMMIT_TIMESTAMP, pa.int64(), False),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class _Backlog:
+    """The times of changes that were counted and not all given yet.
+
+    Attributes:
+        table_id: whose.
+        until: bound of the commits that were looked at.
+        times: of each change row, sorted, int64[rows].
+    """
+
+    table_id: str = ""
+    until: int = 0
+    times: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+class ChangeFeed:
+    """Plans reads of a table's changes. Used by one thread."""
+
+    def __init__(self, options: ChangeOptions) -> None:
+        """Open the database.
+
+        Raises:
+            OperationalError: there is none.
+            CorruptionError, DiskError: it cannot be read.
+        """
+        self._options = options
+        self._database = open_to_read(options.place.path)
+        self._store = self._database.store
+        self._backlog = _Backlog()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.release()
+
+    def newest(self) -> int:
+        """The bound of the newest snapshot, after a look at what was committed since."""
+        self._store.refresh()
+        return self._store.history.snapshots.hold_newest().bound
+
+    def bound_of(self, moment: str) -> int:
+        """The bound of a moment; see `Moments.bound_of`."""
+        return Moments(self._database).bound_of(moment)
+
+    def named_table(self, bound: int) -> TableInfo:
+        """The table of the options at a bound.
+
+        Raises:
+            UndefinedTableError: there was none.
+        """
+        return self._store.catalog_at(bound).table(self._options.place.table)
+
+    def table(self, table_id: str, bound: int) -> TableInfo:
+        """A table at a bound, by id.
+
+        Raises:
+            UndefinedTableError: it was dropped.
+        """
+        found = self._store.catalog_at(bound).by_id.get(table_id)
+        if found is None:
+            raise UndefinedTableError(
+                f"table '{self._options.place.table}' that this stream is of was dropped",
+                hint="a table made anew under its name needs a stream with a checkpoint of its own",
+            )
+        return found
+
+    def schema(self, bound: int) -> StructType:
+        """The columns wanted and what is told of each change."""
+        table = self.named_table(bound)
+        names = self._options.columns
+        columns = table.schema.columns if names is None else table.schema.project(names)
+        return StructType([*spark_schema(columns).fields, *TOLD])
+
+    def check_history(self, table: TableInfo, bound: int) -> None:
+        """See that history reaches back to a bound.
+
+        Raises:
+            HistoryPurgedError: it does not; the message says how far it does.
+        """
+        self._store.history.hold((table,), bound)
+
+    def follow(self, bound: int) -> None:
+        """See all commits below a bound that an earlier reader of this stream saw."""
+        follow(self._store, bound)
+
+    def has_changes(self, table: TableInfo, bound: int) -> bool:
+        """Whether a commit at or above a bound may have touched a table's rows."""
+        return any(self._store.tablets[info.id].newest >= bound for info in table.tablets)
+
+    def rows_of(self, table: TableInfo, index: int, bound: int) -> int:
+        """About how many rows a tablet has; deleted ones count."""
+        components = self._store.tablets[table.tablets[index].id].components
+        return sum(
+            rowset.meta.rows if isinstance(rowset, DiskRowSet) else rowset.row_count(bound)
+            for rowset in components.rowsets
+        )
+
+    def bound_within(self, table_id: str, low: int, high: int, max_rows: int) -> int:
+        """The bound up to which changes make about so many rows, one commit at least.
+
+        Args:
+            table_id: whose changes.
+            low: commits from this bound on.
+            high: at most up to this one.
+            max_rows: wanted; a commit is never divided.
+
+        Raises:
+            Error: the changes cannot be read; see `scan_changes`.
+        """
+        times = self._times_from(table_id, low, high)
+        if len(times) <= max_rows:
+            return max(low, self._backlog.until)
+        return max(int(times[max_rows]), int(times[0]) + 1)
+
+    def _times_from(self, table_id: str, low: int, high: int) -> npt.NDArray[np.int64]:
+        """The times of the changes that were counted; if all were given, of what came since."""
+        known = self._backlog
+        left = known.times[np.searchsorted(known.times, low) :]
+        if known.table_id == table_id and len(left) and known.until <= high:
+            return left
+        table = self.table(table_id, high)
+        found = [
+            batch.column(1).to_numpy() for batch in scan_changes(self._store, table, low, high, ())
+        ]
+        times = np.sort(np.concatenate([np.empty(0, np.int64), *found]))
+        self._backlog = _Backlog(table_id, high, times)
+        return times
+
+    def changes(
+        self, schema: StructType, table: TableInfo, low: int, high: int
+    ) -> list[ChangePartition]:
+        """The changes by commits at times low <= t < high, shared out.
+
+        Args:
+            schema: the columns that Spark wants.
+            table: as of `high`.
+            low, high: bounds.
+
+        Raises:
+            HistoryPurgedError: history does not reach back to `low`.
+            UndefinedColumnError, InvalidSchemaError: the table has no such column any more.
+        """
+        column_ids, places, expected = self._wanted(schema, table)
+        shares = [s.to_json() for s in plan_changes(self._store, table, low, high, column_ids)]
+        count = min(MOST_TASKS, len(shares))
+        return [ChangePartition(tuple(shares[i::count]), places, expected) for i in range(count)]
+
+    def snapshot(
+        self, schema: StructType, table: TableInfo, bound: int, tablets: range
+    ) -> list[SnapshotPartition]:
+        """The rows of some tablets at a bound, as if they were inserted at that moment.
+
+        Args:
+            schema: the columns that Spark wants.
+            table: as of `bound`.
+            bound: of the snapshot.
+            tablets: indexes of those wanted.
+
+        Raises: as `changes`.
+        """
+        column_ids, places, expected = self._wanted(schema, table)
+        plan = plan_tokens(self._store, table, ScanSpec(column_ids), bound)
+        chosen = {table.tablets[index].id for index in tablets}
+        path = None
+        if plan.lease is not None:
+            path = plan.lease.path
+            keep_lease(plan.lease)
+        tokens = [token for token in plan.tokens if token.tablet_id in chosen]
+        return [
+            SnapshotPartition(tuple(t.to_json() for t in share), path, bound - 1, places, expected)
+            for share in bundles(tokens, SPLIT_BYTES)
+        ]
+
+    def _wanted(
+        self, schema: StructType, table: TableInfo
+    ) -> tuple[tuple[int, ...], tuple[int, ...], pa.Schema]:
+        """Column ids to read, the place of each field wanted among them, and the schema expected.
+
+        Behind the columns read stand the two that tell of the change.
+        """
+        told = {one.name: number for number, one in enumerate(TOLD)}
+        own = StructType([f for f in schema.fields if f.name not in told])
+        columns = chosen_columns(table.name, table.schema.columns, own)
+        # A batch without a column would have no length.
+        column_ids = tuple(c.id for c in columns) or table.schema.key_ids[:1]
+        fields = iter(arrow_schema(own, columns))
+        numbers = iter(range(len(columns)))
+        behind = len(column_ids)
+        places: list[int] = []
+        expected: list[pa.Field] = []
+        for one in schema.fields:
+            if one.name in told:
+                places.append(behind + told[one.name])
+                expected.append(TOLD_ARROW.field(one.name))
+            else:
+                places.append(next(numbers))
+                expected.append(next(fields))
+        return column_ids, tuple(places), pa.schema(expected)

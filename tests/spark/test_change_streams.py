@@ -1,0 +1,188 @@
+"""Streams of changes: the rows of a table, then every change of them, once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+import pykudu_sql
+from pykudu_sql.spark.failures import own_errors
+from pykudu_sql.storage.errors import HistoryPurgedError, ProgrammingError, UndefinedTableError
+
+Rows = list[tuple[object, ...]]
+
+
+@pytest.fixture
+def table(path: str) -> str:
+    """Four rows in three tablets."""
+    run(
+        path,
+        "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING) PARTITION BY HASH (id) PARTITIONS 3",
+        "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')",
+    )
+    return path
+
+
+def run(path: str, *statements: str) -> str:
+    """Do statements, each as a commit; the hybrid time after them."""
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        for statement in statements:
+            conn.execute(statement)
+        return str(conn.snapshot_timestamp())
+
+
+def stream(spark: SparkSession, path: str, **options: str) -> DataFrame:
+    reader = spark.readStream.format("pykudu").option("readChangeFeed", "true")
+    return reader.options(table="t", **options).load(path)
+
+
+def changes(spark: SparkSession, **options: str) -> DataFrameReader:
+    return spark.read.format("pykudu").options(table="t", readChangeFeed="true", **options)
+
+
+@pytest.fixture
+def batches(tmp_path: Path) -> Callable[[DataFrame], list[Rows]]:
+    """Run a stream to its present end on one checkpoint; the rows of each batch."""
+
+    def given(frame: DataFrame) -> list[Rows]:
+        found: list[Rows] = []
+
+        def keep(batch: DataFrame, number: int) -> None:
+            found.append(sorted(tuple(row) for row in batch.collect()))
+
+        writer = frame.writeStream.foreachBatch(keep)
+        writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        query = writer.trigger(availableNow=True).start()
+        with own_errors():
+            query.awaitTermination()
+        return found
+
+    return given
+
+
+def told(rows: Rows) -> Rows:
+    """Rows without the times of their commits."""
+    return [row[:-1] for row in rows]
+
+
+def test_a_stream_gives_the_rows_and_then_each_change_once(
+    spark: SparkSession, table: str, batches: Callable[[DataFrame], list[Rows]]
+) -> None:
+    frame = stream(spark, table)
+    assert frame.columns == ["id", "v", "_change_type", "_commit_timestamp"]
+    (first,) = batches(frame)
+    assert told(first) == [(i, "abcd"[i - 1], "insert") for i in range(1, 5)]
+    assert batches(stream(spark, table)) == []
+    run(
+        table,
+        "UPDATE t SET v = 'B' WHERE id = 2",
+        "FLUSH TABLE t",
+        "DELETE FROM t WHERE id = 3",
+        "INSERT INTO t VALUES (5, 'e')",
+    )
+    (second,) = batches(stream(spark, table))
+    assert told(second) == [
+        (2, "B", "update_postimage"),
+        (2, "b", "update_preimage"),
+        (3, "c", "delete"),
+        (5, "e", "insert"),
+    ]
+    times = [int(str(row[-1])) for row in (*first, *second)]
+    assert max(times[:4]) < min(times[4:]) and len(set(times[4:])) == 3
+
+
+def test_a_batch_has_so_many_rows_but_whole_commits(
+    spark: SparkSession, table: str, batches: Callable[[DataFrame], list[Rows]]
+) -> None:
+    limited = {"maxRowsPerTrigger": "2", "columns": "id"}
+    first = batches(stream(spark, table, **limited))
+    assert len(first) > 1
+    assert sorted(row[0] for rows in first for row in rows) == [1, 2, 3, 4]
+    run(
+        table,
+        "INSERT INTO t VALUES (11, 'x')",
+        "INSERT INTO t VALUES (12, 'x')",
+        "INSERT INTO t VALUES (13, 'x'), (14, 'x'), (15, 'x')",
+        "INSERT INTO t VALUES (16, 'x')",
+    )
+    later = batches(stream(spark, table, **limited))
+    assert [[row[0] for row in rows] for rows in later] == [[11, 12], [13, 14, 15], [16]]
+
+
+def test_a_batch_that_is_run_again_has_the_same_rows(
+    spark: SparkSession,
+    table: str,
+    tmp_path: Path,
+    batches: Callable[[DataFrame], list[Rows]],
+) -> None:
+    first = batches(stream(spark, table))
+    # Spark forgets that the batch was done, as when it is killed before it could note that.
+    (tmp_path / "checkpoint" / "commits" / "0").unlink()
+    (tmp_path / "checkpoint" / "commits" / ".0.crc").unlink(missing_ok=True)
+    run(table, "UPDATE t SET v = 'z' WHERE id = 1", "OPTIMIZE TABLE t FULL")
+    again, later = batches(stream(spark, table))
+    assert [again] == first
+    assert told(later) == [(1, "a", "update_preimage"), (1, "z", "update_postimage")]
+
+
+def test_a_stream_that_runs_on_sees_what_is_committed_meanwhile(
+    spark: SparkSession, table: str, tmp_path: Path
+) -> None:
+    source = stream(spark, table, startingTimestamp=run(table))
+    writer = source.writeStream.format("parquet").trigger(processingTime="200 milliseconds")
+    places = {"path": str(tmp_path / "out"), "checkpointLocation": str(tmp_path / "checkpoint")}
+    query = writer.options(**places).start()
+    try:
+        for number in range(3):
+            run(table, f"INSERT INTO t VALUES ({10 + number}, 'x')")
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    found = spark.read.parquet(str(tmp_path / "out"))
+    assert sorted(row.id for row in found.collect()) == [10, 11, 12]
+
+
+def test_a_start_before_history_is_an_error(
+    spark: SparkSession, table: str, batches: Callable[[DataFrame], list[Rows]]
+) -> None:
+    start = run(table)
+    run(table, "DELETE FROM t WHERE id = 1", "SET DATABASE history_max_age = 0")
+    run(table, "INSERT INTO t VALUES (9, 'x')", "VACUUM")
+    with pytest.raises(HistoryPurgedError, match="its history goes back to"):
+        batches(stream(spark, table, startingTimestamp=start))
+
+
+def test_a_table_made_anew_is_another_stream(
+    spark: SparkSession, table: str, batches: Callable[[DataFrame], list[Rows]]
+) -> None:
+    batches(stream(spark, table))
+    run(table, "DROP TABLE t", "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING)")
+    with pytest.raises(UndefinedTableError, match="was dropped"):
+        batches(stream(spark, table))
+
+
+def test_what_is_no_feed_is_said(spark: SparkSession, table: str) -> None:
+    with own_errors(), pytest.raises(StreamingQueryException, match="readChangeFeed"):
+        plain = spark.readStream.format("pykudu").option("table", "t").load(table)
+        plain.writeStream.format("noop").start().awaitTermination()
+    with pytest.raises(ProgrammingError, match="for the rows of a table"), own_errors():
+        stream(spark, table, where="id = 1")
+
+
+def test_the_changes_between_two_moments_are_a_batch(spark: SparkSession, table: str) -> None:
+    low = run(table)
+    high = run(table, "DELETE FROM t WHERE id = 2")
+    run(table, "DELETE FROM t WHERE id = 3")
+    span = changes(spark, startingTimestamp=low, endingTimestamp=high).load(table)
+    assert told([tuple(row) for row in span.collect()]) == [(2, "b", "delete")]
+    chosen = (
+        changes(spark, startingTimestamp=low)
+        .schema("_change_type string not null, id bigint not null")
+        .load(table)
+    )
+    assert sorted(tuple(row) for row in chosen.collect()) == [("delete", 2), ("delete", 3)]
+    assert chosen.count() == 2
+    with pytest.raises(ProgrammingError, match="need the option 'startingTimestamp'"), own_errors():
+        changes(spark).load(table).count()
