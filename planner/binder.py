@@ -15,9 +15,11 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import display, node_position
 from pykudu_sql.planner.from_clause import CteScope, FromClauses
 from pykudu_sql.planner.functions import check_function
+from pykudu_sql.planner.lineage import is_cut, sealed, settle, united
 from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.names import ambiguous, undefined_alias, undefined_column, unresolved
 from pykudu_sql.planner.sources import (
+    Branch,
     DerivedTable,
     Frame,
     OutputColumn,
@@ -52,7 +54,7 @@ class BoundQuery:
 
     Attributes:
         references: the mentions of stored tables, in the order of the text.
-        owners: the stored table of each column node that has one, by node identity.
+        owners: the source of each column node that has one, by node identity.
         frames: each SELECT with its names.
         stars: each `*` of a SELECT list with the stored tables it covers.
         names: the result's column names.
@@ -61,7 +63,7 @@ class BoundQuery:
     """
 
     references: list[TableReference] = field(default_factory=list)
-    owners: dict[int, TableReference] = field(default_factory=dict)
+    owners: dict[int, Source] = field(default_factory=dict)
     frames: list[tuple[exp.Select, Frame]] = field(default_factory=list)
     stars: list[tuple[exp.Star, list[TableReference]]] = field(default_factory=list)
     names: tuple[str, ...] = ()
@@ -70,6 +72,11 @@ class BoundQuery:
 
     def owner(self, column: exp.Column) -> TableReference | None:
         """The stored table a column belongs to, None for derived ones."""
+        source = self.owners.get(id(column))
+        return source if isinstance(source, TableReference) else None
+
+    def source(self, column: exp.Column) -> Source | None:
+        """The source a column belongs to, None for a name of the SELECT list."""
         return self.owners.get(id(column))
 
 
@@ -115,7 +122,7 @@ class _Binder:
             case exp.Subquery():
                 columns = self.query(node.this, outer, ctes)
                 self._modifiers(node, outer, ctes, columns)
-                return columns
+                return columns if not is_cut(node) else sealed(columns)
             case exp.Values():
                 for row in node.expressions:
                     self.expression(row, Frame(outer), ctes)
@@ -181,12 +188,13 @@ class _Binder:
         self, cte: exp.CTE, name: str, outer: Frame | None, scope: dict[str, Sequence[OutputColumn]]
     ) -> list[OutputColumn]:
         """The first branch says what the columns are; the second may read them."""
-        columns = self.query(cte.this.left, outer, scope)
-        _use(columns)
+        first = self.query(cte.this.left, outer, scope)
+        _use(first)
+        columns = [OutputColumn(column.name) for column in first]
         inner = {**scope, name: renamed(columns, cte.args["alias"])}
         _use(self.query(cte.this.right, outer, inner))
         self._modifiers(cte.this, outer, inner, columns)
-        return [OutputColumn(column.name) for column in columns]
+        return columns
 
     def _set_operation(
         self, node: exp.SetOperation, outer: Frame | None, ctes: CteScope
@@ -198,9 +206,11 @@ class _Binder:
             left = left.this
         columns = self.query(left, outer, ctes)
         _use(columns)
+        branches = [columns]
         for operand in reversed(operands):
             others = self.query(operand, outer, ctes)
             _use(others)
+            branches.append(others)
             if len(others) != len(columns) and not node.args.get("by_name"):
                 raise ProgrammingError(
                     f"{node.key.upper()} of queries with {len(columns)} and {len(others)} columns",
@@ -208,7 +218,8 @@ class _Binder:
                     sqlstate="42601",
                 )
         self._modifiers(node, outer, ctes, columns)
-        return [OutputColumn(column.name) for column in columns]
+        together = united(branches)
+        return sealed(together) if is_cut(node) or node.args.get("by_name") else together
 
     def _modifiers(
         self,
@@ -251,6 +262,7 @@ class _Binder:
         if select.args.get("distinct") is not None:
             self.expression(select.args["distinct"], frame, ctes)
             _use(outputs)
+        settle(select, frame, outputs, self.bound.owners)
         for key in ("into", "locks", "sample", "connect", "match", "laterals", "pivots"):
             for node in _listed(select.args.get(key)):
                 self._check(node)
@@ -261,7 +273,7 @@ class _Binder:
         star = item.this if isinstance(item, exp.Column) else item
         if not isinstance(star, exp.Star):
             self.expression(item, frame, ctes)
-            yield OutputColumn(output_name(item))
+            yield OutputColumn(output_name(item), branches=(self._shown(item, frame),))
             return
         found, covered = frame.star(), list(frame.visible())
         if isinstance(item, exp.Column) and item.table:
@@ -273,7 +285,9 @@ class _Binder:
             raise SyntaxError(
                 "SELECT * needs a FROM clause", position=node_position(star, self._text)
             )
-        columns = [OutputColumn(name, origins) for name, origins in found]
+        columns = [
+            OutputColumn(name, origins, (Branch(frame, *origins[0]),)) for name, origins in found
+        ]
         yield from self._star_changes(star, columns, frame, ctes)
 
     def _star_changes(
@@ -295,11 +309,22 @@ class _Binder:
         new_names = {
             node.this.name.lower(): node.alias for node in _listed(star.args.get("rename"))
         }
+        replaced = {node.alias.lower() for node in _listed(star.args.get("replace"))}
         return [
-            OutputColumn(new_names.get(column.name.lower(), column.name))
+            OutputColumn(
+                new_names.get(column.name.lower(), column.name),
+                branches=(Branch(frame),) if column.name.lower() in replaced else column.branches,
+            )
             for column in columns
             if column.name.lower() not in dropped
         ]
+
+    def _shown(self, item: exp.Expr, frame: Frame) -> Branch:
+        """What an entry of the SELECT list shows, if it is a column as it is."""
+        while isinstance(item, exp.Alias | exp.Paren):
+            item = item.this
+        source = self.bound.source(item) if isinstance(item, exp.Column) else None
+        return Branch(frame, source, item.name.lower()) if source is not None else Branch(frame)
 
     def _column(self, column: exp.Column, frame: Frame, first: Sequence[str]) -> None:
         name = column.name.lower()
@@ -335,8 +360,7 @@ class _Binder:
 
     def _own(self, column: exp.Column, source: Source, name: str) -> None:
         source.use(name)
-        if isinstance(source, TableReference):
-            self.bound.owners.setdefault(id(column), source)
+        self.bound.owners.setdefault(id(column), source)
 
     def _qualified(self, column: exp.Column, frame: Frame) -> Source:
         alias = column.table.lower()

@@ -18,6 +18,7 @@ from pykudu_sql.planner.history_source import (
 from pykudu_sql.planner.moment import may_move, version_bound
 from pykudu_sql.planner.names import undefined_column, with_position
 from pykudu_sql.planner.sources import (
+    Branch,
     DerivedTable,
     Frame,
     JoinStep,
@@ -199,7 +200,11 @@ class FromClauses:
         alias = node.args.get("alias")
         if alias is None or not alias.columns:
             return self._add(frame, reference, node)
-        outputs = [OutputColumn(n, ((reference, n),)) for n in reference.column_names()]
+        within = Frame(sources={reference.alias: reference})
+        outputs = [
+            OutputColumn(n, ((reference, n),), (Branch(within, reference, n),))
+            for n in reference.column_names()
+        ]
         return self._add(frame, DerivedTable(reference.alias, renamed(outputs, alias)), node)
 
     def _history(self, node: exp.Table, alias: str, history: HistorySource, frame: Frame) -> Source:

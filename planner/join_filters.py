@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.binder import BoundQuery
-from pykudu_sql.planner.pushdown import conjuncts, filtered_sides
+from pykudu_sql.planner.condition import conjuncts
+from pykudu_sql.planner.pushdown import filtered_sides
 from pykudu_sql.planner.query_plans import JoinFilter
 from pykudu_sql.planner.sources import Frame, TableReference
 from pykudu_sql.storage.common.schema import ColumnSchema

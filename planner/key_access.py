@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from pykudu_sql.planner.binder import BoundQuery
 from pykudu_sql.planner.comparison import compare
+from pykudu_sql.planner.condition import ConditionReader, conjuncts
 from pykudu_sql.planner.constant import Hole
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.plan import KeyLookup
-from pykudu_sql.planner.pushdown import ConditionReader, conjuncts
 from pykudu_sql.planner.sources import TableReference
 from pykudu_sql.planner.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.common.column_predicate import Comparison, Op

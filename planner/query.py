@@ -24,6 +24,7 @@ from pykudu_sql.planner.pushdown import push_down
 from pykudu_sql.planner.rules import apply_rules
 from pykudu_sql.planner.sources import TableReference
 from pykudu_sql.planner.template import PredicateTemplate
+from pykudu_sql.planner.transitive import with_equalities
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.common.scan_spec import ScanOrder
 from pykudu_sql.storage.common.schema import Schema
@@ -77,7 +78,8 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
         taken: scans of the statement's other queries, whose names come first.
     """
     tree = fold_current(tree, context)
-    predicates, joined = push_down(bound, context), equalities(bound)
+    pushed, joined = push_down(bound, context), equalities(bound)
+    predicates = with_equalities(pushed, joined, bound) if pushed and joined else pushed
     for star, covered in bound.stars:
         _hide_counters(star, covered)
     limit, summary = row_limit(tree, bound), summaries(tree, bound)

@@ -13,6 +13,7 @@ from sqlglot import exp
 from pykudu_sql.planner.query_plans import HistoryWindow
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import DataType
 from pykudu_sql.storage.system_catalog import is_system
 
 
@@ -75,10 +76,18 @@ class OutputColumn:
     Attributes:
         name: as the result shows it; matched in lower case.
         origins: source columns that a `*` brought here, noted as used only when this one is.
+        branches: what it is in each SELECT of the query, where that is known of all of them; see
+            `planner.lineage`.
     """
 
     name: str
     origins: "Origins" = ()
+    branches: tuple["Branch", ...] = ()
+
+    def stored_type(self) -> DataType | None:
+        """The type of the stored columns that it is; None where it is computed."""
+        types = [stored_type(branch.source, branch.name) for branch in self.branches]
+        return types[0] if types else None
 
     def use(self) -> None:
         """Note that the column is needed."""
@@ -88,10 +97,27 @@ class OutputColumn:
 
 @dataclass(eq=False, slots=True)
 class DerivedTable:
-    """A subquery, a WITH query, VALUES or a table function."""
+    """A subquery, a WITH query, VALUES or a table function.
+
+    Attributes:
+        alias: the name its columns are qualified with, lower case.
+        columns: it has.
+        maybe_absent: whether an outer join may put NULLs in place of its rows.
+    """
 
     alias: str
     columns: Sequence[OutputColumn]
+    maybe_absent: bool = False
+
+    @property
+    def frames(self) -> "list[Frame]":
+        """The SELECTs that its rows come from."""
+        return [branch.frame for branch in self.columns[0].branches] if self.columns else []
+
+    def column(self, name: str) -> OutputColumn | None:
+        """The column of a name; None where several have it."""
+        found = [column for column in self.columns if column.name.lower() == name]
+        return found[0] if len(found) == 1 else None
 
     def column_names(self) -> tuple[str, ...]:
         """The columns `*` shows."""
@@ -110,6 +136,31 @@ class DerivedTable:
 
 Source = TableReference | DerivedTable
 Origins = tuple[tuple[Source, str], ...]
+Places = frozenset[tuple[int, str]]
+
+
+@dataclass(eq=False, slots=True)
+class Branch:
+    """What a column of a query is in one of its SELECTs.
+
+    Attributes:
+        frame: of the SELECT.
+        source: whose column it shows as it is; None where a filter on the query's column would not
+            be the same as one on the source's.
+        name: of that column.
+    """
+
+    frame: "Frame"
+    source: Source | None = None
+    name: str = ""
+
+
+def stored_type(source: Source | None, name: str) -> DataType | None:
+    """The type of a source's column, None if it is no stored one."""
+    if isinstance(source, TableReference):
+        return source.column(name).type
+    column = source.column(name) if source is not None else None
+    return None if column is None else column.stored_type()
 
 
 @dataclass(eq=False, slots=True)
@@ -138,6 +189,8 @@ class Frame:
         merged: column names joined by USING or NATURAL, which need no qualifier.
         aliases: names of the SELECT list, lower case.
         steps: how the sources are joined.
+        groups: columns, by source and name, that a filter may be on before rows are gathered in
+            groups as well as behind; None without GROUP BY.
     """
 
     outer: "Frame | None" = None
@@ -146,6 +199,7 @@ class Frame:
     merged: set[str] = field(default_factory=set)
     aliases: set[str] = field(default_factory=set)
     steps: list[JoinStep] = field(default_factory=list)
+    groups: "Places | None" = None
 
     def visible(self) -> Iterator[Source]:
         """The sources whose columns can be named, left to right."""
@@ -187,4 +241,7 @@ def renamed(columns: Sequence[OutputColumn], alias: exp.TableAlias | None) -> li
     for column in columns:
         column.use()
     rest = [column.name for column in columns[len(names) :]]
-    return [OutputColumn(name) for name in (*names, *rest)]
+    return [
+        OutputColumn(name, branches=column.branches)
+        for name, column in zip((*names, *rest), columns, strict=False)
+    ]

@@ -6,7 +6,7 @@ a `*` in it does not grow with the table. Errors inside a view have no place in 
 name the view instead.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from sqlglot import exp
@@ -66,8 +66,12 @@ def put_in_place(
     now = [column.name.lower() for column in columns]
     outputs = list(columns)
     if now != [c.source for c in view.columns] or now != [c.name for c in view.columns]:
-        outputs = [OutputColumn(column.name) for column in view.columns]
-        query = _selected(query, columns, view)
+        by_name = {column.name.lower(): column for column in columns}
+        query = _selected(query, by_name, view)
+        outputs = [
+            OutputColumn(column.name, branches=by_name[column.source].branches)
+            for column in view.columns
+        ]
     placed = exp.Subquery(
         this=query, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     )
@@ -77,9 +81,8 @@ def put_in_place(
     return outputs
 
 
-def _selected(query: exp.Expr, columns: Sequence[OutputColumn], view: ViewInfo) -> exp.Select:
+def _selected(query: exp.Expr, by_name: Mapping[str, OutputColumn], view: ViewInfo) -> exp.Select:
     """A view's columns out of its query's, under the view's names."""
-    by_name = {column.name.lower(): column for column in columns}
     items: list[exp.Expr] = []
     for wanted in view.columns:
         found = by_name.get(wanted.source)
@@ -88,7 +91,7 @@ def _selected(query: exp.Expr, columns: Sequence[OutputColumn], view: ViewInfo) 
         items.append(
             exp.alias_(exp.column(exp.to_identifier(found.name, quoted=True)), wanted.name)
         )
-    for column in columns:
+    for column in by_name.values():
         column.use()
     inner = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("view_query")))
     return exp.Select(expressions=items).from_(inner, copy=False)

@@ -125,7 +125,7 @@ JOINS = [
     ("t asof join u on t.id >= u.t_id where u.id = 3", {}),
     ("t, u where t.id = u.t_id and u.id = 3 and t.a = 1", {"t": "a = 1", "u": "id = 3"}),
     ("t where exists (select 1 from u where u.t_id = t.id and u.id = 3)", {"u": "id = 3"}),
-    ("(select * from t where a = 1) x where x.b = 2", {"t": "a = 1"}),
+    ("(select * from t where a = 1) x where x.b = 2", {"t": "a = 1 AND b = 2"}),
     ("t where a = 1 union all select 1 from u where id = 2", {"t": "a = 1", "u": "id = 2"}),
     ("t join (u right join events e on u.id = e.at) on true where u.name is null", {}),
 ]  # fmt: skip
