@@ -67,16 +67,9 @@ def _column(column: ColumnSchema, schema: Schema) -> str:
     if column.compression is not Compression.DEFAULT_COMPRESSION:
         parts.append(f"COMPRESSION {column.compression}")
     if column.write_default is not None:
-        parts.append(f"DEFAULT {_default(column)}")
+        parts.append(f"DEFAULT {literal(column.write_default, column.type)}")
     if column.block_size != DEFAULT_BLOCK_SIZE:
         parts.append(f"BLOCK_SIZE {column.block_size}")
     if column.comment:
         parts.append(f"COMMENT {quote_string(column.comment)}")
     return " ".join(parts)
-
-
-def _default(column: ColumnSchema) -> str:
-    cell = column.write_default
-    if isinstance(cell, float):
-        return quote_string(repr(cell))  # text keeps every bit, and names infinities
-    return str(cell).upper() if isinstance(cell, bool) else literal(cell, column.type)

@@ -90,8 +90,10 @@ def _columns(preview: Preview, null: str) -> list[_Column]:
     columns = []
     rows = [*preview.head, *preview.tail]
     for i, (name, sql_type) in enumerate(zip(preview.names, preview.types, strict=True)):
-        cells = (null if row[i] is None else escape(to_text(row[i])) for row in rows)
-        texts = (escape(name), escape(sql_type), *cells)
+        values = [null if row[i] is None else to_text(row[i]) for row in rows]
+        if len(preview.names) == preview.total == 1:  # A statement, a plan: text to be read.
+            values = values[0].splitlines() or [""]
+        texts = (escape(name), escape(sql_type), *map(escape, values))
         columns.append(_Column(texts, is_number_type(sql_type), max(map(width, texts))))
     return columns
 

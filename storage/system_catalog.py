@@ -1,8 +1,9 @@
-"""The tables of schema `sys`: what a database tells about itself, as any SELECT can read it.
+"""The tables of `sys` and `information_schema`: what a database tells about itself, for any SELECT.
 
-Their columns are fixed here; `system_tables` fills them. They are no tables of the catalog: nothing
-of them is stored, they cannot be written, and they show the present, whatever moment a session
-reads at. Names and facts follow the pages of Kudu's web UI and its metrics.
+Their columns are fixed here; `system_tables` and `information_schema` fill them. They are no tables
+of the catalog: nothing of them is stored, they cannot be written, and they show the present,
+whatever moment a session reads at. Names and facts of `sys` follow the pages of Kudu's web UI and
+its metrics, those of `information_schema` the SQL standard, as PostgreSQL and DuckDB have it.
 """
 
 import difflib
@@ -17,6 +18,7 @@ from pykudu_sql.storage.errors import ProgrammingError, SourcePosition, Undefine
 from pykudu_sql.storage.namespace import RESERVED_DATABASES, database_of
 
 SCHEMA = "sys"
+INFORMATION_SCHEMA = "information_schema"
 SYSTEM_SCHEMAS = RESERVED_DATABASES
 
 _TYPES = MappingProxyType(
@@ -33,27 +35,27 @@ _IN_TABLET = "table_name text, tablet number"
 _IN_ROWSET = f"{_IN_TABLET}, rowset_id number"
 
 
-def _table(name: str, comment: str, columns: str, key: str) -> TableInfo:
-    """A system table of columns given as `name type, ...`; the key's columns come first."""
+def _table(name: str, comment: str, columns: str, key: str, owner: str = SCHEMA) -> TableInfo:
+    """A system table of columns given as `name type, ...`."""
     pairs = [column.split() for column in columns.split(", ")]
     schema = create_schema(
         [ColumnSchema(0, column, _TYPES[kind]) for column, kind in pairs], key.split(", ")
     )
-    full_name = f"{SCHEMA}.{name}"
+    full_name = f"{owner}.{name}"
     return TableInfo(full_name, full_name, schema, PartitionSchema(), (), comment)
 
 
 _ALL = (
     _table(
         "tables",
-        "every table, with what it holds",
-        "name text, tablets number, rowsets number, live_rows number, disk_bytes number, "
-        "memory_bytes number, comment text, table_id text",
+        "every table, with what it holds, and every view",
+        "name text, database_name text, kind text, tablets number, rowsets number, "
+        "live_rows number, disk_bytes number, memory_bytes number, comment text, table_id text",
         "name",
     ),
     _table(
         "columns",
-        "the columns of every table",
+        "the columns of every table and view",
         "table_name text, name text, position number, type text, nullable flag, key_position "
         "number, immutable flag, hidden flag, default_value text, encoding text, "
         "compression text, block_size number, comment text",
@@ -117,16 +119,69 @@ _ALL = (
     ),
 )
 
-SYSTEM_TABLES: Mapping[str, TableInfo] = MappingProxyType({table.name: table for table in _ALL})
+_OF_TABLE = "table_catalog text, table_schema text, table_name text"
+_OF_CONSTRAINT = "constraint_catalog text, constraint_schema text, constraint_name text"
+
+
+def _standard(name: str, comment: str, columns: str, key: str) -> TableInfo:
+    """A table of `information_schema`, its columns named and ordered as in the SQL standard."""
+    return _table(name, comment, columns, key, INFORMATION_SCHEMA)
+
+
+_STANDARD = (
+    _standard(
+        "schemata",
+        "every database",
+        "catalog_name text, schema_name text, schema_owner text, comment text",
+        "schema_name",
+    ),
+    _standard(
+        "tables",
+        "every table and view",
+        f"{_OF_TABLE}, table_type text, is_insertable_into text, comment text",
+        "table_schema, table_name",
+    ),
+    _standard(
+        "columns",
+        "the columns of every table and view",
+        f"{_OF_TABLE}, column_name text, ordinal_position number, column_default text, "
+        "is_nullable text, data_type text, character_maximum_length number, "
+        "numeric_precision number, numeric_precision_radix number, numeric_scale number, "
+        "datetime_precision number, comment text",
+        "table_schema, table_name, column_name",
+    ),
+    _standard(
+        "views",
+        "every view with its query",
+        f"{_OF_TABLE}, view_definition text, check_option text, is_updatable text",
+        "table_schema, table_name",
+    ),
+    _standard(
+        "table_constraints",
+        "the primary key of every table",
+        f"{_OF_CONSTRAINT}, {_OF_TABLE}, constraint_type text, enforced text",
+        "table_schema, table_name, constraint_name",
+    ),
+    _standard(
+        "key_column_usage",
+        "the columns of every primary key, in its order",
+        f"{_OF_CONSTRAINT}, {_OF_TABLE}, column_name text, ordinal_position number",
+        "table_schema, table_name, column_name",
+    ),
+)
+
+SYSTEM_TABLES: Mapping[str, TableInfo] = MappingProxyType(
+    {table.name: table for table in (*_ALL, *_STANDARD)}
+)
 
 
 def is_system(table: TableInfo) -> bool:
-    """Whether a table is one of schema `sys`."""
+    """Whether a table is one of the system's."""
     return SYSTEM_TABLES.get(table.name) is table
 
 
 def readable_table(catalog: Catalog, name: str) -> TableInfo:
-    """The table of a name, of schema `sys` or of a catalog.
+    """The table of a name, of the system or of a catalog.
 
     Raises:
         UndefinedTableError: there is none; a near name is suggested.
@@ -134,12 +189,13 @@ def readable_table(catalog: Catalog, name: str) -> TableInfo:
     if name in SYSTEM_TABLES or database_of(name) not in SYSTEM_SCHEMAS:
         return SYSTEM_TABLES.get(name) or catalog.table(name)
     near = difflib.get_close_matches(name, SYSTEM_TABLES, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(SYSTEM_TABLES)}"
+    siblings = [n for n in SYSTEM_TABLES if database_of(n) == database_of(name)]
+    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(siblings)}"
     raise UndefinedTableError(f"table '{name}' does not exist", hint=hint)
 
 
 def check_not_system(name: str, position: SourcePosition | None = None) -> None:
-    """Refuse to make, change or write a table of schema `sys`.
+    """Refuse to make, change or write a table of the system.
 
     Args:
         name: of a table, with its schema.

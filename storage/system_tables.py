@@ -1,10 +1,11 @@
-"""The rows of the tables of schema `sys`, gathered from an open store when they are read.
+"""The rows of the system's tables, gathered from an open store when they are read.
 
 Metadata, footers and counters only; no row of a user's table is decoded. Each table is a look at
 the present, not at a snapshot: while others write, two of them may differ by a commit.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from pykudu_sql.storage.common.arrays import cells_to_array
 from pykudu_sql.storage.common.hybrid_time import to_micros
 from pykudu_sql.storage.common.partition_text import bounds_text, partition_text
 from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.information_schema import STANDARD_TABLES, standard_rows
 from pykudu_sql.storage.introspection import (
     TabletInside,
     column_file_infos,
@@ -24,13 +26,14 @@ from pykudu_sql.storage.introspection import (
 )
 from pykudu_sql.storage.maintenance.operation import OperationRun, OperationStats
 from pykudu_sql.storage.metrics import metric_values
+from pykudu_sql.storage.namespace import ViewInfo, database_of
 from pykudu_sql.storage.store import Store
 
 SystemRow = tuple[Cell, ...]
 
 
 def system_rows(store: Store, table: TableInfo) -> pa.Table:
-    """A table of schema `sys` as it is now, all columns.
+    """A table of the system as it is now, all columns.
 
     Args:
         store: to look into.
@@ -50,6 +53,11 @@ def _all_tables(store: Store) -> Sequence[TableInfo]:
     return [tables[name] for name in sorted(tables)]
 
 
+def _all_views(store: Store) -> Sequence[ViewInfo]:
+    views = store.catalog.views
+    return [views[name] for name in sorted(views)]
+
+
 def _all_tablets(store: Store) -> Iterator[tuple[TableInfo, int, TabletInside]]:
     for table in _all_tables(store):
         for place, info in enumerate(table.tablets):
@@ -61,6 +69,8 @@ def _tables(store: Store) -> Iterator[SystemRow]:
         tablets = [inside(store.tablets[info.id]) for info in table.tablets]
         yield (
             table.name,
+            database_of(table.name),
+            "TABLE",
             len(tablets),
             sum(tablet.rowsets for tablet in tablets),
             sum(tablet.live_rows for tablet in tablets),
@@ -69,6 +79,9 @@ def _tables(store: Store) -> Iterator[SystemRow]:
             table.comment,
             table.id,
         )
+    for view in _all_views(store):
+        nothing = (None,) * 5
+        yield view.name, database_of(view.name), "VIEW", *nothing, view.comment, view.id
 
 
 def _columns(store: Store) -> Iterator[SystemRow]:
@@ -90,6 +103,20 @@ def _columns(store: Store) -> Iterator[SystemRow]:
                 str(column.compression),
                 column.block_size,
                 column.comment,
+            )
+    for view in _all_views(store):
+        for place, shown in enumerate(view.columns, 1):
+            yield (
+                view.name,
+                shown.name,
+                place,
+                shown.type,
+                True,
+                None,
+                False,
+                False,
+                *(None,) * 4,
+                shown.comment,
             )
 
 
@@ -250,6 +277,10 @@ def _metrics(store: Store) -> Iterator[SystemRow]:
         yield metric.name, metric.value, metric.unit, metric.description
 
 
+def _standard(name: str, store: Store) -> Iterator[SystemRow]:
+    yield from standard_rows(store.catalog, name)
+
+
 _ROWS: Mapping[str, Callable[[Store], Iterator[SystemRow]]] = MappingProxyType(
     {
         "sys.tables": _tables,
@@ -262,5 +293,6 @@ _ROWS: Mapping[str, Callable[[Store], Iterator[SystemRow]]] = MappingProxyType(
         "sys.maintenance": _maintenance,
         "sys.metrics": _metrics,
         "sys.snapshots": _snapshots,
+        **{name: partial(_standard, name) for name in STANDARD_TABLES},
     }
 )

@@ -6,8 +6,11 @@ them by stepping to the next tuple (Kudu's `common/key_util.cc`): the last colum
 carrying into the one before at its maximum; a string's next is the string and a NUL.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import MAX_CELL_BYTES, Cell, DataType, Kind
@@ -116,6 +119,14 @@ def tuple_text(columns: Sequence[ColumnSchema], cells: Bound) -> str:
 
 def literal(cell: Cell, column_type: DataType) -> str:
     """A cell as a SQL literal that the column's type reads back."""
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float):
+        shortest = str(np.float32(cell) if column_type.kind is Kind.FLOAT else cell)
+        # Only text names infinities and NaN.
+        return shortest if math.isfinite(cell) else f"'{shortest}'"
     if isinstance(cell, bytes):
         return f"X'{cell.hex().upper()}'"
     if isinstance(cell, str):

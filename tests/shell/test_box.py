@@ -54,6 +54,20 @@ def test_wide_characters_line_up_and_dangerous_ones_are_spelled_out() -> None:
     )
 
 
+def test_a_lone_text_of_several_lines_is_drawn_as_lines() -> None:
+    assert box("result", "STRING", [("CREATE TABLE t (\n  id INT\n)",)]) == (
+        "┌──────────────────┐\n"
+        "│ result           │\n"
+        "│ STRING           │\n"
+        "├──────────────────┤\n"
+        "│ CREATE TABLE t ( │\n"
+        "│   id INT         │\n"
+        "│ )                │\n"
+        "└──────────────────┘\n"
+        "1 row"
+    )
+
+
 def test_an_empty_result_still_shows_its_columns() -> None:
     assert box("a", "INT", []) == ("┌─────┐\n│   a │\n│ INT │\n├─────┤\n└─────┘\n0 rows")
 

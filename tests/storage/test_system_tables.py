@@ -7,6 +7,7 @@ from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.namespace import ViewColumn, ViewInfo, new_id
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.system_catalog import SYSTEM_TABLES
 from pykudu_sql.storage.system_tables import system_rows
@@ -29,6 +30,8 @@ def used_store() -> Store:
     store.flush()
     store.write_row(table, RowOpKind.INSERT, {0: 9, 1: "z"})
     store.definitions.create_snapshot("before", None, "of tests")
+    view = ViewInfo(new_id(), "v", "SELECT id FROM t", "default", (ViewColumn("id", "id", "INT"),))
+    store.definitions.put_object(view)
     return store
 
 
@@ -46,7 +49,8 @@ def test_every_table_has_the_columns_it_promises_and_no_null_in_its_key() -> Non
 def test_rows_and_bytes_agree_between_the_tables() -> None:
     with closing(used_store()) as store:
         found = {name: system_rows(store, table) for name, table in SYSTEM_TABLES.items()}
-        (table,) = found["sys.tables"].to_pylist()
+        table, view = found["sys.tables"].to_pylist()
+        assert (table["kind"], view["kind"]) == ("TABLE", "VIEW")
         (tablet,) = found["sys.tablets"].to_pylist()
         rowsets = found["sys.rowsets"].to_pylist()
         deltas = found["sys.delta_files"].to_pylist()
