@@ -47,8 +47,9 @@ lint: $(VENV)/.installed-dev ## ruff, mypy --strict, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-docs: $(VENV)/.installed-dev ## write the examples of docs/sql.md anew from sql_tests/
+docs: $(VENV)/.installed-dev ## write docs/settings.md and the examples of docs/sql.md anew
 	@$(BIN)/python -m tests.sql_reference
+	@$(BIN)/python -m tests.settings_page
 	$(elapsed)
 
 bench: $(VENV)/.installed-dev ## our engine and its peers side by side (ARGS="--only q1,q6 --scale 0.1")

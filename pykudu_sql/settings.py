@@ -1,7 +1,8 @@
 """Settings: one frozen table of names, meanings and rules, and the values in force.
 
-A setting belongs to the open database, and is given to `connect`, or to a session, where `connect`
-and `SET` may choose it.
+A setting belongs to the open database, and is given to `connect`; or to a session, where `connect`
+and `SET` may choose it; or it is remembered by the database itself, where `SET DATABASE` changes it.
+docs/settings.md is built from the table here.
 """
 
 import difflib
@@ -14,6 +15,7 @@ from typing import Any
 
 from pykudu_sql.storage.common.table_properties import MAX_HISTORY_AGE
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
+from pykudu_sql.storage.history import DEFAULT_MAX_AGE
 
 SettingValue = bool | int | str | None
 
@@ -23,6 +25,7 @@ class Scope(StrEnum):
 
     DATABASE = "DATABASE"
     SESSION = "SESSION"
+    REMEMBERED = "REMEMBERED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Setting:
         type: for people.
         read: turns what a user wrote into the value; raises ValueError with the rule.
         summary: what it does.
+        unit: of its number, where it has one.
     """
 
     name: str
@@ -70,10 +74,13 @@ class Setting:
     type: str
     read: Callable[[object], SettingValue]
     summary: str
+    unit: str = ""
 
     @property
     def default(self) -> SettingValue:
         """Its value where nothing else was chosen."""
+        if self.scope is Scope.REMEMBERED:
+            return DEFAULT_MAX_AGE
         owner = DatabaseSettings() if self.scope is Scope.DATABASE else SessionSettings()
         value: SettingValue = getattr(owner, self.name)
         return value
@@ -147,25 +154,14 @@ def _count(least: int, most: int) -> Callable[[object], int]:
     return read
 
 
-def history_age(value: object) -> int:
-    """Seconds for which history is kept; -1 is for ever.
-
-    Args:
-        value: a number of seconds, text such as '7 days', or 'forever'.
-
-    Raises:
-        InvalidValueError: it is none of these.
-    """
+def _history_age(value: object) -> int:
+    """Seconds for which history is kept; -1 is for ever."""
     text = str(value).strip().lower()
     found = re.fullmatch(r"(\d{1,12})\s*([a-z]*?)s?", text)
     if text in ("forever", "-1"):
         return -1
     if found is None or isinstance(value, bool) or found.group(2) not in _SECONDS:
-        raise InvalidValueError(
-            f"history cannot be kept for {value!r:.60}",
-            hint="it takes seconds, text such as '7 days' or '12 hours', or 'forever'",
-            sqlstate="22023",
-        )
+        raise ValueError("seconds, text such as '7 days' or '12 hours', or 'forever'")
     return min(int(found.group(1)) * _SECONDS[found.group(2)], MAX_HISTORY_AGE)
 
 
@@ -182,18 +178,24 @@ _TABLE = (
     Setting("read_only", Scope.DATABASE, "boolean", _boolean, "refuse every write"),
     Setting("threads", Scope.DATABASE, "number", _count(0, 1024),
             "threads that scans and queries use; 0 is one for each processor"),
-    Setting("memory_limit", Scope.DATABASE, "bytes", _size,
-            "memory for sorts, joins and groups, beyond which they go to disk; 0 is 80% of all"),
-    Setting("block_cache_bytes", Scope.DATABASE, "bytes", _size,
-            "memory for decoded blocks of files"),
-    Setting("flush_bytes", Scope.DATABASE, "bytes", _size,
-            "a tablet with more changes than this in memory is flushed in the background"),
-    Setting("rowset_bytes", Scope.DATABASE, "bytes", _size,
-            "a rowset that grows past this on disk is closed and the next one begun"),
-    Setting("log_segment_bytes", Scope.DATABASE, "bytes", _size,
-            "the write-ahead log is cut into segments of about this size"),
-    Setting("write_memory_bytes", Scope.DATABASE, "bytes", _size,
-            "memory for changes of all tablets; at 60% flushing goes before other maintenance"),
+    Setting("memory_limit", Scope.DATABASE, "size", _size,
+            "memory for sorts, joins and groups, beyond which they go to disk; 0 is 80% of all",
+            "bytes"),
+    Setting("block_cache_bytes", Scope.DATABASE, "size", _size,
+            "memory for decoded blocks of files",
+            "bytes"),
+    Setting("flush_bytes", Scope.DATABASE, "size", _size,
+            "a tablet with more changes than this in memory is flushed in the background",
+            "bytes"),
+    Setting("rowset_bytes", Scope.DATABASE, "size", _size,
+            "a rowset that grows past this on disk is closed and the next one begun",
+            "bytes"),
+    Setting("log_segment_bytes", Scope.DATABASE, "size", _size,
+            "the write-ahead log is cut into segments of about this size",
+            "bytes"),
+    Setting("write_memory_bytes", Scope.DATABASE, "size", _size,
+            "memory for changes of all tablets; at 60% flushing goes before other maintenance",
+            "bytes"),
     Setting("maintenance", Scope.DATABASE, "boolean", _boolean,
             "flush, compact and drop old history in the background, not only when asked to"),
     Setting("implicit_primary_key", Scope.SESSION, "boolean", _boolean,
@@ -207,9 +209,13 @@ _TABLE = (
     Setting("row_errors", Scope.SESSION, "text", _row_errors,
             "what a bad row does: 'fail' fails its statement; 'collect' leaves the row out and "
             "reports it in SHOW ROW ERRORS"),
-    Setting("scan_memory_bytes", Scope.SESSION, "bytes", _size,
+    Setting("scan_memory_bytes", Scope.SESSION, "size", _size,
             "a query over one table whose rows take more than this reads them as a stream, "
-            "instead of holding them all"),
+            "instead of holding them all",
+            "bytes"),
+    Setting("history_max_age", Scope.REMEMBERED, "age", _history_age,
+            "how long tables keep history unless they say otherwise, -1 for ever",
+            "seconds"),
 )  # fmt: skip
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType({setting.name: setting for setting in _TABLE})
@@ -236,12 +242,13 @@ def settings_of(given: Mapping[str, object]) -> tuple[DatabaseSettings, SessionS
     """The settings that arguments of `connect` stand for.
 
     Raises:
-        ProgrammingError: no such setting.
+        ProgrammingError: no such setting, or the database remembers it.
         InvalidValueError: a value does not fit.
     """
     chosen: dict[Scope, dict[str, Any]] = {Scope.DATABASE: {}, Scope.SESSION: {}}
     for name, value in given.items():
         setting = find_setting(name)
+        _check_not_remembered(setting)
         chosen[setting.scope][setting.name] = setting.checked(value)
     return DatabaseSettings(**chosen[Scope.DATABASE]), SessionSettings(**chosen[Scope.SESSION])
 
@@ -254,6 +261,7 @@ def with_setting(settings: SessionSettings, name: str, value: object) -> Session
         InvalidValueError: the value does not fit.
     """
     setting = find_setting(name)
+    _check_not_remembered(setting)
     if setting.scope is Scope.DATABASE:
         raise ProgrammingError(
             f"setting '{setting.name}' cannot be changed while the database is open",
@@ -262,3 +270,31 @@ def with_setting(settings: SessionSettings, name: str, value: object) -> Session
         )
     changed: dict[str, Any] = {setting.name: setting.checked(value)}
     return replace(settings, **changed)
+
+
+def remembered_value(name: str, value: object) -> SettingValue:
+    """What `SET DATABASE name = value` has the database remember.
+
+    Raises:
+        ProgrammingError: no such setting, or the database does not remember it.
+        InvalidValueError: the value does not fit.
+    """
+    setting = find_setting(name)
+    if setting.scope is not Scope.REMEMBERED:
+        raise ProgrammingError(
+            f"the database does not remember a setting '{setting.name}'",
+            hint=f"give it to connect(path, {setting.name}=...)"
+            if setting.scope is Scope.DATABASE
+            else f"write SET {setting.name} = ...",
+            sqlstate="55P02",
+        )
+    return setting.checked(value)
+
+
+def _check_not_remembered(setting: Setting) -> None:
+    if setting.scope is Scope.REMEMBERED:
+        raise ProgrammingError(
+            f"setting '{setting.name}' belongs to the database, which remembers it",
+            hint=f"write SET DATABASE {setting.name} = ...",
+            sqlstate="55P02",
+        )

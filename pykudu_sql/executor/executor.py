@@ -58,7 +58,6 @@ from pykudu_sql.planner.plan import (
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome
 from pykudu_sql.settings import with_setting
-from pykudu_sql.storage.errors import ProgrammingError
 
 Prepared = Callable[[ParameterValues], Outcome]
 
@@ -174,15 +173,7 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
 
 
 def _set(state: SessionState, plan: SetOption) -> Outcome:
-    from pykudu_sql.executor import history
-
     name, value = plan.name.lower(), plan.value
-    if name == history.HISTORY_MAX_AGE:
-        raise ProgrammingError(
-            f"setting '{name}' belongs to the database, not to a session",
-            hint=f"write SET DATABASE {name} = ...",
-            sqlstate="55P02",
-        )
     if name == "as_of" and isinstance(value, int):
         value -= 1  # The planner gives the bound of the moment, settings hold the moment.
     state.settings = with_setting(state.settings, name, value)

@@ -3,11 +3,10 @@
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import CreateSnapshot, DropSnapshot, SetDatabase, UndropTable
 from pykudu_sql.result import Header, Outcome, Row, header
-from pykudu_sql.settings import history_age
+from pykudu_sql.settings import remembered_value
 from pykudu_sql.storage.common.hybrid_time import to_micros
 from pykudu_sql.storage.common.types import DataType, Kind
-from pykudu_sql.storage.errors import ProgrammingError
-from pykudu_sql.storage.history import DEFAULT_MAX_AGE, FOR_EVER
+from pykudu_sql.storage.history import FOR_EVER
 
 _TEXT = DataType(Kind.STRING)
 _NUMBER = DataType(Kind.INT64)
@@ -22,7 +21,6 @@ _SNAPSHOTS = header(
 _DROPPED_TABLES = header(
     ("name", _TEXT), ("dropped", _MOMENT), ("kept_until", _MOMENT), ("table_id", _TEXT)
 )
-HISTORY_MAX_AGE = "history_max_age"
 
 
 def create_snapshot(state: SessionState, plan: CreateSnapshot) -> Outcome:
@@ -53,28 +51,9 @@ def undrop_table(state: SessionState, plan: UndropTable) -> Outcome:
 
 def set_database(state: SessionState, plan: SetDatabase) -> Outcome:
     """SET DATABASE: a setting that the database itself remembers."""
-    if plan.name != HISTORY_MAX_AGE:
-        raise ProgrammingError(
-            f"the database does not remember a setting '{plan.name}'",
-            hint=f"it remembers {HISTORY_MAX_AGE}; others are given to connect() or to SET",
-            sqlstate="42704",
-        )
-    age = None if plan.value is None else history_age(plan.value)
-    state.store.definitions.set_history_max_age(age)
+    age = remembered_value(plan.name, plan.value)
+    state.store.definitions.set_history_max_age(None if age is None else int(age))
     return Outcome(message=f"Setting {plan.name} of the database has been changed.")
-
-
-def history_age_row(state: SessionState) -> tuple[str | None, ...]:
-    """The row of SHOW SETTINGS for what the database remembers."""
-    return (
-        HISTORY_MAX_AGE,
-        str(state.store.history.max_age),
-        str(DEFAULT_MAX_AGE),
-        "seconds",
-        "DATABASE",
-        "how long tables keep history unless they say otherwise, -1 for ever; SET DATABASE "
-        "changes it",
-    )
 
 
 def snapshot_rows(state: SessionState) -> tuple[Header, list[Row]]:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from pykudu_sql.executor.history import dropped_table_rows, history_age_row, snapshot_rows
+from pykudu_sql.executor.history import dropped_table_rows, snapshot_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import Describe, Show, ShowKind
 from pykudu_sql.planner.show_create import create_table_sql
 from pykudu_sql.result import Header, Outcome, Row, RowResult, header
-from pykudu_sql.settings import SETTINGS, Scope
+from pykudu_sql.settings import SETTINGS, Scope, Setting
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition import schema_columns
 from pykudu_sql.storage.common.partition_text import (
@@ -83,6 +83,7 @@ _SETTINGS = header(
     ("value", _TEXT),
     ("default", _TEXT),
     ("type", _TEXT),
+    ("unit", _TEXT),
     ("scope", _TEXT),
     ("description", _TEXT),
 )
@@ -276,18 +277,29 @@ _OF_HISTORY: Mapping[ShowKind, Callable[[SessionState], tuple[Header, list[Row]]
 
 
 def _setting_rows(state: SessionState) -> list[tuple[str | None, ...]]:
-    owners = {Scope.DATABASE: state.database_settings, Scope.SESSION: state.settings}
-    return [history_age_row(state)] + [
+    return [
         (
             setting.name,
-            _setting_text(getattr(owners[setting.scope], setting.name)),
+            _setting_text(_value_of(state, setting)),
             _setting_text(setting.default),
             setting.type,
+            setting.unit,
             str(setting.scope),
             setting.summary,
         )
         for setting in SETTINGS.values()
     ]
+
+
+def _value_of(state: SessionState, setting: Setting) -> object:
+    """The value in force."""
+    match setting.scope:
+        case Scope.DATABASE:
+            return getattr(state.database_settings, setting.name)
+        case Scope.SESSION:
+            return getattr(state.settings, setting.name)
+        case Scope.REMEMBERED:
+            return state.store.history.max_age
 
 
 def _setting_text(value: object) -> str | None:
