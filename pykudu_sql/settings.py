@@ -1,7 +1,7 @@
 """Settings: one frozen table of names, meanings and rules, and the values in force.
 
 A setting belongs to the open database, and is given to `connect`; or to a session, where `connect`
-and `SET` may choose it; or it is remembered by the database itself, where `SET DATABASE` changes it.
+and `SET` may choose it; or it is remembered by the database itself: `SET DATABASE` changes it.
 docs/settings.md is built from the table here.
 """
 

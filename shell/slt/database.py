@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -47,9 +48,6 @@ class DbConnection(Protocol):
         """Give it up."""
 
 
-_SESSION_STATEMENT = re.compile(r"\s*(?:USE|(?:RESET|SET)\s+(?P<name>\w+))\b", re.IGNORECASE)
-
-
 @dataclass(frozen=True, slots=True)
 class Driver:
     """A DB-API module as the runner needs it.
@@ -69,9 +67,16 @@ class Driver:
     snapshot: Callable[[Any], int]
 
 
+# Statements whose effect ends with their session.
+_OF_A_SESSION = re.compile(r"\s*(SET(?!\s+DATABASE\b)|RESET(?!\s+DATABASE\b)|USE)\b", re.IGNORECASE)
+
+
 @dataclass(slots=True)
 class Database:
     """A directory with its open connections.
+
+    When a connection is opened again, what its session had chosen (`SET`, `USE`) is chosen anew, so
+    that a script means the same however often the database is closed behind its back.
 
     Attributes:
         driver: opens them.
@@ -83,7 +88,7 @@ class Database:
     path: Path
     settings: dict[str, Any] = field(default_factory=dict)
     _connections: dict[str, DbConnection] = field(default_factory=dict)
-    _session: dict[str, dict[str, str]] = field(default_factory=dict)
+    _chosen: dict[str, list[str]] = field(default_factory=dict)
 
     def execute(self, sql: str, connection: str = "") -> Outcome:
         """Run one statement on a named connection, which is opened at its first use."""
@@ -91,9 +96,8 @@ class Database:
             cursor = self._connection(connection).cursor()
             try:
                 cursor.execute(sql)
-                if setting := _SESSION_STATEMENT.match(sql):
-                    name = setting["name"] or "database"
-                    self._session.setdefault(connection, {})[name.lower()] = sql
+                if _OF_A_SESSION.match(sql):
+                    self._chosen.setdefault(connection, []).append(sql)
                 if cursor.description is None:
                     return Done(cursor.rowcount)
                 return Done(cursor.rowcount, cursor.fetchall(), len(cursor.description))
@@ -106,10 +110,12 @@ class Database:
 
     def _connection(self, name: str) -> DbConnection:
         if name not in self._connections:
-            opened = self.driver.connect(self.path, self.settings)
-            self._connections[name] = opened
-            for statement in self._session.get(name, {}).values():
-                opened.cursor().execute(statement)
+            opened = self._connections[name] = self.driver.connect(self.path, self.settings)
+            for sql in self._chosen.get(name, ()):
+                cursor = opened.cursor()
+                with suppress(self.driver.error):  # The database it used may have gone.
+                    cursor.execute(sql)
+                cursor.close()
         return self._connections[name]
 
     @property
@@ -130,12 +136,13 @@ class Database:
         """The present moment as a hybrid time: behind every commit so far."""
         return self.driver.snapshot(self._connection(connection))
 
-    def close(self) -> None:
-        """Close every connection; the next statement opens the database again.
+    def restart(self) -> None:
+        """Close every connection; sessions that begin later have chosen nothing."""
+        self.close()
+        self._chosen.clear()
 
-        What a script set for its session is set again then: closing is the runner's doing, which
-        the script is not to notice.
-        """
+    def close(self) -> None:
+        """Close every connection; the next statement opens the database again."""
         while self._connections:
             _, connection = self._connections.popitem()
             connection.close()

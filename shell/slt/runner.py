@@ -138,7 +138,7 @@ class Runner:
                 self._database.settings[name] = on
                 return self._physical(record, self._database.close)
             case Restart():
-                return self._physical(record, self._database.close)
+                return self._physical(record, self._database.restart)
             case Flush():
                 return self._physical(record, self._database.flush)
             case Subtest() | Halt():
