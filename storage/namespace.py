@@ -163,7 +163,7 @@ def new_id() -> str:
 def database_of(name: str) -> str:
     """The database that a full name of a table or view stands in."""
     database, dot, own = name.partition(".")
-    return database if dot and own else DEFAULT_DATABASE
+    return database if database and dot and own else DEFAULT_DATABASE
 
 
 def full_name(name: str, database: str) -> str:
