@@ -22,6 +22,7 @@ from typing import Any
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
@@ -32,6 +33,9 @@ from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import Refused, Row, apply, operations, read
 
 KEYS = 40
+# The files are checked after every so many rounds.
+EXAMINED = 20
+Work = Callable[[str, int, Callable[[dict[str, Any]], None]], None]
 
 
 def open_store(path: str) -> Store:
@@ -66,8 +70,12 @@ def statement(rng: random.Random) -> tuple[RowOpKind, list[Row]]:
 
 def write_until_killed(path: str, seed: int, tell: Callable[[dict[str, Any]], None]) -> None:
     """Open and write for ever."""
+    write_for_ever(open_store(path), seed, tell)
+
+
+def write_for_ever(store: Store, seed: int, tell: Callable[[dict[str, Any]], None]) -> None:
+    """Write to a store that is open, until the process is killed."""
     rng = random.Random(seed)
-    store = open_store(path)
     table = store.catalog.table("t")
     tell({"open": True})
     while True:
@@ -94,6 +102,13 @@ def report(path: str, bounds: list[int], tell: Callable[[dict[str, Any]], None])
     states = [read(store.begin(), table, bound) for bound in [*bounds, None]]
     tell({"states": [[list(row.items()) for row in state.values()] for state in states]})
     store.close()
+
+
+def examine(path: str, tell: Callable[[dict[str, Any]], None]) -> None:
+    """Check every file, after an opening that removes those that a killed writer left."""
+    Store(LocalEnv(), path, StoreOptions(threads=1, maintenance=False)).close()
+    findings = DatabaseCheck(LocalEnv(), path, quick=False).run()
+    tell({"findings": [f"{finding.path}: {finding.problem}" for finding in findings]})
 
 
 def in_child(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[int, int]:
@@ -135,8 +150,15 @@ def rows_of(state: list[list[list[Any]]]) -> dict[tuple[Any, ...], Row]:
     return {(row[0],): row for row in rows}
 
 
-def main(folder: str, rounds: int, seed: int) -> dict[str, int]:
-    """Run the rounds; raises AssertionError on the first lost or half-done statement."""
+def main(folder: str, rounds: int, seed: int, work: Work = write_until_killed) -> dict[str, int]:
+    """Run the rounds; raises AssertionError on the first lost or half-done statement.
+
+    Args:
+        folder: an empty one.
+        rounds: how many writers are killed.
+        seed: of what they do and when they are killed.
+        work: what a writer does, given the path, a seed and the pipe to its parent.
+    """
     path = os.path.join(folder, "db")
     pa.array([1])  # loads what pyarrow loads late, once for all children
     pid, reader = in_child(lambda tell: create(path))
@@ -151,13 +173,14 @@ def main(folder: str, rounds: int, seed: int) -> dict[str, int]:
     counts = {"rounds": 0, "acknowledged": 0, "in_flight": 0, "in_flight_kept": 0}
     for number in range(rounds):
         child_seed = rng.randrange(1 << 30)
-        pid, reader = in_child(lambda tell, s=child_seed: write_until_killed(path, s, tell))
+        pid, reader = in_child(lambda tell, s=child_seed: work(path, s, tell))
         heard = b"" if rng.random() < 0.125 else listen(reader, rng.randrange(2, 9))
         time.sleep(rng.uniform(0.0, 0.02 if heard else 0.25))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         pending = None
         for message in drain(reader, heard):
+            assert "failed" not in message, f"round {number}: {message['failed']}"
             if "begin" in message:
                 kind, given = message["begin"]
                 pending = (RowOpKind(kind), [dict(map(tuple, row)) for row in given])
@@ -184,6 +207,10 @@ def main(folder: str, rounds: int, seed: int) -> dict[str, int]:
                 rows = after
         assert now == rows, f"round {number}: acknowledged rows are not all there"
         counts["rounds"] += 1
+        if not counts["rounds"] % EXAMINED:
+            pid, reader = in_child(lambda tell: examine(path, tell))
+            os.waitpid(pid, 0)
+            assert drain(reader) == [{"findings": []}], f"round {number}"
     return counts
 
 

@@ -26,3 +26,12 @@ def test_bulk_inserts_ddl_and_flushes_side_by_side_survive_sigkill_also_of_recov
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout)["rounds"] == 10
+
+
+def test_commits_beside_compactions_of_every_kind_survive_sigkill(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.storage.crash_churn", str(tmp_path), "40", "5"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    counts = json.loads(done.stdout)
+    assert counts["rounds"] == 40
+    assert counts["acknowledged"] > 20
