@@ -39,6 +39,9 @@ subcommands:
   pykudu-sql inspect DB ...   print what lies on disk (pykudu-sql inspect --help)
   pykudu-sql load DB TABLE FILE...      load files into a table, on Spark
   pykudu-sql export DB TABLE FOLDER     write a table to files, on Spark
+  pykudu-sql changes DB TABLE FOLDER    write what commits did to a table's rows, on Spark
+  pykudu-sql backup DB FOLDER           back up all tables, or what changed since, on Spark
+  pykudu-sql restore FOLDER DB          make tables as they were at a backup, on Spark
   pykudu-sql demo [DIR]       load real flight data and tell the whole story
 """
 
@@ -126,6 +129,18 @@ def _dispatch(arguments: list[str]) -> int:
             from pykudu_sql.shell import jobs
 
             return jobs.export(rest)
+        case ["changes", *rest]:
+            from pykudu_sql.shell import jobs
+
+            return jobs.changes(rest)
+        case ["backup", *rest]:
+            from pykudu_sql.shell import backup_jobs
+
+            return backup_jobs.backup(rest)
+        case ["restore", *rest]:
+            from pykudu_sql.shell import backup_jobs
+
+            return backup_jobs.restore(rest)
         case ["demo", *rest]:
             from pykudu_sql.shell.demo import story
 

@@ -1,24 +1,18 @@
-"""`pykudu-sql load` and `export`: the jobs on Spark as commands.
-
-Exit codes: 0 done, 1 failed and nothing changed, 2 the command line is wrong, 130 Ctrl-C.
-"""
+"""`pykudu-sql load`, `export` and `changes`: files into tables and back; see `job_command`."""
 
 import argparse
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pykudu_sql import Error
+from pykudu_sql.shell.job_command import add_pairs, conf, parser_of, run
 
 if TYPE_CHECKING:
     from pykudu_sql.spark.jobs.report import JobReport
 
-_Job = Callable[[], "JobReport"]
-
 
 def load(argv: Sequence[str]) -> int:
     """Run `pykudu-sql load`."""
-    parser = _parser("load", "Load files into a table: all of their rows in one commit, or none.")
+    parser = parser_of("load", "Load files into a table: all of their rows in one commit, or none.")
     add = parser.add_argument
     add("db", metavar="DB", help="directory of the database; made where there is none")
     add("table", metavar="TABLE", help="created from the files where it does not exist")
@@ -29,7 +23,7 @@ def load(argv: Sequence[str]) -> int:
     add("--primary-key", default="", metavar="A,B", help="key of a new table")
     add("--hash", action="append", default=[], metavar="A,B:N", help="hash level of a new table")
     add("--range", metavar="TEXT", help="what follows RANGE in PARTITION BY of a new table")
-    _add_pairs(parser, "--option", "an option of Spark's reader, such as sep=;")
+    add_pairs(parser, "--option", "an option of Spark's reader, such as sep=;")
     chosen = parser.parse_args(argv)
     hashes = tuple(_hash_level(parser, text) for text in chosen.hash)
 
@@ -45,16 +39,16 @@ def load(argv: Sequence[str]) -> int:
             rejects=chosen.rejects,
             layout=layout,
             master=chosen.master,
-            conf=_conf(chosen),
+            conf=conf(chosen),
         )
         return load(chosen.db, chosen.table, chosen.sources, options)
 
-    return _run("load", job)
+    return run("load", job)
 
 
 def export(argv: Sequence[str]) -> int:
     """Run `pykudu-sql export`."""
-    parser = _parser("export", "Write a table, or what it was at some moment, to files.")
+    parser = parser_of("export", "Write a table, or what it was at some moment, to files.")
     add = parser.add_argument
     add("db", metavar="DB", help="directory of the database")
     add("table", metavar="TABLE")
@@ -64,7 +58,7 @@ def export(argv: Sequence[str]) -> int:
     add("--where", metavar="SQL", help="only rows that this condition holds for")
     add("--as-of", metavar="TIME", help="a timestamp, a hybrid timestamp or a snapshot's name")
     add("--overwrite", action="store_true", help="replace the folder if it exists")
-    _add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
+    add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
     chosen = parser.parse_args(argv)
 
     def job() -> "JobReport":
@@ -79,56 +73,45 @@ def export(argv: Sequence[str]) -> int:
             overwrite=chosen.overwrite,
             writer=dict(chosen.option),
             master=chosen.master,
-            conf=_conf(chosen),
+            conf=conf(chosen),
         )
         return export(chosen.db, chosen.table, chosen.target, options)
 
-    return _run("export", job)
+    return run("export", job)
 
 
-def _run(name: str, job: _Job) -> int:
-    try:
-        from pykudu_sql.spark.jobs.spark_errors import told_plainly
-    except ModuleNotFoundError as error:
-        print(f"pykudu-sql {name}: {error}", file=sys.stderr)
-        print("This needs Spark: pip install 'pykudu-sql[spark]'", file=sys.stderr)
-        return 1
-    try:
-        with told_plainly():
-            report = job()
-    except Error as error:
-        print(f"pykudu-sql {name}: {error}", file=sys.stderr)
-        return 1
-    print(f"{name}: {report.text()}")
-    return 0
+def changes(argv: Sequence[str]) -> int:
+    """Run `pykudu-sql changes`."""
+    parser = parser_of("changes", "Write what commits did to the rows of a table to files.")
+    add = parser.add_argument
+    add("db", metavar="DB", help="directory of the database")
+    add("table", metavar="TABLE")
+    add("target", metavar="FOLDER", help="made by this, with one or more files in it")
+    moment = "a timestamp, a hybrid timestamp or a snapshot's name"
+    add("--since", metavar="TIME", required=True, help=f"commits after this moment: {moment}")
+    add("--until", metavar="TIME", help="commits up to this moment; else up to now")
+    add("--format", choices=("parquet", "csv"), default="parquet")
+    add("--columns", metavar="A,B", help="only these, and what is told of each change")
+    add("--overwrite", action="store_true", help="replace the folder if it exists")
+    add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
+    chosen = parser.parse_args(argv)
 
+    def job() -> "JobReport":
+        from pykudu_sql.spark.jobs.changes import ChangesOptions, changes
+        from pykudu_sql.spark.jobs.new_table import names_of
 
-def _parser(name: str, description: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=f"pykudu-sql {name}", description=description, allow_abbrev=False
-    )
-    parser.add_argument("--master", default="local[*]", metavar="URL", help="where Spark runs")
-    _add_pairs(parser, "--conf", "a setting of the Spark session")
-    return parser
+        options = ChangesOptions(
+            until=chosen.until,
+            columns=None if chosen.columns is None else tuple(names_of(chosen.columns)),
+            file_format=chosen.format,
+            overwrite=chosen.overwrite,
+            writer=dict(chosen.option),
+            master=chosen.master,
+            conf=conf(chosen),
+        )
+        return changes(chosen.db, chosen.table, chosen.target, chosen.since, options)
 
-
-def _add_pairs(parser: argparse.ArgumentParser, option: str, text: str) -> None:
-    parser.add_argument(
-        option, action="append", default=[], metavar="NAME=VALUE", type=_pair, help=text
-    )
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
-    return name, value
-
-
-def _conf(chosen: argparse.Namespace) -> dict[str, str]:
-    """The session's settings; a progress line where somebody can see it."""
-    shown = "true" if sys.stderr.isatty() else "false"
-    return {"spark.ui.showConsoleProgress": shown, **dict(chosen.conf)}
+    return run("changes", job)
 
 
 def _hash_level(parser: argparse.ArgumentParser, text: str) -> str:

@@ -46,7 +46,7 @@ class AutoIncrement:
         if not schema.auto_incrementing or not kind.may_insert:
             return operations
         given = operations.columns.get(schema.key_ids[-1])
-        _check_set(table, kind, given is not None)
+        check_counter(table, kind, given is not None)
         if given is None:
             first = self._reserve(table, operations.length)
             numbers = pa.array(np.arange(first, first + operations.length, dtype=np.int64))
@@ -62,7 +62,7 @@ class AutoIncrement:
     ) -> Mapping[int, Cell]:
         """`number` for the cells of one row of a table that counts, of a kind that may insert."""
         counter = table.schema.key_ids[-1]
-        _check_set(table, kind, counter in cells)
+        check_counter(table, kind, counter in cells)
         if counter not in cells:
             return {**cells, counter: self._reserve(table, 1)}
         given = cells[counter]
@@ -106,7 +106,18 @@ def negative_number(table: TableInfo, value: int) -> ValueOutOfRangeError:
     )
 
 
-def _check_set(table: TableInfo, kind: RowOpKind, given: bool) -> None:
+def check_counter(table: TableInfo, kind: RowOpKind, given: bool) -> None:
+    """See that an operation that may insert sets the hidden counter of a table just when it should.
+
+    Args:
+        table: that counts.
+        kind: of the operation.
+        given: whether it sets the counter.
+
+    Raises:
+        ValueOutOfRangeError: an INSERT sets it.
+        NotNullError: an UPSERT does not.
+    """
     column = table.schema.key_columns[-1].name
     if kind.numbers and given:
         raise ValueOutOfRangeError(

@@ -219,6 +219,11 @@ class Definitions:
                 )
             self._record({"op": "drop_snapshot", "name": name})
 
+    @property
+    def history_max_age(self) -> int | None:
+        """Seconds that tables keep history unless they say otherwise; see `set_history_max_age`."""
+        return self._state().history_max_age
+
     def set_history_max_age(self, seconds: int | None) -> None:
         """Say how long tables keep history unless they say otherwise.
 

@@ -3,7 +3,8 @@
 Each file is checked against what its task said and against the write it is for: the table, the
 folder, the number of bytes and their checksum. A file of new rows then becomes a rowset as it is,
 and the commit is one manifest edit. Where a key is there already, or the rows change others, they
-are read back and done as operations of the same transaction. So the commit does all or nothing,
+are read back and done as operations of the same transaction, and so are rows that a hidden counter
+is to number. So the commit does all or nothing,
 its rows have one timestamp, and it stands in conflict with others as any transaction does.
 
 A write is committed at most once: files move out of its folder, and the folder goes at the end. A
@@ -180,6 +181,9 @@ def _take(
         )
     pending = transaction.writes_to(target.table, file.tablet_id)
     rowset = _move_in(env, target, pending, file)
+    if target.is_numbered_later:
+        _insert_numbered(transaction, write, rowset, file)
+        return
     try:
         keys = rowset.base.keys()
         if keys.at(0) != file.min_key or keys.at(len(keys) - 1) != file.max_key:
@@ -187,6 +191,8 @@ def _take(
         changed = set_columns(target.table.schema, target.kind, dict.fromkeys(write.column_ids))
         empty = RowOperations(target.kind, {}, len(keys))
         found = _locate(pending, KeyedOperations(empty, keys, changed.ids, changed.fixed))
+        if target.kind.may_insert:
+            _note_numbers(store, target, rowset)
         if target.kind.may_insert and not found.alive.any():
             pending.stage((rowset,))
             return
@@ -197,6 +203,30 @@ def _take(
         _discard(pending, rowset)
         raise
     _discard(pending, rowset)
+
+
+def _insert_numbered(
+    transaction: Transaction, write: StagedWrite, rowset: DiskRowSet, file: StagedFile
+) -> None:
+    """Insert the rows of a file under numbers of the counter, which may be for other tablets."""
+    table = write.target.table
+    pending = transaction.writes_to(table, file.tablet_id)
+    try:
+        columns = _read(rowset, pending, file)
+    finally:
+        _discard(pending, rowset)
+    del columns[table.schema.key_ids[-1]]
+    transaction.write(table, RowOperations(write.target.kind, columns, file.rows))
+
+
+def _note_numbers(store: Store, target: StageTarget, rowset: DiskRowSet) -> None:
+    """Never give the numbers of rows that bring theirs with them out again."""
+    schema = target.table.schema
+    zone_map = rowset.base.zone_map(schema.key_ids[-1])
+    if schema.auto_incrementing and zone_map is not None:
+        stats = zone_map.column_stats()
+        ends = {schema.key_ids[-1]: pa.array([stats.min, stats.max], pa.int64())}
+        store.auto_increment.number(target.table, RowOperations(target.kind, ends, 2))
 
 
 def _locate(pending: PendingWrites, batch: KeyedOperations) -> Located:

@@ -9,6 +9,9 @@ tasks, late ones.
 A folder lives as long as somebody holds the lock of the file LOCK in it; the next opening for
 writing removes those of which nobody does.
 
+The rows of a table with a hidden counter get their numbers when they are committed; the files hold
+others in their place.
+
 Writers share no counter, so they draw the numbers of their files by lot from a range of its own
 (`STAGED_NUMBERS` to 2**53). The numbers are covered by the files' checksums.
 """
@@ -24,12 +27,13 @@ import google_crc32c
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.auto_increment import check_counter
 from pykudu_sql.storage.bulk_writer import ROWSET_ROWS
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.cfile.container import FileIdentity
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_set
-from pykudu_sql.storage.errors import DataError, LockedError, NotSupportedError
+from pykudu_sql.storage.errors import DataError, LockedError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env, FileLock
 from pykudu_sql.storage.table import assign, complete, set_columns
@@ -173,19 +177,32 @@ class StageTarget:
         """See that rows of some columns can be written so.
 
         Raises:
-            NotSupportedError: the table's hidden counter numbers its rows.
             NotNullError, ProgrammingError: the columns do not fit the operation.
+            ValueOutOfRangeError: an insert sets the table's hidden counter.
         """
         schema = self.table.schema
         if schema.auto_incrementing and self.kind.may_insert:
-            raise NotSupportedError(
-                f"rows of table '{self.table.name}' are numbered by its hidden counter, which only "
-                "the process that has the database open can do",
-                hint="INSERT there, or give the table a primary key of its own",
-            )
+            check_counter(self.table, self.kind, schema.key_ids[-1] in column_ids)
         check_set(schema, self.kind, column_ids, self.table.name)
         empty = {i: pa.array([], schema.by_id[i].type.arrow) for i in column_ids}
-        complete(self.table, RowOperations(self.kind, empty, 0))
+        complete(self.table, RowOperations(self.kind, self.with_counter(empty, 0), 0))
+
+    @property
+    def is_numbered_later(self) -> bool:
+        """Whether the rows get the values of a hidden counter when they are committed."""
+        return self.table.schema.auto_incrementing and self.kind.numbers
+
+    def with_counter(self, columns: Mapping[int, pa.Array], length: int) -> Mapping[int, pa.Array]:
+        """The columns, with any values for the counter if the rows are numbered later.
+
+        Args:
+            columns: by id.
+            length: rows.
+        """
+        if not self.is_numbered_later:
+            return columns
+        counter = self.table.schema.key_ids[-1]
+        return {**columns, counter: pa.array(np.arange(1, length + 1, dtype=np.int64))}
 
 
 def create_staging(env: Env, root: str) -> tuple[str, FileLock]:
@@ -270,7 +287,8 @@ def stage_rows(
     """
     table = target.table
     length = len(next(iter(columns.values())))
-    full = complete(table, RowOperations(target.kind, columns, length))
+    given = target.with_counter(columns, length)
+    full = complete(table, RowOperations(target.kind, given, length))
     encoder = KeyEncoder(table.schema.key_columns)
     changed = set_columns(table.schema, target.kind, columns)
     rows = assign(table, encoder, full, changed)

@@ -71,6 +71,7 @@ class Store:
         cache: decoded blocks.
         history: how far back tables can be read.
         definitions: changes the catalog.
+        auto_increment: the hidden counters of tables.
         maintenance: flushes, compacts and collects.
         log_retention: which part of the log is needed.
     """
@@ -177,14 +178,14 @@ class Store:
             self.history.mark_of_tablet,
             self.options.rowset_bytes,
         )
-        self._auto_increment = AutoIncrement(self._tablets)
+        self.auto_increment = AutoIncrement(self._tablets)
         self._host = TransactionHost(
             self._tablets,
             self._committer,
             self._pool,
             self._workers,
             lambda table_id: self.catalog.by_id.get(table_id),
-            self._auto_increment,
+            self.auto_increment,
             self.history,
         )
         self._row_writer = RowWriter(self._host)

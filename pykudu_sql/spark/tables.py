@@ -26,7 +26,7 @@ from pykudu_sql.storage.staging import create_staging, remove_staging
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.writer_batch import WriterBatch
 
-__all__ = ["SparkTables", "WriteReport", "read_table", "write_table"]
+__all__ = ["SparkTables", "WriteReport", "read_changes", "read_table", "write_table"]
 
 
 def read_table(
@@ -59,6 +59,44 @@ def read_table(
         "where": where,
         "asOf": None if as_of is None else str(as_of),
         "splitBytes": None if split_bytes is None else str(split_bytes),
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    with own_errors():
+        return spark.read.format("pykudu").options(**given).load(path)
+
+
+def read_changes(
+    spark: SparkSession,
+    path: str,
+    table: str,
+    *,
+    since: str | int,
+    until: str | int | None = None,
+    columns: Sequence[str] | None = None,
+) -> DataFrame:
+    """The changes of a table's rows by commits after one moment and up to another.
+
+    Args:
+        spark: the session.
+        path: of the database directory.
+        table: its name, as of the later moment.
+        since: a timestamp as text, a hybrid timestamp, or the name of a snapshot.
+        until: the same; None for now.
+        columns: names of those wanted; all when None.
+
+    Returns:
+        The columns, `_change_type` and `_commit_timestamp`, which is a hybrid time.
+
+    Raises:
+        HistoryPurgedError: history does not reach back so far.
+        Error: there is no such table, column or moment.
+    """
+    options = {
+        "table": table,
+        "readChangeFeed": "true",
+        "startingTimestamp": str(since),
+        "endingTimestamp": None if until is None else str(until),
+        "columns": None if columns is None else ",".join(columns),
     }
     given = {name: value for name, value in options.items() if value is not None}
     with own_errors():

@@ -18,7 +18,6 @@ from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     LockedError,
     NotNullError,
-    NotSupportedError,
     RowNotFoundError,
     UndefinedColumnError,
     UndefinedTableError,
@@ -227,9 +226,28 @@ def test_what_does_not_fit_is_said_before_a_task_starts(
         frame.write.format("pykudu").mode("append").options(table="t", operation="merge").save(
             table
         )
-    with pykudu_sql.connect(table) as conn:
-        conn.execute("CREATE TABLE n (id BIGINT, v STRING, NON UNIQUE PRIMARY KEY (id))")
-        conn.commit()
-    with pytest.raises(NotSupportedError, match="hidden counter"):
-        write_table(frame, table, "n")
     assert strays(table) == []
+
+
+def test_rows_that_a_hidden_counter_numbers_are_inserted_and_upserted(
+    spark: SparkSession, path: str
+) -> None:
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute(
+            "CREATE TABLE n (id BIGINT, v STRING, NON UNIQUE PRIMARY KEY (id)) "
+            "PARTITION BY HASH (id) PARTITIONS 2"
+        )
+        conn.execute("INSERT INTO n VALUES (1, 'first')")
+        frame = new_rows(spark, (1, "x"), (1, "y"), (2, "z"))
+        assert conn.spark().write_table(frame, "n").rows == 3
+        numbered = "SELECT auto_incrementing_id, id FROM n ORDER BY auto_incrementing_id"
+        found = conn.execute(numbered).fetchall()
+        assert [row[0] for row in found] == [1, 2, 3, 4]
+        assert sorted(row[1] for row in found) == [1, 1, 1, 2]
+        given = spark.sql("SELECT 7L AS id, 40L AS auto_incrementing_id, 'u' AS v")
+        conn.spark().write_table(given, "n", operation="upsert")
+        conn.execute("INSERT INTO n VALUES (8, 'after')")
+        assert conn.execute(numbered).fetchall()[-2:] == [(40, 7), (41, 8)]
+        with pytest.raises(ValueOutOfRangeError, match="should not be set"):
+            conn.spark().write_table(given, "n")
+    assert strays(path) == []

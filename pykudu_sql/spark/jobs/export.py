@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pyspark.sql import DataFrame
+
 from pykudu_sql.spark.jobs.report import JobReport, RowCounter, Stopwatch, appearing, size_of
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import read_table
@@ -58,24 +60,55 @@ def export(
         ProgrammingError: there is no such table or column.
     """
     chosen, place = options or ExportOptions(), Path(target)
-    if chosen.file_format not in FORMATS:
-        raise InvalidValueError(
-            f"tables are not exported as '{chosen.file_format:.40}'",
-            hint="choose one of " + ", ".join(FORMATS),
-        )
-    if place.exists() and not chosen.overwrite:
-        raise OperationalError(
-            f"'{target}' exists already", hint="say --overwrite to replace it", sqlstate="58P02"
-        )
+    check_target(place, chosen.file_format, chosen.overwrite)
     watch, counter = Stopwatch(), RowCounter()
     spark = start_session(chosen.master, chosen.conf)
     rows = read_table(
         spark, database, table, columns=chosen.columns, where=chosen.where, as_of=chosen.as_of
     )
-    with appearing(place) as unfinished:
-        writer = counter.watch(rows).write.format(chosen.file_format)
-        writer.options(**{"header": "true", **chosen.writer}).save(str(unfinished))
-        size = size_of(unfinished)
-        if place.is_dir():
-            shutil.rmtree(place)
+    size = save_files(counter.watch(rows), place, chosen.file_format, chosen.writer)
     return watch.report(counter.rows, size)
+
+
+def check_target(target: Path, file_format: str, overwrite: bool) -> None:
+    """See that files may be written to a folder.
+
+    Args:
+        target: the folder.
+        file_format: of the files.
+        overwrite: whether the folder may exist.
+
+    Raises:
+        InvalidValueError: there is no such format.
+        OperationalError: the folder exists.
+    """
+    if file_format not in FORMATS:
+        raise InvalidValueError(
+            f"tables are not exported as '{file_format:.40}'",
+            hint="choose one of " + ", ".join(FORMATS),
+        )
+    if target.exists() and not overwrite:
+        raise OperationalError(
+            f"'{target}' exists already", hint="say --overwrite to replace it", sqlstate="58P02"
+        )
+
+
+def save_files(rows: DataFrame, target: Path, file_format: str, options: Mapping[str, str]) -> int:
+    """Write rows to a folder, which appears or is replaced when all are there.
+
+    Args:
+        rows: to be written.
+        target: the folder.
+        file_format: of the files.
+        options: of Spark's writer.
+
+    Returns:
+        Bytes of the files.
+    """
+    with appearing(target) as unfinished:
+        writer = rows.write.format(file_format)
+        writer.options(**{"header": "true", **options}).save(str(unfinished))
+        size = size_of(unfinished)
+        if target.is_dir():
+            shutil.rmtree(target)
+    return size

@@ -20,18 +20,21 @@ class JobReport:
         bytes: of the files that were written.
         seconds: from start to end, Spark's own start included.
         rejected: rows that did not fit and were left out.
+        note: what else there is to say, or nothing.
     """
 
     rows: int
     bytes: int
     seconds: float
     rejected: int = 0
+    note: str = ""
 
     def text(self) -> str:
         """One line for a person."""
         rate = self.rows / self.seconds if self.seconds else 0.0
+        note = f"{self.note}: " if self.note else ""
         return (
-            f"{self.rows:,} rows, {self.bytes:,} bytes in {self.seconds:.1f} s "
+            f"{note}{self.rows:,} rows, {self.bytes:,} bytes in {self.seconds:.1f} s "
             f"({rate:,.0f} rows/s), {self.rejected:,} rejected"
         )
 
@@ -43,9 +46,9 @@ class Stopwatch:
         """Time runs from here."""
         self._start = time.monotonic()
 
-    def report(self, rows: int, size: int, rejected: int = 0) -> JobReport:
+    def report(self, rows: int, size: int, rejected: int = 0, note: str = "") -> JobReport:
         """The report of what has ended now."""
-        return JobReport(rows, size, time.monotonic() - self._start, rejected)
+        return JobReport(rows, size, time.monotonic() - self._start, rejected, note)
 
 
 class RowCounter:

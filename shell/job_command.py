@@ -1,0 +1,72 @@
+"""What the commands that run on Spark have in common: options, errors, and what they print.
+
+Exit codes: 0 done, 1 failed and nothing changed, 2 the command line is wrong, 130 Ctrl-C.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pykudu_sql import Error
+
+if TYPE_CHECKING:
+    from pykudu_sql.spark.jobs.report import JobReport
+
+Job = Callable[[], "JobReport"]
+
+
+def run(name: str, job: Job) -> int:
+    """Do a job and print what it did, or why it did not.
+
+    Args:
+        name: of the command.
+        job: what it does, all imports of Spark included.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        from pykudu_sql.spark.jobs.spark_errors import told_plainly
+    except ModuleNotFoundError as error:
+        print(f"pykudu-sql {name}: {error}", file=sys.stderr)
+        print("This needs Spark: pip install 'pykudu-sql[spark]'", file=sys.stderr)
+        return 1
+    try:
+        with told_plainly():
+            report = job()
+    except Error as error:
+        print(f"pykudu-sql {name}: {error}", file=sys.stderr)
+        return 1
+    print(f"{name}: {report.text()}")
+    return 0
+
+
+def parser_of(name: str, description: str) -> argparse.ArgumentParser:
+    """The parser of a command, with the options that all of them have."""
+    parser = argparse.ArgumentParser(
+        prog=f"pykudu-sql {name}", description=description, allow_abbrev=False
+    )
+    parser.add_argument("--master", default="local[*]", metavar="URL", help="where Spark runs")
+    add_pairs(parser, "--conf", "a setting of the Spark session")
+    return parser
+
+
+def add_pairs(parser: argparse.ArgumentParser, option: str, text: str) -> None:
+    """Add an option that may be repeated and takes NAME=VALUE."""
+    parser.add_argument(
+        option, action="append", default=[], metavar="NAME=VALUE", type=_pair, help=text
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def conf(chosen: argparse.Namespace) -> dict[str, str]:
+    """The session's settings; a progress line where somebody can see it."""
+    shown = "true" if sys.stderr.isatty() else "false"
+    return {"spark.ui.showConsoleProgress": shown, **dict(chosen.conf)}
