@@ -7,11 +7,13 @@ very ones it was planned under. A lock spans each statement, so threads may shar
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.database import Database
+from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.executor import Prepared, prepare
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.transaction_scope import TransactionScope
@@ -24,7 +26,12 @@ from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog import Catalog
 from pykudu_sql.storage.common.hybrid_time import bound_at
 from pykudu_sql.storage.common.row_result import RowError
-from pykudu_sql.storage.errors import InterfaceError, ProgrammingError, SyntaxError
+from pykudu_sql.storage.errors import (
+    InterfaceError,
+    ProgrammingError,
+    QueryCancelledError,
+    SyntaxError,
+)
 
 MAX_STATEMENTS = 512
 MAX_CACHED_TEXT = 16 * 1024
@@ -61,7 +68,12 @@ class Session:
             database.store.begin, durable=durable, autocommit=autocommit
         )
         self._state = SessionState(
-            database.store, self._engine, self._transactions, database.settings, settings
+            database.store,
+            self._engine,
+            self._transactions,
+            database.settings,
+            settings,
+            Cancellation(self._engine.interrupt),
         )
         self._statements: OrderedDict[str, PreparedStatement] = OrderedDict()
         self._lock = threading.RLock()
@@ -77,8 +89,7 @@ class Session:
         Raises:
             Error: it failed, and changed nothing.
         """
-        with self._lock:
-            self._state.cancelled.clear()
+        with self._running():
             prepared = self._prepared(sql)
             if type(parameters) is not tuple or len(parameters) != prepared.arity:
                 _check_parameters(prepared, parameters)
@@ -91,8 +102,7 @@ class Session:
             ProgrammingError: the statement does not write rows.
             Error: it failed for one of them.
         """
-        with self._lock:
-            self._state.cancelled.clear()
+        with self._running():
             prepared = self._prepared(sql)
             meant = prepared.plan
             if not isinstance(meant, Write | Change):
@@ -116,12 +126,25 @@ class Session:
         Raises:
             Error: see `executor.append`.
         """
-        with self._lock:
+        with self._running():
             self._check_open()
-            self._state.cancelled.clear()
             from pykudu_sql.executor.append import append
 
             return append(self._state, table, data, operation)
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """The session is one statement's, which may be asked to stop."""
+        cancellation = self._state.cancellation
+        with self._lock:
+            cancellation.begin(self._state.settings.statement_timeout)
+            try:
+                yield
+            except QueryCancelledError:
+                cancellation.check()  # says why; the engine only knows that it was interrupted
+                raise
+            finally:
+                cancellation.end()
 
     @property
     def row_errors(self) -> tuple[RowError, ...]:
@@ -228,8 +251,7 @@ class Session:
 
     def interrupt(self) -> None:
         """Ask the running statement to stop. Called from another thread."""
-        self._state.cancelled.set()
-        self._engine.interrupt()
+        self._state.cancellation.request()
 
     def close(self) -> None:
         """Roll back, and give the database back. Closing twice is allowed."""

@@ -54,6 +54,7 @@ class SessionSettings:
     row_errors: str = "fail"
     database: str = "default"
     scan_memory_bytes: int = 1 << 30
+    statement_timeout: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,10 @@ class Setting:
 
 
 _UNITS = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40}
+_MILLISECONDS = {
+    "": 1, "ms": 1, "s": 1_000, "sec": 1_000, "second": 1_000, "min": 60_000, "minute": 60_000,
+    "h": 3_600_000, "hour": 3_600_000,
+}  # fmt: skip
 _SECONDS = {"": 1, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _DURABILITIES = ("full", "normal", "off")
 
@@ -142,6 +147,16 @@ def _size(value: object) -> int:
     if found is None or isinstance(value, bool):
         raise ValueError("a number of bytes, or text such as '512MB'")
     return int(found.group(1)) * _UNITS[found.group(2) or ""]
+
+
+def _duration(value: object) -> int:
+    text = str(value).strip().lower()
+    found = re.fullmatch(r"(\d{1,9})\s*([a-z]*)", text)
+    unit = found.group(2) if found is not None else "none"
+    scale = _MILLISECONDS.get(unit, _MILLISECONDS.get(unit.removesuffix("s")))
+    if found is None or scale is None or isinstance(value, bool):
+        raise ValueError("a number of milliseconds, or text such as '30s' or '5 min'")
+    return int(found.group(1)) * scale
 
 
 def _count(least: int, most: int) -> Callable[[object], int]:
@@ -216,6 +231,9 @@ _TABLE = (
     Setting("history_max_age", Scope.REMEMBERED, "age", _history_age,
             "how long tables keep history unless they say otherwise, -1 for ever",
             "seconds"),
+    Setting("statement_timeout", Scope.SESSION, "duration", _duration,
+            "a statement that takes longer is stopped and changes nothing; 0 sets no limit",
+            "milliseconds"),
 )  # fmt: skip
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType({setting.name: setting for setting in _TABLE})

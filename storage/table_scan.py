@@ -11,7 +11,7 @@ rowsets are read by the threads of a pool, each by itself.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
 
@@ -33,6 +33,7 @@ from pykudu_sql.storage.tablet.rowset import RowBlock, RowSet
 PARALLEL_ROWS = 200_000
 ORDERED_ROWS = 16 * 1024
 _LEAST_STRETCH = 1024
+_UNCHECKED_ROWS = 1 << 19
 _STRING_BYTES = 8
 
 
@@ -61,6 +62,7 @@ class TableScan:
         pool: its threads read.
         workers: how many these are.
         stats: counts what is done; None for nobody who wants to know.
+        checkpoint: called between the stretches that are read; may raise to end the scan.
     """
 
     schema: Schema
@@ -70,6 +72,7 @@ class TableScan:
     pool: Executor
     workers: int
     stats: ScanStats | None
+    checkpoint: Callable[[], None] = lambda: None
 
     @property
     def bound(self) -> int:
@@ -243,6 +246,10 @@ class TableScan:
         stretch: int | None,
         stats: ScanStats | None,
     ) -> Iterator[RowBlock]:
-        return read.rowset.scan(
-            self.columns, row_filter, self.bound, read.own, stretch=stretch, stats=stats
-        )
+        self.checkpoint()
+        most = _UNCHECKED_ROWS if stretch is None else stretch
+        for block in read.rowset.scan(
+            self.columns, row_filter, self.bound, read.own, stretch=most, stats=stats
+        ):
+            yield block
+            self.checkpoint()

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.engine_errors import translate
 from pykudu_sql.engine.query_engine import EngineResult, Relation
 from pykudu_sql.storage.errors import InterfaceError
@@ -133,7 +134,7 @@ class DuckDBEngine:
                 cursor = self._cursor = self._duckdb.cursor()
             try:
                 statement = self._statement(cursor, sql)
-                with _registered(cursor, relations):
+                with _registered(cursor, relations), ctrl_c_interrupts(cursor.interrupt):
                     relation = cursor.sql(statement, params=list(parameters) or None)
                     types = tuple(_type_name(str(kind)) for kind in relation.types)
                     return EngineResult(relation.to_arrow_table(), types)

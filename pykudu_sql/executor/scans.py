@@ -6,6 +6,7 @@ does not grow with the table, and a relation that the query mentions twice is sc
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -66,7 +67,8 @@ def prepared_scan(
     if scan.bound is not None:
         state.store.settle(scan.bound)
     spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order)
-    return transaction.scan(scan.table, spec, scan.bound, stats)
+    asked = transaction.scan(scan.table, spec, scan.bound, stats)
+    return replace(asked, checkpoint=state.checkpoint)
 
 
 def relation_of(

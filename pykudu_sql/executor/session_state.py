@@ -1,14 +1,13 @@
 """What statements of one session share while they run."""
 
-import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from pykudu_sql.engine.query_engine import QueryEngine
+from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.transaction_scope import TransactionScope
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
 from pykudu_sql.storage.catalog import Catalog
 from pykudu_sql.storage.common.row_result import RowError
-from pykudu_sql.storage.errors import QueryCancelledError
 from pykudu_sql.storage.store import Store
 
 
@@ -22,7 +21,7 @@ class SessionState:
         transactions: of this session.
         database_settings: fixed while the database is open.
         settings: in force; exchanged whole by SET.
-        cancelled: set when the running statement should stop.
+        cancellation: tells the running statement when it should stop.
         row_errors: rows that the last writing statement left out.
     """
 
@@ -31,7 +30,7 @@ class SessionState:
     transactions: TransactionScope
     database_settings: DatabaseSettings
     settings: SessionSettings
-    cancelled: threading.Event = field(default_factory=threading.Event)
+    cancellation: Cancellation
     row_errors: tuple[RowError, ...] = ()
 
     @property
@@ -47,7 +46,6 @@ class SessionState:
         """A place where a statement can stop without harm.
 
         Raises:
-            QueryCancelledError: it was asked to.
+            QueryCancelledError: it was asked to, or took too long.
         """
-        if self.cancelled.is_set():
-            raise QueryCancelledError("the statement was interrupted")
+        self.cancellation.check()

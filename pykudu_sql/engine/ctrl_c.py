@@ -1,0 +1,41 @@
+"""Ctrl-C while the engine works for the main thread: it stops, then KeyboardInterrupt is raised.
+
+An exception raised in the middle of DuckDB's wait leaves its other threads at work, and DuckDB may
+then wait for them for ever. So a signal only asks it to stop, which it does by itself.
+"""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def ctrl_c_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
+    """Have SIGINT call `interrupt` meanwhile; programs with a handler of their own keep it.
+
+    Raises:
+        KeyboardInterrupt: there was a SIGINT; its cause is what the work raised, if it did.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    presses: list[int] = []
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        presses.append(number)
+        interrupt()
+
+    signal.signal(signal.SIGINT, notice)
+    try:
+        yield
+    except Exception as error:
+        if presses:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if presses:
+        raise KeyboardInterrupt

@@ -1,0 +1,86 @@
+"""Stopping a statement: on request, or because it takes longer than `statement_timeout`.
+
+A statement asks at its checkpoints, between the stretches of a scan and before the engine runs,
+whether it should stop. The engine cannot ask; it is interrupted from another thread, again and
+again until the statement has ended, since an interrupt that comes before the engine has begun is
+lost. A request is about the statement that runs when it is made, never about the next one.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+
+from pykudu_sql.storage.errors import QueryCancelledError
+
+_PRESS_SECONDS = 0.02
+_ON_REQUEST = "the statement was interrupted"
+
+
+class Cancellation:
+    """Whether the running statement of one session should stop. Safe for threads."""
+
+    __slots__ = ("_begun", "_interrupt_engine", "_lock", "_reason", "_running", "_timer")
+
+    def __init__(self, interrupt_engine: Callable[[], None]) -> None:
+        """No statement runs yet.
+
+        Args:
+            interrupt_engine: stops what the engine does at the moment, if anything.
+        """
+        self._interrupt_engine = interrupt_engine
+        self._lock = threading.Lock()
+        self._begun = 0
+        self._running = 0
+        self._reason: str | None = None
+        self._timer: threading.Timer | None = None
+
+    def begin(self, timeout: int) -> None:
+        """A statement begins.
+
+        Args:
+            timeout: milliseconds that it may take; 0 for as long as it needs.
+        """
+        with self._lock:
+            self._begun += 1
+            self._running, self._reason = self._begun, None
+            if timeout:
+                reason = f"the statement took longer than statement_timeout, {timeout} ms"
+                arguments = (self._running, reason)
+                self._timer = threading.Timer(timeout / 1000, self._stop, arguments)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def end(self) -> None:
+        """The statement has ended, however it did."""
+        with self._lock:
+            self._running = 0
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+    def request(self) -> None:
+        """Ask the running statement to stop, if there is one. Returns at once."""
+        number = self._running
+        if number and self._reason is None:
+            arguments = (number, _ON_REQUEST)
+            threading.Thread(target=self._stop, args=arguments, daemon=True).start()
+
+    def check(self) -> None:
+        """A place where the statement can stop without harm.
+
+        Raises:
+            QueryCancelledError: it was asked to, or took too long.
+        """
+        if self._reason is not None:
+            raise QueryCancelledError(self._reason)
+
+    def _stop(self, number: int, reason: str) -> None:
+        """Have one statement stop; returns when it has."""
+        while True:
+            with self._lock:
+                if self._running != number:
+                    return
+                if self._reason is None:
+                    self._reason = reason
+                self._interrupt_engine()
+            time.sleep(_PRESS_SECONDS)

@@ -1,0 +1,151 @@
+"""A statement that is asked to stop does so, wherever it is, and harms nothing."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+import pykudu_sql
+from pykudu_sql.executor.cancellation import Cancellation
+from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.errors import InvalidValueError, QueryCancelledError
+
+ENDLESS = {
+    "a join": "select count(*) from t x, t y, t z where x.a * y.a * z.a = 7",
+    "a series": "select count(*) from range(1000000000000) r(i) where i % 7 = 3",
+    "a recursion": "with recursive r(n) as (select 1 union all select n + 1 from r) "
+    "select count(*) from r",
+    "an update": "update t set a = (select count(*) from t x, t y, t z where x.a * y.a * z.a = 7)",
+}
+
+
+@pytest.fixture
+def connection() -> Iterator[pykudu_sql.Connection]:
+    opened = pykudu_sql.connect(":memory:", autocommit=True)
+    opened.execute("create table t (id bigint primary key, a int)")
+    opened.append("t", pa.table({"id": range(20_000), "a": pa.array(range(20_000), pa.int32())}))
+    opened.execute("flush table t")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.001, 0.05])
+@pytest.mark.parametrize("sql", ENDLESS.values(), ids=ENDLESS)
+def test_an_endless_statement_ends_when_it_is_interrupted(
+    connection: pykudu_sql.Connection, sql: str, delay: float
+) -> None:
+    stopping = threading.Event()
+
+    def interrupt() -> None:
+        time.sleep(delay)
+        while not stopping.wait(0.01):  # a request before the statement has begun is about none
+            connection.interrupt()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(QueryCancelledError) as caught:
+            connection.execute(sql)
+    finally:
+        stopping.set()
+        thread.join()
+    assert caught.value.sqlstate == "57014"
+    assert connection.execute("select count(*), sum(a) from t").fetchone() == (20_000, 199_990_000)
+
+
+@pytest.mark.parametrize("sql", ENDLESS.values(), ids=ENDLESS)
+def test_one_request_is_enough_while_a_statement_runs(
+    connection: pykudu_sql.Connection, sql: str
+) -> None:
+    timer = threading.Timer(0.2, connection.interrupt)
+    timer.start()
+    with pytest.raises(QueryCancelledError, match="interrupted"):
+        connection.execute(sql)
+    timer.join()
+
+
+def test_a_scan_stops_between_its_stretches(connection: pykudu_sql.Connection) -> None:
+    store = connection._session.database.store
+    table = store.catalog.table("t")
+    asked = store.begin().scan(table, ScanSpec(table.schema.key_ids))
+    checks: list[int] = []
+
+    def stop_soon() -> None:
+        checks.append(1)
+        if len(checks) == 2:
+            raise QueryCancelledError("enough")
+
+    with pytest.raises(QueryCancelledError, match="enough"):
+        replace(asked, checkpoint=stop_soon).to_table()
+    assert asked.to_table().num_rows == 20_000
+
+
+def test_statement_timeout_stops_what_takes_longer(connection: pykudu_sql.Connection) -> None:
+    connection.execute("set statement_timeout = '100ms'")
+    for sql in ENDLESS.values():
+        with pytest.raises(QueryCancelledError, match="longer than statement_timeout, 100 ms"):
+            connection.execute(sql)
+    assert connection.execute("select count(*) from t").fetchone() == (20_000,)
+    connection.execute("set statement_timeout = 0")
+    time.sleep(0.15)
+    assert connection.execute("select count(*) from t").fetchone() == (20_000,)
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [("250", 250), ("'3s'", 3000), ("'2 minutes'", 120_000), ("'1h'", 3_600_000), ("default", 0)],
+)
+def test_statement_timeout_reads_times(
+    connection: pykudu_sql.Connection, text: str, milliseconds: int
+) -> None:
+    connection.execute(f"set statement_timeout = {text}")
+    shown = dict(row[:2] for row in connection.execute("show settings").fetchall())
+    assert shown["statement_timeout"] == str(milliseconds)
+
+
+@pytest.mark.parametrize("text", ["'soon'", "-1", "'3 parsecs'", "true"])
+def test_statement_timeout_refuses_what_is_no_time(
+    connection: pykudu_sql.Connection, text: str
+) -> None:
+    with pytest.raises(InvalidValueError, match="statement_timeout"):
+        connection.execute(f"set statement_timeout = {text}")
+
+
+def _wait_for(met: Callable[[], bool]) -> None:
+    while not met():
+        time.sleep(0.001)
+
+
+def test_a_request_holds_for_the_statement_that_runs_and_no_other() -> None:
+    pressed: list[int] = []
+    cancellation = Cancellation(lambda: pressed.append(1))
+    cancellation.request()
+    cancellation.begin(0)
+    cancellation.check()
+    cancellation.request()
+    _wait_for(lambda: len(pressed) > 2)
+    with pytest.raises(QueryCancelledError):
+        cancellation.check()
+    cancellation.end()
+    count = len(pressed)
+    cancellation.begin(0)
+    cancellation.check()
+    time.sleep(0.06)
+    assert len(pressed) == count
+    cancellation.end()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+def test_ctrl_c_stops_a_query_of_the_main_thread(connection: pykudu_sql.Connection) -> None:
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        connection.execute(ENDLESS["a series"])
+    timer.join()
+    assert connection.execute("select count(*) from t").fetchone() == (20_000,)
