@@ -1,6 +1,6 @@
-"""The small statements: SET, SHOW, DESCRIBE, maintenance, DROP.
+"""The small statements: SET, maintenance, DROP, and the table of all that need no sqlglot.
 
-None of them needs sqlglot, so what does is loaded where it is called.
+What needs sqlglot is loaded where it is called.
 """
 
 from collections.abc import Callable
@@ -9,18 +9,10 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.history_commands import drop_snapshot, next_bound, undrop
 from pykudu_sql.planner.index_commands import drop_index
 from pykudu_sql.planner.lexer import TokenKind, source_position
-from pykudu_sql.planner.namespace_commands import (
-    at_view,
-    comment_on,
-    drop_database,
-    drop_view,
-    known_database,
-    named_view,
-    use,
-)
-from pykudu_sql.planner.namespace_plans import DescribeView, ShowCreateView
+from pykudu_sql.planner.listing_commands import describe, show
+from pykudu_sql.planner.named_table import named_table
+from pykudu_sql.planner.namespace_commands import comment_on, drop_database, drop_view, use
 from pykudu_sql.planner.plan import (
-    Describe,
     DropTable,
     Flush,
     NoOperation,
@@ -28,46 +20,17 @@ from pykudu_sql.planner.plan import (
     Plan,
     SetDatabase,
     SetOption,
-    Show,
-    ShowKind,
     Vacuum,
 )
+from pykudu_sql.planner.statistics_commands import compute_stats, invalidate_metadata, refresh
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.planner.transaction_commands import begin, commit, release, rollback, savepoint
-from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.errors import UndefinedObjectError, UndefinedTableError
-from pykudu_sql.storage.system_catalog import SYSTEM_SCHEMAS, check_not_system, readable_table
+from pykudu_sql.storage.system_catalog import check_not_system
 
 _WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
 _RESETS = frozenset({"DEFAULT", "NULL"})
-_LISTS = (
-    ShowKind.TABLES,
-    ShowKind.VIEWS,
-    ShowKind.DATABASES,
-    ShowKind.SCHEMAS,
-    ShowKind.SETTINGS,
-    ShowKind.SNAPSHOTS,
-    ShowKind.DROPPED_TABLES,
-)
-_OF_DATABASE = (ShowKind.TABLES, ShowKind.VIEWS)
 OptionValue = bool | int | float | str | None
-
-
-def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
-    """The table whose name comes next.
-
-    Raises:
-        UndefinedTableError: there is none; the place is shown and a near name suggested.
-    """
-    place = tokens.current
-    name = tokens.table_name()
-    position = source_position(tokens.text, place.start, len(place.text))
-    check_not_system(name, position)
-    try:
-        return context.catalog.table(name)
-    except UndefinedTableError as error:
-        error.position = position
-        raise
 
 
 def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -118,60 +81,6 @@ def _option_value(tokens: TokenStream) -> OptionValue:
         tokens.take()
         return _WORDS.get(token.word, token.text)
     raise tokens.error("a value")
-
-
-def show(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`SHOW TABLES | SNAPSHOTS [LIKE 'x']`, `SHOW CREATE TABLE t`, `SHOW TABLETS t`, ..."""
-    tokens.expect("SHOW")
-    for kind in _LISTS:
-        if tokens.accept(*kind.value.split()):
-            database = None
-            if kind in _OF_DATABASE and (tokens.accept("IN") or tokens.accept("FROM")):
-                database = known_database(tokens, context)
-            pattern = tokens.string() if tokens.accept("LIKE") else None
-            tokens.expect_end()
-            return Show(kind, None, pattern, database)
-    if tokens.accept("CREATE", "VIEW"):
-        view = named_view(tokens, context)
-        tokens.expect_end()
-        return ShowCreateView(view)
-    if tokens.accept(*ShowKind.ROW_ERRORS.value.split()):
-        tokens.expect_end()
-        return Show(ShowKind.ROW_ERRORS)
-    for kind in ShowKind:
-        if tokens.accept(*kind.value.split()):
-            if not tokens.accept("FROM"):
-                tokens.accept("IN")
-            table = named_table(tokens, context)
-            tokens.expect_end()
-            return Show(kind, table)
-    raise tokens.error(", ".join(ShowKind))
-
-
-def describe(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DESCRIBE [TABLE] t`, `DESC t`."""
-    tokens.take()
-    tokens.accept("TABLE")
-    if tokens.current.name in SYSTEM_SCHEMAS and tokens.ahead(1).text == ".":
-        return _describe_system(tokens, context)
-    if at_view(tokens, context):
-        view = named_view(tokens, context)
-        tokens.expect_end()
-        return DescribeView(view)
-    table = named_table(tokens, context)
-    tokens.expect_end()
-    return Describe(table)
-
-
-def _describe_system(tokens: TokenStream, context: PlanContext) -> Plan:
-    place = tokens.current
-    name = tokens.table_name()
-    tokens.expect_end()
-    try:
-        return Describe(readable_table(context.catalog, name))
-    except UndefinedTableError as error:
-        error.position = source_position(tokens.text, place.start, len(place.text))
-        raise
 
 
 def flush(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -259,4 +168,7 @@ COMMANDS: dict[str, Command] = {
     "RESTORE": restore,
     "USE": use,
     "COMMENT": comment_on,
+    "COMPUTE": compute_stats,
+    "INVALIDATE": invalidate_metadata,
+    "REFRESH": refresh,
 }

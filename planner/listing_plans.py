@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.namespace import ViewInfo
 
 
 class ShowKind(StrEnum):
@@ -16,6 +17,7 @@ class ShowKind(StrEnum):
     DATABASES = "DATABASES"
     SCHEMAS = "SCHEMAS"
     CREATE_TABLE = "CREATE TABLE"
+    TABLE_STATS = "TABLE STATS"
     PARTITIONS = "PARTITIONS"
     RANGE_PARTITIONS = "RANGE PARTITIONS"
     TABLETS = "TABLETS"
@@ -53,3 +55,24 @@ class Describe:
     table: TableInfo
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeFormatted:
+    """DESCRIBE FORMATTED of a table or view: its columns and all there is to know of it."""
+
+    item: TableInfo | ViewInfo
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeDatabase:
+    """DESCRIBE DATABASE."""
+
+    name: str
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
+Description = Describe | DescribeFormatted | DescribeDatabase

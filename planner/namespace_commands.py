@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.lexer import TokenKind, source_position
+from pykudu_sql.planner.named_table import named_table
+from pykudu_sql.planner.names import undefined_column
 from pykudu_sql.planner.namespace_plans import (
     CommentOn,
     CreateDatabase,
@@ -226,8 +228,6 @@ def drop_view(tokens: TokenStream, context: PlanContext) -> Plan:
 
 def comment_on(tokens: TokenStream, context: PlanContext) -> Plan:
     """`COMMENT ON TABLE t | COLUMN t.c | VIEW v | DATABASE d IS 'text' | NULL`."""
-    from pykudu_sql.planner.commands import named_table
-
     tokens.expect("COMMENT", "ON")
     if tokens.accept("TABLE"):
         table = named_table(tokens, context)
@@ -253,13 +253,26 @@ def _comment_on_column(tokens: TokenStream, context: PlanContext) -> Plan:
     if len(parts) not in (2, 3):
         raise tokens.error("table.column", place)
     try:
-        table = context.catalog.table(".".join(parts[:-1]))
+        owner = ".".join(parts[:-1])
+        if context.catalog.full_name(owner) in context.catalog.views:
+            return CommentOn(_with_column_comment(context.catalog.view(owner), parts[-1], comment))
+        table = context.catalog.table(owner)
         step = SetAttributes(parts[-1], None, None, None, comment, None)
         apply_steps(table, (step,))
     except ProgrammingError as error:
         error.position = source_position(tokens.text, place.start, len(place.text))
         raise
     return AlterTable(table, (step,))
+
+
+def _with_column_comment(view: ViewInfo, name: str, comment: str) -> ViewInfo:
+    if name not in [column.name for column in view.columns]:
+        raise undefined_column(name, [column.name for column in view.columns], None)
+    columns = tuple(
+        replace(column, comment=comment) if column.name == name else column
+        for column in view.columns
+    )
+    return replace(view, columns=columns)
 
 
 def _comment(tokens: TokenStream) -> str:

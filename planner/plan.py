@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from pykudu_sql.planner.change_plans import Change, ChangeQuery, ConflictInsert, InsertReturning
-from pykudu_sql.planner.listing_plans import Describe, Show, ShowKind
+from pykudu_sql.planner.listing_plans import Describe, Description, Show, ShowKind
 from pykudu_sql.planner.namespace_plans import Namespace
 from pykudu_sql.planner.query_plans import Query, Scan
 from pykudu_sql.planner.store_plans import (
@@ -197,7 +197,7 @@ Plan = (
     | CreateSnapshot
     | DropSnapshot
     | Show
-    | Describe
+    | Description
     | Namespace
     | Flush
     | Optimize
@@ -240,6 +240,7 @@ __all__ = [
     "CreateTable",
     "DeleteQuery",
     "Describe",
+    "Description",
     "DropSnapshot",
     "DropTable",
     "Explain",

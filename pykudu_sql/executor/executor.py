@@ -11,6 +11,7 @@ from functools import partial
 from pykudu_sql.executor.constants import Constants
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.definition import definition_name
+from pykudu_sql.planner.listing_plans import Describe, DescribeDatabase, DescribeFormatted
 from pykudu_sql.planner.namespace_plans import (
     CommentOn,
     CreateDatabase,
@@ -28,7 +29,6 @@ from pykudu_sql.planner.plan import (
     CreateSnapshot,
     CreateTable,
     DeleteQuery,
-    Describe,
     DropSnapshot,
     DropTable,
     Explain,
@@ -125,7 +125,14 @@ def _prepare(state: SessionState, plan: Plan) -> Prepared:
 
 def _run(state: SessionState, plan: Plan) -> Outcome:
     """Run a plan that takes no parameters."""
-    from pykudu_sql.executor import definitions, history, listings, maintenance, namespaces
+    from pykudu_sql.executor import (
+        definitions,
+        descriptions,
+        history,
+        listings,
+        maintenance,
+        namespaces,
+    )
 
     match plan:
         case DropTable():
@@ -150,8 +157,8 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
             return namespaces.run(state, plan)
         case Show():
             return listings.show(state, plan)
-        case Describe():
-            return listings.describe(plan)
+        case Describe() | DescribeFormatted() | DescribeDatabase():
+            return descriptions.describe(state, plan)
         case TransactionControl(action):
             return _control(state, action)
         case SavepointControl():

@@ -1,48 +1,40 @@
-"""SHOW and DESCRIBE: facts of catalog and store as rows.
-
-DESCRIBE has the columns of Impala's DESCRIBE of a Kudu table.
-"""
+"""SHOW: facts of catalog and store as rows."""
 
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from pykudu_sql.executor.descriptions import table_stats
 from pykudu_sql.executor.history import dropped_table_rows, snapshot_rows
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan import Describe, Show, ShowKind
+from pykudu_sql.planner.plan import Show, ShowKind
 from pykudu_sql.planner.show_create import create_table_sql
 from pykudu_sql.result import Header, Outcome, Row, RowResult, header
 from pykudu_sql.settings import SETTINGS, Scope, Setting
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition import schema_columns
+from pykudu_sql.storage.common.partition_key import partition_key_span
 from pykudu_sql.storage.common.partition_text import (
     hash_schema_text,
     listed_bounds,
     partition_text,
 )
-from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType, Kind
 
 _TEXT = DataType(Kind.STRING)
 _NUMBER = DataType(Kind.INT64)
-_FLAG = DataType(Kind.BOOL)
 
-_DESCRIBE = header(
-    ("name", _TEXT),
-    ("type", _TEXT),
-    ("comment", _TEXT),
-    ("primary_key", _FLAG),
-    ("key_unique", _FLAG),
-    ("nullable", _FLAG),
-    ("default_value", _TEXT),
-    ("encoding", _TEXT),
-    ("compression", _TEXT),
-    ("block_size", _NUMBER),
-)
 _INDEXES = header(
     ("index", _TEXT), ("column", _TEXT), ("rowsets_with_it", _NUMBER), ("rowsets", _NUMBER)
 )
 _DATABASES = header(("name", _TEXT), ("comment", _TEXT))
+_PARTITIONS = header(
+    ("Start Key", _TEXT),
+    ("Stop Key", _TEXT),
+    ("Leader Replica", _TEXT),
+    ("#Replicas", _NUMBER),
+    ("Partition", _TEXT),
+)
 _TABLETS = header(
     ("tablet", _NUMBER),
     ("partition", _TEXT),
@@ -126,34 +118,19 @@ def _names(state: SessionState, plan: Show) -> list[str]:
     return [name.removeprefix(f"{database}.") for name in names]
 
 
-def describe(plan: Describe) -> Outcome:
-    """DESCRIBE of a table."""
-    schema = plan.table.schema
-    rows = [
-        (
-            column.name,
-            str(column.type),
-            column.comment,
-            column.id in schema.key_ids,
-            not schema.auto_incrementing if column.id in schema.key_ids else None,
-            column.nullable,
-            _default_text(column),
-            str(column.encoding),
-            str(column.compression),
-            column.block_size,
-        )
-        for column in schema.visible_columns
-    ]
-    return _rows(_DESCRIBE, rows)
-
-
-def _default_text(column: ColumnSchema) -> str | None:
-    value = column.type.from_cell(column.write_default)
-    return None if value is None else str(value)
-
-
 def _create_table(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
     return header(("result", _TEXT)), [(create_table_sql(table),)]
+
+
+def _partitions(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+    """Impala's columns, and what the keys mean behind them."""
+    schema, scheme = table.schema, table.partition_schema
+    rows: list[Row] = []
+    for tablet in table.tablets:
+        start, stop = partition_key_span(schema, scheme, tablet.partition)
+        text = partition_text(schema, scheme, tablet.partition)
+        rows.append((start.hex().upper(), stop.hex().upper(), "local", 1, text))
+    return _PARTITIONS, rows
 
 
 def _tablets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
@@ -257,7 +234,8 @@ _OF_TABLE: Mapping[ShowKind, Callable[[SessionState, TableInfo], tuple[Header, l
     MappingProxyType(
         {
             ShowKind.CREATE_TABLE: _create_table,
-            ShowKind.PARTITIONS: _tablets,
+            ShowKind.TABLE_STATS: table_stats,
+            ShowKind.PARTITIONS: _partitions,
             ShowKind.TABLETS: _tablets,
             ShowKind.RANGE_PARTITIONS: _ranges,
             ShowKind.HASH_SCHEMA: _hash_schema,

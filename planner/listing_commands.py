@@ -1,0 +1,124 @@
+"""SHOW and DESCRIBE: what there is, and what it is like.
+
+Words and columns are Impala's for Kudu tables, with Kudu's own facts (tablets, rowsets) beside.
+"""
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.lexer import source_position
+from pykudu_sql.planner.listing_plans import (
+    Describe,
+    DescribeDatabase,
+    DescribeFormatted,
+    Show,
+    ShowKind,
+)
+from pykudu_sql.planner.named_table import named_table
+from pykudu_sql.planner.namespace_commands import at_view, known_database, named_view
+from pykudu_sql.planner.namespace_plans import DescribeView, ShowCreateView
+from pykudu_sql.planner.plan import Plan
+from pykudu_sql.planner.token_stream import TokenStream
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.errors import UndefinedTableError
+from pykudu_sql.storage.system_catalog import SYSTEM_SCHEMAS, readable_table
+
+_LISTS = (
+    ShowKind.TABLES,
+    ShowKind.VIEWS,
+    ShowKind.DATABASES,
+    ShowKind.SCHEMAS,
+    ShowKind.SETTINGS,
+    ShowKind.SNAPSHOTS,
+    ShowKind.DROPPED_TABLES,
+)
+_OF_DATABASE = (ShowKind.TABLES, ShowKind.VIEWS)
+
+
+def show(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`SHOW TABLES | SNAPSHOTS [LIKE 'x']`, `SHOW CREATE TABLE t`, `SHOW TABLETS t`, ..."""
+    tokens.expect("SHOW")
+    for kind in _LISTS:
+        if tokens.accept(*kind.value.split()):
+            return _list(kind, tokens, context)
+    if tokens.accept("CREATE", "VIEW"):
+        view = named_view(tokens, context)
+        tokens.expect_end()
+        return ShowCreateView(view)
+    if tokens.accept(*ShowKind.ROW_ERRORS.value.split()):
+        tokens.expect_end()
+        return Show(ShowKind.ROW_ERRORS)
+    if tokens.accept("COLUMNS"):
+        _accept_from(tokens)
+        return _described(tokens, context)
+    if tokens.accept("COLUMN", "STATS"):
+        from pykudu_sql.planner.column_stats import plan_column_stats
+
+        table = named_table(tokens, context)
+        tokens.expect_end()
+        return plan_column_stats(table, context)
+    for kind in ShowKind:
+        if tokens.accept(*kind.value.split()):
+            _accept_from(tokens)
+            table = named_table(tokens, context)
+            tokens.expect_end()
+            return Show(kind, table)
+    raise tokens.error(", ".join((*ShowKind, "CREATE VIEW", "COLUMNS", "COLUMN STATS")))
+
+
+def _list(kind: ShowKind, tokens: TokenStream, context: PlanContext) -> Plan:
+    """What stands behind `SHOW TABLES` and the like."""
+    database = None
+    if kind in _OF_DATABASE and (tokens.accept("IN") or tokens.accept("FROM")):
+        database = known_database(tokens, context)
+    pattern = tokens.string() if tokens.accept("LIKE") else None
+    tokens.expect_end()
+    return Show(kind, None, pattern, database)
+
+
+def _accept_from(tokens: TokenStream) -> None:
+    if not tokens.accept("FROM"):
+        tokens.accept("IN")
+
+
+def describe(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DESCRIBE [TABLE | FORMATTED | EXTENDED] t`, `DESC t`, `DESCRIBE DATABASE [FORMATTED] db`."""
+    tokens.take()
+    if tokens.accept("DATABASE"):
+        if not tokens.accept("FORMATTED"):
+            tokens.accept("EXTENDED")
+        name = known_database(tokens, context)
+        tokens.expect_end()
+        return DescribeDatabase(name)
+    if tokens.accept("FORMATTED") or tokens.accept("EXTENDED"):
+        item = (
+            named_view(tokens, context)
+            if at_view(tokens, context)
+            else named_table(tokens, context)
+        )
+        tokens.expect_end()
+        return DescribeFormatted(item)
+    tokens.accept("TABLE")
+    return _described(tokens, context)
+
+
+def _described(tokens: TokenStream, context: PlanContext) -> Plan:
+    """DESCRIBE of the table or view whose name comes next."""
+    if tokens.current.name in SYSTEM_SCHEMAS and tokens.ahead(1).text == ".":
+        return Describe(_system_table(tokens, context))
+    if at_view(tokens, context):
+        view = named_view(tokens, context)
+        tokens.expect_end()
+        return DescribeView(view)
+    table = named_table(tokens, context)
+    tokens.expect_end()
+    return Describe(table)
+
+
+def _system_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
+    place = tokens.current
+    name = tokens.table_name()
+    tokens.expect_end()
+    try:
+        return readable_table(context.catalog, name)
+    except UndefinedTableError as error:
+        error.position = source_position(tokens.text, place.start, len(place.text))
+        raise

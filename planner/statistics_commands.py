@@ -1,0 +1,40 @@
+"""Statements of Impala's that have nothing to do here, so that its scripts run as they are.
+
+Statistics are computed when they are asked for, and there is no second copy of the metadata.
+"""
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.named_table import named_table
+from pykudu_sql.planner.names import undefined_column
+from pykudu_sql.planner.plan import NoOperation, Plan
+from pykudu_sql.planner.token_stream import TokenStream
+
+
+def compute_stats(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`COMPUTE [INCREMENTAL] STATS t [(columns)]`."""
+    tokens.expect("COMPUTE")
+    tokens.accept("INCREMENTAL")
+    tokens.expect("STATS")
+    table = named_table(tokens, context)
+    for name in tokens.names() if tokens.at_symbol("(") else ():
+        if name not in table.schema.by_name:
+            raise undefined_column(name, table.schema.by_name, None)
+    tokens.expect_end()
+    return NoOperation("Statistics are always up to date: SHOW COLUMN STATS computes them.")
+
+
+def invalidate_metadata(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`INVALIDATE METADATA [t]`."""
+    tokens.expect("INVALIDATE", "METADATA")
+    if not tokens.at_end():
+        named_table(tokens, context)
+        tokens.expect_end()
+    return NoOperation("Metadata are always up to date.")
+
+
+def refresh(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`REFRESH t`."""
+    tokens.expect("REFRESH")
+    named_table(tokens, context)
+    tokens.expect_end()
+    return NoOperation("Metadata are always up to date.")
