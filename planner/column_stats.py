@@ -11,8 +11,8 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.lexer import quote_string
 from pykudu_sql.planner.query import plan_rows
 from pykudu_sql.planner.query_plans import Query
-from pykudu_sql.planner.show_create import quoted
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.quoted_name import quoted_name
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.namespace import database_of
@@ -50,7 +50,7 @@ _NAMES = ("#Distinct Values", "#Nulls", "Max Size", "Avg Size", "#Trues", "#Fals
 
 def _facts(column: ColumnSchema) -> Iterable[str]:
     """An aggregate for each of `_NAMES`."""
-    name = quoted(column.name)
+    name = quoted_name(column.name)
     yield f"approx_count_distinct({name})"
     yield f"count(*) - count({name})"
     yield f"coalesce(max({_size(column.type, name)}), {_UNKNOWN})"
@@ -71,4 +71,4 @@ def _size(data_type: DataType, name: str) -> str:
 
 def _name(table: TableInfo) -> str:
     database = database_of(table.name)
-    return f"{quoted(database)}.{quoted(table.name.removeprefix(f'{database}.'))}"
+    return f"{quoted_name(database)}.{quoted_name(table.name.removeprefix(f'{database}.'))}"

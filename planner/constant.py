@@ -58,7 +58,7 @@ def constant(node: exp.Expr, context: PlanContext) -> Constant | Hole | None:
         case exp.HexString():
             return _binary(node)
         case exp.Neg(this=exp.Literal(is_string=False) as number):
-            return Constant(-literal_value(number))  # type: ignore[operator]
+            return Constant(_negated(literal_value(number)))
         case exp.Cast(this=exp.Literal(is_string=True) as text):
             moment = _moment(text.this, node.to)
             if moment is not None:
@@ -82,6 +82,11 @@ def literal_value(node: exp.Literal) -> object:
     if "e" in text.lower() or sum(map(str.isdigit, text)) > _MAX_DIGITS:
         return float(text)
     return Decimal(text) if "." in text else int(text)
+
+
+def _negated(number: object) -> object:
+    """A number with its sign turned; a Decimal keeps digits that its arithmetic would round."""
+    return number.copy_negate() if isinstance(number, Decimal) else -number  # type: ignore[operator]
 
 
 def _binary(node: exp.HexString) -> Constant | None:

@@ -142,7 +142,7 @@ def _comparison(tokens: TokenStream) -> str:
 
 def _values(tokens: TokenStream) -> tuple[Expression, ...]:
     """One constant expression, or a parenthesised list of them."""
-    if not tokens.at_symbol("("):
+    if not tokens.at_symbol("(") or not _is_list(tokens):
         return (_expression(tokens),)
     tokens.expect_symbol("(")
     values = [_expression(tokens)]
@@ -150,6 +150,19 @@ def _values(tokens: TokenStream) -> tuple[Expression, ...]:
         values.append(_expression(tokens))
     tokens.expect_symbol(")")
     return tuple(values)
+
+
+def _is_list(tokens: TokenStream) -> bool:
+    """Whether the parentheses that come next are the whole value: `(1, 2)`, not `(1 + 2) * 3`."""
+    depth = distance = 0
+    while tokens.ahead(distance).kind is not TokenKind.END:
+        text = tokens.ahead(distance).text
+        depth += (text == "(") - (text == ")")
+        distance += 1
+        if depth == 0:
+            break
+    behind = tokens.ahead(distance)
+    return behind.kind is TokenKind.END or _ends_expression(behind)
 
 
 def _expression(tokens: TokenStream) -> Expression:

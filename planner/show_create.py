@@ -4,25 +4,35 @@ The key is always a separate item, every attribute that differs from the type's 
 out, and the text plans to the same schema and partitions.
 """
 
+from collections.abc import Collection
+
 from pykudu_sql.planner.lexer import quote_string
 from pykudu_sql.planner.syntax import property_list
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.partition_text import partition_by_sql
+from pykudu_sql.storage.common.quoted_name import quoted_full_name, quoted_name
 from pykudu_sql.storage.common.range_bound import literal
 from pykudu_sql.storage.common.schema import DEFAULT_BLOCK_SIZE, ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Compression, Encoding
-from pykudu_sql.storage.namespace import ViewInfo
+from pykudu_sql.storage.namespace import ViewInfo, database_of
 
 
-def create_table_sql(table: TableInfo) -> str:
-    """The CREATE TABLE statement of a table, without a semicolon."""
+def create_table_sql(table: TableInfo, databases: Collection[str] = ()) -> str:
+    """The CREATE TABLE statement of a table, without a semicolon.
+
+    Args:
+        table: to be described.
+        databases: that there are; a dot behind none of them is part of the table's own name.
+    """
+    is_split = database_of(table.name) in databases
+    name = quoted_full_name(table.name) if is_split else quoted_name(table.name)
     schema = table.schema
     items = [f"  {_column(column, schema)}" for column in schema.visible_columns]
-    key = ", ".join(quoted(c.name) for c in schema.key_columns if not schema.is_hidden(c))
+    key = ", ".join(quoted_name(c.name) for c in schema.key_columns if not schema.is_hidden(c))
     if key:
         unique = "NON UNIQUE " if schema.auto_incrementing else ""
         items.append(f"  {unique}PRIMARY KEY ({key})")
-    parts = [f"CREATE TABLE {_table_name(table.name)} (\n" + ",\n".join(items) + "\n)"]
+    parts = [f"CREATE TABLE {name} (\n" + ",\n".join(items) + "\n)"]
     partitions = partition_by_sql(schema, table.partition_schema)
     if partitions:
         parts.append(partitions)
@@ -37,27 +47,15 @@ def create_table_sql(table: TableInfo) -> str:
 def create_view_sql(view: ViewInfo) -> str:
     """The CREATE VIEW statement of a view, without a semicolon."""
     columns = ", ".join(
-        quoted(c.name) + (f" COMMENT {quote_string(c.comment)}" if c.comment else "")
+        quoted_name(c.name) + (f" COMMENT {quote_string(c.comment)}" if c.comment else "")
         for c in view.columns
     )
     comment = f" COMMENT {quote_string(view.comment)}" if view.comment else ""
-    return f"CREATE VIEW {_table_name(view.name)} ({columns}){comment} AS\n{view.query}"
-
-
-def quoted(name: str) -> str:
-    """A name as SQL, in backticks where it is not a plain lower-case word."""
-    plain = name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit()
-    return name if plain and name.lower() == name else "`" + name.replace("`", "``") + "`"
-
-
-def _table_name(name: str) -> str:
-    """A table's name, part by part; in one piece where dots are not between two parts."""
-    parts = name.split(".")
-    return ".".join(map(quoted, parts)) if all(parts) else quoted(name)
+    return f"CREATE VIEW {quoted_full_name(view.name)} ({columns}){comment} AS\n{view.query}"
 
 
 def _column(column: ColumnSchema, schema: Schema) -> str:
-    parts = [quoted(column.name), str(column.type)]
+    parts = [quoted_name(column.name), str(column.type)]
     if not column.nullable and column.id not in schema.key_ids:
         parts.append("NOT NULL")
     if column.immutable:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pykudu_sql.planner.lexer import quote_string
+from pykudu_sql.storage.common.quoted_name import quoted_full_name, quoted_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class ColumnDefinition:
     immutable: bool = False
 
     def __str__(self) -> str:
-        parts = [self.name, self.type]
+        parts = [quoted_name(self.name), self.type]
         if self.primary_key:
             parts.append("PRIMARY KEY" if self.unique_key else "NON UNIQUE PRIMARY KEY")
         if self.nullable is not None:
@@ -73,7 +74,7 @@ class KeyClause:
 
     def __str__(self) -> str:
         prefix = "" if self.unique else "NON UNIQUE "
-        return f"{prefix}PRIMARY KEY ({', '.join(self.columns)})"
+        return f"{prefix}PRIMARY KEY ({_named(self.columns)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class HashClause:
     start: int
 
     def __str__(self) -> str:
-        columns = f" ({', '.join(self.columns)})" if self.columns else ""
+        columns = f" ({_named(self.columns)})" if self.columns else ""
         return f"HASH{columns} PARTITIONS {self.buckets}"
 
 
@@ -118,7 +119,7 @@ class RangeClause:
 
     def bounds(self) -> str:
         """The range alone: `10 <= VALUES < 20`."""
-        if self.lower is not None and self.lower == self.upper:
+        if self.lower is not None and self.lower == self.upper and self.lower.inclusive:
             return f"VALUE = {self.lower}"
         if self.lower is None and self.upper is None:
             return "UNBOUNDED"
@@ -158,7 +159,7 @@ class PartitionClause:
     def __str__(self) -> str:
         parts = [str(clause) for clause in self.hashes]
         if self.range_columns is not None:
-            columns = f" ({', '.join(self.range_columns)})" if self.range_columns else ""
+            columns = f" ({_named(self.range_columns)})" if self.range_columns else ""
             listed = "" if self.ranges is None else f" ({_listed(self.ranges)})"
             splits = f" SPLIT ROWS ({_listed(self.splits)})" if self.splits else ""
             parts.append(f"RANGE{columns}{listed}{splits}")
@@ -186,10 +187,11 @@ class CreateTableSyntax:
     properties: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        head = f"CREATE TABLE {'IF NOT EXISTS ' if self.if_not_exists else ''}{self.name}"
+        head = f"CREATE TABLE {'IF NOT EXISTS ' if self.if_not_exists else ''}"
+        head += quoted_full_name(self.name)
         parts = [head]
         if self.like is not None:
-            parts.append(f"LIKE {self.like}")
+            parts.append(f"LIKE {quoted_full_name(self.like)}")
         if self.columns:
             key = [] if self.key is None else [self.key]
             parts.append(f"({_listed([*self.columns, *key])})")
@@ -224,7 +226,7 @@ class DropColumnSyntax:
     if_exists: bool = False
 
     def __str__(self) -> str:
-        return f"DROP COLUMN {'IF EXISTS ' if self.if_exists else ''}{self.name}"
+        return f"DROP COLUMN {'IF EXISTS ' if self.if_exists else ''}{quoted_name(self.name)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +238,10 @@ class RenameColumnSyntax:
     type: str | None = None
 
     def __str__(self) -> str:
+        old, new = quoted_name(self.name), quoted_name(self.new_name)
         if self.type is None:
-            return f"RENAME COLUMN {self.name} TO {self.new_name}"
-        return f"CHANGE {self.name} {self.new_name} {self.type}"
+            return f"RENAME COLUMN {old} TO {new}"
+        return f"CHANGE {old} {new} {self.type}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +258,9 @@ class AlterColumnSyntax:
     immutable: bool | None = None
 
     def __str__(self) -> str:
+        name = quoted_name(self.name)
         if self.immutable is not None:
-            return f"ALTER COLUMN {self.name} {'SET' if self.immutable else 'DROP'} IMMUTABLE"
+            return f"ALTER COLUMN {name} {'SET' if self.immutable else 'DROP'} IMMUTABLE"
         attributes = (
             ("ENCODING", self.encoding),
             ("COMPRESSION", self.compression),
@@ -265,7 +269,7 @@ class AlterColumnSyntax:
             ("DEFAULT", self.default),
         )
         changes = [f"SET {word} {value}" for word, value in attributes if value is not None]
-        return f"ALTER COLUMN {self.name} {' '.join(changes) or 'DROP DEFAULT'}"
+        return f"ALTER COLUMN {name} {' '.join(changes) or 'DROP DEFAULT'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +302,7 @@ class RenameTableSyntax:
     new_name: str
 
     def __str__(self) -> str:
-        return f"RENAME TO {self.new_name}"
+        return f"RENAME TO {quoted_full_name(self.new_name)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,12 +351,16 @@ class AlterTableSyntax:
     starts: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"ALTER TABLE {self.name} {_listed(self.steps)}"
+        return f"ALTER TABLE {quoted_full_name(self.name)} {_listed(self.steps)}"
 
 
 def property_list(values: Iterable[tuple[str, str]]) -> str:
     """Properties as TBLPROPERTIES lists them."""
     return _listed(f"{quote_string(name)} = {quote_string(value)}" for name, value in values)
+
+
+def _named(names: Iterable[str]) -> str:
+    return _listed(map(quoted_name, names))
 
 
 def _listed(items: Iterable[object]) -> str:

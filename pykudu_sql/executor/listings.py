@@ -119,7 +119,7 @@ def _names(state: SessionState, plan: Show) -> list[str]:
 
 
 def _create_table(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
-    return header(("result", _TEXT)), [(create_table_sql(table),)]
+    return header(("result", _TEXT)), [(create_table_sql(table, state.store.catalog.databases),)]
 
 
 def _partitions(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:

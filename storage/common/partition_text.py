@@ -7,6 +7,7 @@ from pykudu_sql.storage.common.partition import (
     RangePartition,
     schema_columns,
 )
+from pykudu_sql.storage.common.quoted_name import quoted_name
 from pykudu_sql.storage.common.range_bound import range_text
 from pykudu_sql.storage.common.schema import Schema
 
@@ -73,4 +74,4 @@ def _hash_sql(schema: Schema, dimension: HashDimension) -> str:
 
 
 def _names(schema: Schema, column_ids: tuple[int, ...]) -> str:
-    return ", ".join(column.name for column in schema_columns(schema, column_ids))
+    return ", ".join(quoted_name(c.name) for c in schema_columns(schema, column_ids))

@@ -78,7 +78,7 @@ def test_a_syntax_error_points_at_the_place(
 
 @pytest.mark.parametrize(
     "sql",
-    ["", " ; ", "refresh t", "start", "copy t to 'x'", "attach 'x'", "pragma x", "call f()", "t", "1",
+    ["", " ; ", "reload t", "start", "copy t to 'x'", "attach 'x'", "pragma x", "call f()", "t", "1",
      "install httpfs", "load x", "export database 'x'", "select",
      "explain", "select 'abc", 'select "abc', "select 1 /* abc", "select 1; drop table t"],
 )  # fmt: skip
