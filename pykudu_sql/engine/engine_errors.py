@@ -55,6 +55,7 @@ _BY_NAME = {
 }
 _PREFIX = re.compile(r"^[A-Z][A-Za-z ]*Error: ")
 _TOO_DEEP = re.compile(r"expression depth|too deep|stack", re.IGNORECASE)
+_GROUPING = re.compile(r"GROUP BY clause|aggregates?\b", re.IGNORECASE)
 _SEVERAL_ROWS = "more than one row returned by a subquery"
 
 
@@ -73,6 +74,8 @@ def translate(error: Exception) -> Error:
         return StatementTooComplexError("the statement is nested too deeply")
     for kind in type(error).__mro__:
         found = _BY_NAME.get(kind.__name__)
+        if found is not None and found.sqlstate == "42804" and _GROUPING.search(message):
+            return ProgrammingError(message, sqlstate="42803")
         if found is not None:
             return found.error(message, hint=found.hint, sqlstate=found.sqlstate)
     if isinstance(error, TypeError | ValueError):
