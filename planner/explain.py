@@ -83,6 +83,23 @@ class ScanFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What is known of the engine of a query, in a session that may use another.
+
+    Attributes:
+        name: `spark` or `duckdb`.
+        sql: what it is given.
+        reason: why it is not Spark; None when it is.
+        conditions: what each scan reads by on Spark, as SQL, by the scan's name.
+    """
+
+    name: str
+    sql: str
+    reason: str | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ExplainFacts:
     """What the caller knows when it explains.
 
@@ -90,12 +107,14 @@ class ExplainFacts:
         parameters: values for the plan's parameters; without them nothing is pruned by those.
         scans: facts by scan name.
         rows, seconds: of the whole statement, for ANALYZE.
+        engine: of the query; None in a session that has only the embedded one.
     """
 
     parameters: ParameterValues | None = None
     scans: Mapping[str, ScanFacts] = field(default_factory=dict)
     rows: int | None = None
     seconds: float | None = None
+    engine: EngineFacts | None = None
 
 
 NOTHING_KNOWN = ExplainFacts()
@@ -203,10 +222,17 @@ def _headline(plan: Plan) -> str:
 
 
 def _query(query: Query, facts: ExplainFacts) -> list[str]:
-    lines = ["ENGINE", f"{_INDENT}sql: {query.sql}"]
+    lines = _engine(query, facts.engine)
     for scan in query.scans:
         lines += [_INDENT + line for line in _scan(scan, facts)]
     return lines
+
+
+def _engine(query: Query, known: EngineFacts | None) -> list[str]:
+    if known is None:
+        return _tree("ENGINE", [f"sql: {query.sql}"])
+    details = [] if known.reason is None else [f"not on Spark: {known.reason}"]
+    return _tree(f"ENGINE {known.name}", [*details, f"sql: {known.sql}"])
 
 
 def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
@@ -224,6 +250,8 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details.append(_window(scan.history))
     if scan.predicate is not None:
         details.append(f"pushed: {predicate_text(scan.predicate, table.schema)}")
+        if facts.engine is not None and scan.name in facts.engine.conditions:
+            details.append(f"read where: {facts.engine.conditions[scan.name]}")
         asked = indexes_asked(scan.predicate, table.schema)
         details += [f"skip indexes: {', '.join(asked)}"] if asked else []
     if scan.limit is not None:

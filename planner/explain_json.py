@@ -1,8 +1,10 @@
 """EXPLAIN (FORMAT JSON): the same facts as the text, for programs.
 
-One JSON object: `operator` says what the statement is, `sql` what the engine is given, `scans` is a
-list with an object for each scan, `rows` and `milliseconds` are those of ANALYZE. What is not known
-is left out. Counts are numbers, conditions are text.
+One JSON object: `operator` says what the statement is, `sql` what the embedded engine is given,
+`scans` is a list with an object for each scan, `rows` and `milliseconds` are those of ANALYZE. In
+a session that may use Spark, `engine` names the engine, `engine_sql` is what it is given, and
+`not_on_spark` says why it is not Spark. What is not known is left out. Counts are numbers,
+conditions are text.
 """
 
 import json
@@ -30,6 +32,11 @@ def explain_json(plan: Plan, facts: ExplainFacts) -> str:
     found: dict[str, Any] = {"operator": explain(plan)[0]}
     if isinstance(plan, Query):
         found["sql"] = plan.sql
+    if facts.engine is not None:
+        found["engine"] = facts.engine.name
+        found["engine_sql"] = facts.engine.sql
+        if facts.engine.reason is not None:
+            found["not_on_spark"] = facts.engine.reason
     found["scans"] = [_scan(scan, facts) for scan in scans_of(plan)]
     if facts.rows is not None:
         found["rows"] = facts.rows

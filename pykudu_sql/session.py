@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pykudu_sql.database import Database
+from pykudu_sql.database import MEMORY, Database
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.executor import Prepared, prepare
 from pykudu_sql.executor.session_state import SessionState
@@ -73,7 +73,8 @@ class Session:
             self._transactions,
             database.settings,
             settings,
-            Cancellation(self._engine.interrupt),
+            Cancellation(self._interrupt_engines),
+            in_memory=database.path == MEMORY,
         )
         self._statements: OrderedDict[str, PreparedStatement] = OrderedDict()
         self._lock = threading.RLock()
@@ -253,6 +254,9 @@ class Session:
         """Ask the running statement to stop. Called from another thread."""
         self._state.cancellation.request()
 
+    def _interrupt_engines(self) -> None:
+        self._state.interrupt_engines()
+
     def close(self) -> None:
         """Roll back, and give the database back. Closing twice is allowed."""
         with self._lock:
@@ -262,7 +266,7 @@ class Session:
             self._statements.clear()
             try:
                 self._transactions.rollback()
-                self._engine.close()
+                self._state.close()
             finally:
                 self.database.release()
 

@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from pykudu_sql.storage.common.table_properties import MAX_HISTORY_AGE
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 from pykudu_sql.storage.history import DEFAULT_MAX_AGE
 
 SettingValue = bool | int | str | None
+EMBEDDED: Final = "duckdb"
 
 
 class Scope(StrEnum):
@@ -55,6 +56,9 @@ class SessionSettings:
     database: str = "default"
     scan_memory_bytes: int = 1 << 30
     statement_timeout: int = 0
+    engine: str = EMBEDDED
+    spark_scan_bytes: int = 16 << 30
+    spark_master: str = "local[*]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,19 @@ def _row_errors(value: object) -> str:
     if text not in ("fail", "collect"):
         raise ValueError("'fail' or 'collect'")
     return text
+
+
+def _engine(value: object) -> str:
+    text = str(value).lower()
+    if text not in (EMBEDDED, "spark", "auto"):
+        raise ValueError("'duckdb', 'spark' or 'auto'")
+    return text
+
+
+def _master(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("where Spark runs, such as 'local[*]' or 'spark://127.0.0.1:7077'")
+    return value
 
 
 def _database(value: object) -> str:
@@ -228,6 +245,14 @@ _TABLE = (
             "a query over one table whose rows take more than this reads them as a stream, "
             "instead of holding them all",
             "bytes"),
+    Setting("engine", Scope.SESSION, "text", _engine,
+            "what computes queries: 'duckdb' in this process, 'spark', or 'auto', which is Spark "
+            "for those that scan more than spark_scan_bytes; EXPLAIN tells which, and why"),
+    Setting("spark_scan_bytes", Scope.SESSION, "size", _size,
+            "with engine = 'auto', a query whose scans may take more than this runs on Spark",
+            "bytes"),
+    Setting("spark_master", Scope.SESSION, "text", _master,
+            "where Spark runs, such as 'local[4]', unless this process has a Spark session"),
     Setting("history_max_age", Scope.REMEMBERED, "age", _history_age,
             "how long tables keep history unless they say otherwise, -1 for ever",
             "seconds"),

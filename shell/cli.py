@@ -170,6 +170,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--max-rows", metavar="N", type=int, help="rows of a table shown on a terminal, 0 for all")
     add("--timer", action="store_true", default=None, help="show how long statements take")
     add("--read-only", action="store_true", help="open without the right to write")
+    add("--engine", choices=("duckdb", "spark", "auto"), help="what computes queries")
     add("--keep-going", action="store_true", help="run on after a failed statement")
     add("--no-init", action="store_true", help=f"do not read {config_path()}")
     add("--version", action="store_true", help="show the version and leave")
@@ -206,6 +207,7 @@ def _run(options: argparse.Namespace) -> int:
             settings,
             read_only=options.read_only,
             keep_going=options.keep_going,
+            engine=options.engine,
         )
     except pykudu_sql.Error as error:
         tell_error(error, Place(None))

@@ -69,6 +69,7 @@ class Session:
         *,
         read_only: bool = False,
         keep_going: bool = False,
+        engine: str | None = None,
     ) -> None:
         """Open a database.
 
@@ -77,12 +78,14 @@ class Session:
             settings: choices to start with.
             read_only: open it, and any other opened later, without the right to write.
             keep_going: run on after a failed statement.
+            engine: what computes queries here, and in any other opened later; None for the default.
 
         Raises:
             pykudu_sql.Error: the database cannot be opened.
         """
         self._read_only = read_only
         self._keep_going = keep_going
+        self._engine = engine
         self._cancelled = threading.Event()
         self._depth = 0
         self.settings = settings
@@ -91,7 +94,9 @@ class Session:
         self.connection = self._connect(path)
 
     def _connect(self, path: str) -> "Connection":
-        return pykudu_sql.connect(path, read_only=self._read_only, autocommit=True)
+        return pykudu_sql.connect(
+            path, read_only=self._read_only, autocommit=True, engine=self._engine
+        )
 
     def open(self, path: str) -> None:
         """Open another database instead; the present one stays open if that fails.

@@ -90,13 +90,15 @@ class TableScan:
         return scan_schema(self.columns)
 
     def exceeds(self, size: int) -> bool:
-        """Whether all rows together may take more than so many bytes in memory.
+        """Whether all rows together may take more than so many bytes in memory."""
+        return self.spec.limit is None and self.estimated_bytes > size
 
-        A guess that reads nothing, from rows, widths and the sizes of files, with no regard for
-        the predicate.
+    @property
+    def estimated_bytes(self) -> int:
+        """Bytes that all rows together may take in memory, whatever the predicate and the limit.
+
+        A guess that reads nothing, from rows, widths and the sizes of files.
         """
-        if self.spec.limit is not None:
-            return False
         width = sum(column.type.width for column in self.columns)
         strings = sum(column.type.is_variable for column in self.columns)
         total = 0
@@ -105,7 +107,7 @@ class TableScan:
             total += rows * (width + _STRING_BYTES * strings)
             if strings and rows and isinstance(rowset, DiskRowSet):
                 total += rowset.meta.total_size
-        return total > size
+        return total
 
     def row_filter(self) -> RowFilter | None:
         """The predicate, ready to drop rows."""

@@ -34,6 +34,7 @@ _TYPES = {
     "number": "a whole number",
     "size": "bytes, or text such as `'512MB'` or `'2 gb'`",
     "moment": "a constant expression, as behind AS OF: `'2026-01-31 12:00'`, `SNAPSHOT name`",
+    "duration": "milliseconds, or text such as `'30s'` or `'5 min'`",
     "age": "seconds, text such as `'7 days'` or `'12 hours'`, or `'forever'`",
 }
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -28,11 +28,18 @@ class EngineResult:
     types: tuple[str, ...]
 
 
-class QueryEngine(Protocol):
-    """Computes queries for one session, by one thread at a time."""
+R = TypeVar("R", contravariant=True)
+
+
+class QueryEngine(Protocol[R]):
+    """Computes queries for one session, by one thread at a time.
+
+    What it is handed as a relation is its own affair: the embedded engine takes rows (`Relation`),
+    Spark takes the name of a table and a moment, for it reads the files itself.
+    """
 
     def execute(
-        self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
+        self, sql: str, relations: Mapping[str, R], parameters: Sequence[Any]
     ) -> EngineResult:
         """Run one SELECT that the planner generated.
 
@@ -50,4 +57,8 @@ class QueryEngine(Protocol):
 
     def interrupt(self) -> None:
         """Stop the query that runs, if one does. Called from another thread."""
+        ...
+
+    def close(self) -> None:
+        """Give up what it holds for the session. Closing twice is allowed."""
         ...

@@ -5,7 +5,7 @@ They take effect at once and are durable when they return, so they stand outside
 
 import pyarrow as pa
 
-from pykudu_sql.executor.queries import compute
+from pykudu_sql.executor.queries import answer
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writes import all_or_nothing, write_columns
 from pykudu_sql.planner.plan import AlterTable, CreateTable, DropTable, Query
@@ -38,7 +38,7 @@ def create_table(state: SessionState, plan: CreateTable, parameters: ParameterVa
 
 
 def _query_rows(state: SessionState, query: Query, parameters: ParameterValues) -> pa.Table:
-    return compute(state, query, parameters, state.store.begin()).table
+    return answer(state, query, parameters, state.store.begin()).table
 
 
 def _fill(state: SessionState, table: TableInfo, rows: pa.Table) -> int:

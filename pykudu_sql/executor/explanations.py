@@ -7,16 +7,29 @@ from dataclasses import replace
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.engine_choice import Embedded, EngineChoice, OnSpark
 from pykudu_sql.executor.join_scans import ScanReport, relations_of
 from pykudu_sql.executor.queries import run_engine
 from pykudu_sql.executor.scans import rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.explain import ExplainFacts, ScanFacts, explain
+from pykudu_sql.planner.explain import EngineFacts, ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.explain_json import explain_json
-from pykudu_sql.planner.plan import Explain, ExplainFormat, Plan, Query, Scan, scans_of
+from pykudu_sql.planner.plan import (
+    ConflictInsert,
+    CreateTable,
+    Explain,
+    ExplainFormat,
+    InsertQuery,
+    InsertReturning,
+    Plan,
+    Query,
+    Scan,
+    scans_of,
+)
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome, RowResult, header
+from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.common.key_bounds import bounds
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.types import DataType, Kind
@@ -31,7 +44,9 @@ def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues
     """EXPLAIN without running anything."""
     if plan.parameters and not parameters:
         return _outcome(plan, ExplainFacts())
-    return _outcome(plan, ExplainFacts(parameters, _scan_facts(state, plan.plan, parameters)))
+    scans = _scan_facts(state, plan.plan, parameters)
+    engine = _engine_facts(plan.plan, _chosen(state, plan.plan, parameters))
+    return _outcome(plan, ExplainFacts(parameters, scans, engine=engine))
 
 
 def analyze_plan(
@@ -46,14 +61,53 @@ def analyze_plan(
         parameters: of the statement.
     """
     known = _scan_facts(state, plan.plan, parameters)
+    chosen = _chosen(state, plan.plan, parameters)
     started = time.perf_counter()
-    if isinstance(plan.plan, Query):
+    if isinstance(plan.plan, Query) and not isinstance(chosen, OnSpark):
         rows, scans = _measure(state, plan.plan, parameters, known)
     else:
         rows, scans = run(parameters).rowcount, known
     seconds = time.perf_counter() - started
-    facts = ExplainFacts(parameters, scans, rows if rows >= 0 else None, seconds)
+    engine = _engine_facts(plan.plan, chosen)
+    facts = ExplainFacts(parameters, scans, rows if rows >= 0 else None, seconds, engine)
     return _outcome(plan, facts)
+
+
+def _answered(plan: Plan) -> Query | None:
+    """The query of a statement that the chosen engine answers; others belong to the embedded."""
+    match plan:
+        case Query():
+            return plan
+        case InsertQuery() | CreateTable():
+            return plan.query
+        case InsertReturning() | ConflictInsert():
+            return _answered(plan.rows)
+        case _:
+            return None
+
+
+def _chosen(state: SessionState, plan: Plan, parameters: ParameterValues) -> EngineChoice | None:
+    """The engine for a statement; None in a session that uses the embedded one alone."""
+    query = _answered(plan)
+    if query is None or state.settings.engine == EMBEDDED:
+        return None
+    from pykudu_sql.executor.spark_queries import choose_engine
+
+    return choose_engine(state, query, parameters, state.transactions.reading())
+
+
+def _engine_facts(plan: Plan, chosen: EngineChoice | None) -> EngineFacts | None:
+    query = _answered(plan)
+    if chosen is None or query is None:
+        return None
+    if isinstance(chosen, Embedded):
+        return EngineFacts(EMBEDDED, query.sql, chosen.reason)
+    conditions = {
+        name: relation.where
+        for name, relation in chosen.relations.items()
+        if relation.where is not None
+    }
+    return EngineFacts("spark", chosen.sql, conditions=conditions)
 
 
 def _outcome(plan: Explain, facts: ExplainFacts) -> Outcome:

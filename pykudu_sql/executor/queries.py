@@ -16,6 +16,7 @@ from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import KeyLookup, Query
 from pykudu_sql.planner.value import ParameterValues, bind_key, parameter_value
 from pykudu_sql.result import Outcome, Row, RowResult, TableResult, header
+from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import Error, InterfaceError, ValueOutOfRangeError
 from pykudu_sql.storage.transaction import Transaction
@@ -38,7 +39,7 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
         row = _summarize(state, query, transaction)
         if row is not None:
             return row
-    found = compute(state, query, parameters, transaction)
+    found = answer(state, query, parameters, transaction)
     table = found.table.rename_columns(list(query.names))
     return Outcome(TableResult(table, found.types), table.num_rows)
 
@@ -69,6 +70,25 @@ def _computed(column_type: DataType) -> DataType:
     return DataType(Kind.STRING) if column_type.is_text else column_type
 
 
+def answer(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> EngineResult:
+    """The rows of a query as its transaction sees them, by the engine that the session chose.
+
+    Raises:
+        OperationalError: the session wants Spark, and it cannot be started.
+        Error: see `compute`.
+    """
+    if state.settings.engine != EMBEDDED:
+        from pykudu_sql.executor.engine_choice import OnSpark
+        from pykudu_sql.executor.spark_queries import choose_engine, run_on_spark
+
+        chosen = choose_engine(state, query, parameters, transaction)
+        if isinstance(chosen, OnSpark):
+            return run_on_spark(state, chosen)
+    return compute(state, query, parameters, transaction)
+
+
 def compute(
     state: SessionState,
     query: Query,
@@ -76,7 +96,7 @@ def compute(
     transaction: Transaction,
     given: Mapping[str, Relation] = NOTHING_GIVEN,
 ) -> EngineResult:
-    """The rows of a query as its transaction sees them.
+    """The rows of a query as its transaction sees them, by the embedded engine.
 
     Args:
         state: of the session.

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from pykudu_sql.executor.collecting import collect_columns, faults, reported, row_error
 from pykudu_sql.executor.column_values import array_of
-from pykudu_sql.executor.queries import compute
+from pykudu_sql.executor.queries import answer, compute
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import (
     DeleteQuery,
@@ -286,7 +286,7 @@ def insert_operations(
     """
     if isinstance(plan, InsertValues):
         return _inserted(plan, [parameters])
-    rows = compute(state, plan.query, parameters, transaction).table
+    rows = answer(state, plan.query, parameters, transaction).table
     columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows))
     return RowOperations(plan.kind, columns, rows.num_rows)
 
@@ -318,11 +318,12 @@ def _from_query(
 ) -> Action:
     """The rows of a query as operations."""
     table = plan.table
+    rows_of = answer if isinstance(plan, InsertQuery) else compute
 
     def run(transaction: Transaction) -> RowResults:
         results: list[RowResults] = []
         for parameters in parameter_rows:
-            rows = compute(state, plan.query, parameters, transaction).table
+            rows = rows_of(state, plan.query, parameters, transaction).table
             columns = _queried(table, plan, rows)
             results.append(write_columns(writer_of(state), transaction, table, kind, columns))
         return joined(results)

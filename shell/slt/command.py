@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
         list(find_scripts(options.paths)),
         states,
         labels=frozenset(options.label),
-        settings={"implicit_primary_key": True} if options.implicit_primary_key else {},
+        settings=_settings(options),
         fail_fast=options.fail_fast,
         keep=options.keep,
         override=options.override,
@@ -77,11 +77,18 @@ def build_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="tables without a primary key get a hidden one",
     )
+    add("--engine", choices=("duckdb", "spark", "auto"), help="what computes queries")
     add("--override", action="store_true", help="write the results into the scripts")
     add("-x", "--fail-fast", action="store_true", help="stop at the first failure")
     add("--keep", action="store_true", help="keep the databases and say where they are")
     add("--junit", type=Path, metavar="FILE", help="also report as JUnit XML")
     return parser
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Settings of every connection."""
+    chosen: dict[str, Any] = {"implicit_primary_key": True} if options.implicit_primary_key else {}
+    return chosen if options.engine is None else {**chosen, "engine": options.engine}
 
 
 def find_scripts(paths: Sequence[Path]) -> Iterator[Path]:

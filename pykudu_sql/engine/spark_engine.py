@@ -1,0 +1,118 @@
+"""Spark as an engine: queries of one session over tables that Spark's own tasks read.
+
+Each table of a statement is a `load()` of its own, of one snapshot, with only the columns and, as
+far as storage can tell, only the rows that the statement needs; it is known under the name that the
+statement has for it until the statement ends. Nothing is kept from one statement to the next, for a
+DataFrame keeps the snapshot that it was loaded with.
+
+The engine works in a Spark session of its own, with settings of its own, so that views and settings
+of a program that uses Spark beside us stay apart:
+
+- `ansi`: overflows and bad casts are errors, as they are to the embedded engine;
+- decimals keep their scale in products and quotients, and overflow instead of losing digits;
+- `${...}` in a statement is text.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any, Final
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from pykudu_sql.engine.query_engine import EngineResult
+from pykudu_sql.engine.spark_errors import translate
+from pykudu_sql.engine.stored_relation import StoredRelation
+from pykudu_sql.spark.arrow_types import spark_schema
+from pykudu_sql.storage.errors import NotSupportedError, QueryCancelledError
+
+_CONF: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.timestampType": "TIMESTAMP_NTZ",
+        "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+        "spark.sql.variable.substitute": "false",
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    }
+)
+
+
+class SparkEngine:
+    """One session's access to Spark; a `QueryEngine` over `StoredRelation`s."""
+
+    def __init__(self, session: SparkSession) -> None:
+        """Begin in a session of its own beside the given one."""
+        self._session = session.newSession()
+        for name, value in _CONF.items():
+            self._session.conf.set(name, value)
+        self._group = f"pykudu-{uuid4()}"
+        self._cancelled = False
+
+    def execute(
+        self, sql: str, relations: Mapping[str, StoredRelation], parameters: Sequence[Any]
+    ) -> EngineResult:
+        """See QueryEngine. Parameters are written into the text, so there are none here."""
+        self._cancelled = False
+        context = self._session.sparkContext
+        # The group holds for jobs of this thread, and is told the next statement anew.
+        context.setJobGroup(self._group, "a statement of pykudu-sql", interruptOnCancel=True)
+        try:
+            with self._loaded(sql, relations) as frame:
+                if self._cancelled:  # while it was planned, when no job was there to be stopped
+                    raise QueryCancelledError("the statement was interrupted")
+                table = frame.toArrow()
+                types = tuple(field.dataType.simpleString() for field in frame.schema.fields)
+                return EngineResult(table, types)
+        except Exception as error:
+            if self._cancelled:
+                raise QueryCancelledError("the statement was interrupted") from error
+            raise translate(error) from error
+
+    def columns(self, sql: str, relations: Mapping[str, StoredRelation]) -> pa.Schema:
+        """The columns of a query, without running it.
+
+        Raises:
+            NotSupportedError: Spark cannot plan it.
+        """
+        try:
+            with self._loaded(sql, relations) as frame:
+                return to_arrow_schema(frame.schema)
+        except (AnalysisException, ParseException) as error:
+            reason = translate(error).message
+            raise NotSupportedError(f"Spark cannot plan it: {reason}") from error
+
+    @contextmanager
+    def _loaded(self, sql: str, relations: Mapping[str, StoredRelation]) -> Iterator[DataFrame]:
+        """A query planned over its relations, which are known for as long."""
+        catalog = self._session.catalog
+        names = []
+        try:
+            for name, relation in relations.items():
+                self._load(relation).createOrReplaceTempView(name)
+                names.append(name)
+            yield self._session.sql(sql)
+        finally:
+            for name in names:
+                catalog.dropTempView(name)
+
+    def _load(self, relation: StoredRelation) -> DataFrame:
+        options = {"table": relation.table, "asOf": str(relation.as_of)}
+        if relation.where is not None:
+            options["where"] = relation.where
+        reader = self._session.read.format("pykudu").schema(spark_schema(relation.columns))
+        return reader.options(**options).load(relation.path)
+
+    def interrupt(self) -> None:
+        """See QueryEngine."""
+        self._cancelled = True
+        self._session.sparkContext.cancelJobGroup(self._group)
+
+    def close(self) -> None:
+        """See QueryEngine. The session of the program stays."""
+        self._cancelled = True

@@ -1,0 +1,60 @@
+"""Spark's errors as ours: by what the caller can do next, without the traces of two languages."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pyspark.errors import PySparkException
+
+from pykudu_sql.spark.failures import find_error
+from pykudu_sql.storage.errors import (
+    DataError,
+    Error,
+    InvalidValueError,
+    OperationalError,
+    QueryCancelledError,
+    ValueOutOfRangeError,
+)
+
+_BY_CONDITION: Mapping[str, type[Error]] = MappingProxyType(
+    {
+        "ARITHMETIC_OVERFLOW": ValueOutOfRangeError,
+        "BINARY_ARITHMETIC_OVERFLOW": ValueOutOfRangeError,
+        "CAST_OVERFLOW": ValueOutOfRangeError,
+        "DATETIME_OVERFLOW": ValueOutOfRangeError,
+        "NUMERIC_OUT_OF_SUPPORTED_RANGE": ValueOutOfRangeError,
+        "NUMERIC_VALUE_OUT_OF_RANGE": ValueOutOfRangeError,
+        "CAST_INVALID_INPUT": InvalidValueError,
+    }
+)
+_SEVERAL_ROWS = "SCALAR_SUBQUERY_TOO_MANY_ROWS"
+_CONDITION = re.compile(r"\[([A-Z_0-9]+)(?:\.[\w.]+)?\] ([^\n]*)")
+_CANCELLED = re.compile(r"cancelled part of cancelled job group|Job \d+ cancelled")
+
+
+def translate(error: Exception) -> Error:
+    """The error to raise for one that came out of Spark; an error of ours stays what it is."""
+    if isinstance(error, Error):
+        return error
+    text = str(error)
+    own = find_error(text)
+    if own is not None:
+        return own
+    if _CANCELLED.search(text):
+        return QueryCancelledError("the statement was interrupted")
+    found = _CONDITION.search(text)
+    condition, message = found.groups() if found is not None else ("", _first_line(text))
+    if isinstance(error, PySparkException):
+        condition = error.getCondition() or condition
+    condition = condition.partition(".")[0]
+    if condition == _SEVERAL_ROWS:
+        return DataError("a subquery used as a value returned more than one row", sqlstate="21000")
+    kind = _BY_CONDITION.get(condition)
+    if kind is not None:
+        return kind(message)
+    return OperationalError(f"the Spark job failed: {message}")
+
+
+def _first_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[0] if lines else "no reason was given"

@@ -1,0 +1,24 @@
+"""What Spark is handed as a relation: no rows, but where they are."""
+
+from dataclasses import dataclass
+
+from pykudu_sql.storage.common.schema import ColumnSchema
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRelation:
+    """Rows that Spark reads itself: some columns of a table at a moment.
+
+    Attributes:
+        path: of the database directory.
+        table: its name at the moment.
+        columns: those wanted, in order.
+        where: a condition in our SQL that wanted rows meet; None for all rows.
+        as_of: the moment, a hybrid timestamp; its commits are seen.
+    """
+
+    path: str
+    table: str
+    columns: tuple[ColumnSchema, ...]
+    where: str | None
+    as_of: int

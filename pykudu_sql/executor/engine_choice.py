@@ -1,0 +1,34 @@
+"""Which engine answers a query, as a value: for the executor to follow and for EXPLAIN to tell."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pykudu_sql.engine.query_engine import EngineResult, QueryEngine
+from pykudu_sql.engine.stored_relation import StoredRelation
+
+
+@dataclass(frozen=True, slots=True)
+class OnSpark:
+    """A query that Spark is to run.
+
+    Attributes:
+        engine: of the session.
+        sql: in Spark's dialect.
+        relations: what it reads, by the names in the text.
+        shape: no rows of the result, with its types.
+    """
+
+    engine: QueryEngine[StoredRelation]
+    sql: str
+    relations: Mapping[str, StoredRelation]
+    shape: EngineResult
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A query that stays with the embedded engine, and why."""
+
+    reason: str
+
+
+EngineChoice = OnSpark | Embedded
