@@ -8,6 +8,7 @@ of an UNDO file.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -106,9 +107,9 @@ class RollingRowSetWriter:
         Raises:
             DiskError: the disk refused.
         """
-        ends = [*self.starts[1:], self.rows]
+        edges = [*self.starts, self.rows]
         changed = []
-        for meta, start, end in zip(self.metas, self.starts, ends, strict=True):
+        for meta, (start, end) in zip(self.metas, pairwise(edges), strict=True):
             redo = write_deltas(self._tablet, self._staged, REDO, between(late, start, end))
             changed.append(replace(meta, redo=(*meta.redo, *redo)))
         return changed

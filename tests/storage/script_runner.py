@@ -124,7 +124,9 @@ class ScriptRunner:
             found = self._read(transaction, table, bound)
             assert found == rows, f"AS OF {bound}: {found} instead of {rows}"
         except HistoryPurgedError:
-            mark = max(tablet_mark(self.store, tablet) for tablet in self._tablets)
+            # After a restart tables' marks may be lower than what the catalog has let go of.
+            known_since = self.store.catalog_at(bound).complete_since
+            mark = max(known_since, *(tablet_mark(self.store, tablet) for tablet in self._tablets))
             assert bound < mark, f"history of {bound} is gone, though it goes back to {mark}"
         finally:
             transaction.rollback()

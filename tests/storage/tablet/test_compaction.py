@@ -2,6 +2,8 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -174,3 +176,17 @@ def test_rowset_ids_are_not_used_again_after_their_rowsets_are_gone(subject: Sub
     used = max(rowset.id for rowset in subject.tablet.components.tree.rowsets)
     subject.reopen()
     assert subject.tablet.new_rowset_id() > used
+
+
+def test_rowsets_of_rows_that_died_long_ago_are_merged_into_nothing() -> None:
+    with closing(Store(MemoryEnv(), "/db", StoreOptions(threads=1, maintenance=False))) as store:
+        table = store.create_table("t", create_schema(COLUMNS, ["id"]), PartitionSchema())
+        for kind in (RowOpKind.INSERT, RowOpKind.DELETE):
+            store.write_row(table, kind, {0: 1} if kind is RowOpKind.DELETE else {0: 1, 1: 2})
+            store.flush()
+        (tablet,) = store.tablets.values()
+        host = replace(store.committer.host, history_mark=lambda _: store.now())
+        result = compact_rowsets(tablet, tablet.components.tree.rowsets, host)
+        assert (result.rowsets_in, result.rowsets_out) == (1, 0)
+        assert len(tablet.components.tree) == 0
+        assert read(store.begin(), table) == {}
