@@ -85,7 +85,7 @@ def commit_staged(env: Env, store: Store, write: StagedWrite) -> WriteReport:
         write: its files' folder must be of the same database.
 
     Raises:
-        DataError: a file is not of this write.
+        DataError: a file is not of this write, or is named twice.
         CorruptionError: a file is not what its task wrote.
         AlreadyPresentError, RowNotFoundError, ImmutableColumnError: a key does not fit the
             operation; nothing was committed.
@@ -99,6 +99,8 @@ def commit_staged(env: Env, store: Store, write: StagedWrite) -> WriteReport:
                 return report
         elif not write.files and not write.replaces:
             return report
+        if len({file.number for file in write.files}) < len(write.files):
+            raise DataError("a staged file is named twice", hint="run the job again")
         for file in write.files:
             check_staged(env, write.target, file)
         return _report(write, _commit(env, store, write))

@@ -5,6 +5,7 @@ worker, which ends when Spark does.
 """
 
 import os
+import pkgutil
 import sys
 from typing import Final
 
@@ -30,7 +31,9 @@ def keep_staging(root: str, write_id: str, lock: FileLock) -> None:
 
 
 def _start(path: str, descriptor: int, idle_seconds: float) -> None:
-    arguments = [str(lease_keeper.__file__), path, str(idle_seconds), str(os.getppid())]
+    # As text: the package may be in a wheel that Spark shipped, where there is no file to be run.
+    program = (pkgutil.get_data(lease_keeper.__package__, "lease_keeper.py") or b"").decode()
+    arguments = ["-c", program, path, str(idle_seconds), str(os.getppid())]
     os.set_inheritable(descriptor, True)
     # Not `subprocess`: that wants to know how its children end, and this one outlives us.
     os.posix_spawn(

@@ -1,6 +1,7 @@
 """The writers as Spark calls them, without Spark: attempts, copies, replays and forged messages."""
 
 import datetime as dt
+import json
 import pickle
 from collections.abc import Iterator
 from decimal import Decimal
@@ -91,6 +92,53 @@ def test_a_message_of_another_write_is_refused(table: str) -> None:
     with pytest.raises(DataError, match="no staged file"):
         writer(table).commit([StagedMessage(['{"write": "../.."}'])])
     assert len(content(table)) == 2
+
+
+def forged(message: StagedMessage, **changed: object) -> StagedMessage:
+    """A message that names another thing than its task wrote."""
+    (file,) = message.files
+    return StagedMessage([json.dumps({**json.loads(file), **changed})])
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"tablet": "../../../../../etc"}, DataError),
+        ({"write": "../../elsewhere"}, DataError),
+        ({"number": 7}, DataError),
+        ({"number": 1 << 50}, CorruptionError),
+        ({"checksum": 1}, CorruptionError),
+        ({"size": 1}, CorruptionError),
+        ({"rows": 2}, CorruptionError),
+        ({"min_key": "00"}, CorruptionError),
+        ({"table": "6d1fb6f2-0d5c-4c39-9d2e-3a1d8f6c9b57"}, DataError),
+        ({"tablet": "6d1fb6f2-0d5c-4c39-9d2e-3a1d8f6c9b57"}, DataError),
+    ],
+)
+def test_a_message_that_was_tampered_with_is_refused(
+    table: str, changed: dict[str, object], error: type[Exception]
+) -> None:
+    job = writer(table)
+    message = forged(job.write(batches((5, "x"))), **changed)
+    with pytest.raises(error):
+        job.commit([message])
+    job.abort([message])
+    assert content(table) == [(1, "a"), (2, "b")]
+    assert strays(table) == []
+
+
+def test_a_message_replayed_to_a_later_write_is_refused(table: str) -> None:
+    first = writer(table)
+    message = first.write(batches((5, "x")))
+    first.commit([message])
+    with pytest.raises(DataError, match="not by write"):
+        writer(table).commit([message])
+    twice = writer(table)
+    again = twice.write(batches((6, "x")))
+    with pytest.raises(DataError, match="named twice"):
+        twice.commit([again, again])
+    assert [row[0] for row in content(table)] == [1, 2, 5]
+    assert strays(table) == []
 
 
 def test_an_overwrite_replaces_all_rows_and_as_of_shows_the_old(table: str) -> None:
