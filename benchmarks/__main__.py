@@ -19,6 +19,13 @@ from benchmarks.workloads.large_table import ten_million
 from benchmarks.workloads.merging import compaction
 from benchmarks.workloads.point import point_insert, point_select, point_update
 from benchmarks.workloads.random_writes import random_batches, random_updates, random_updates_scan
+from benchmarks.workloads.spark import (
+    spark_as_of,
+    spark_load,
+    spark_narrow,
+    spark_selective,
+    spark_wide,
+)
 from benchmarks.workloads.threads import commit_threads
 from benchmarks.workloads.updates import as_of, q1_dirty, q6_dirty, update_tenth
 
@@ -45,6 +52,11 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "compaction": compaction,
     "random_batches": random_batches,
     "ten_million": ten_million,
+    "spark_wide": spark_wide,
+    "spark_narrow": spark_narrow,
+    "spark_selective": spark_selective,
+    "spark_as_of": spark_as_of,
+    "spark_load": spark_load,
 }
 
 

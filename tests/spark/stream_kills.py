@@ -3,10 +3,11 @@
     python -m tests.spark.stream_kills --transactions 1000 --kills 10 [--seed 1]
 
 The feed lands in Parquet files. In the end it is compared with `CHANGES` of the table, change by
-change, and applied to nothing it gives the table.
+change; applied to nothing, it gives the table.
 """
 
 import argparse
+import json
 import random
 import sys
 import tempfile
@@ -22,6 +23,14 @@ import pykudu_sql
 from tests.spark.victims import victim
 
 _KEYS = 200
+_EMPTY = pa.table(
+    {
+        "id": pa.array([], pa.int64()),
+        "v": pa.array([], pa.int64()),
+        "_change_type": pa.array([], pa.string()),
+        "_commit_timestamp": pa.array([], pa.int64()),
+    }
+)
 
 
 def campaign(folder: Path, transactions: int, kills: int, seed: int) -> int:
@@ -41,10 +50,11 @@ def campaign(folder: Path, transactions: int, kills: int, seed: int) -> int:
         conn.execute(
             "CREATE TABLE t (id BIGINT PRIMARY KEY, v BIGINT) PARTITION BY HASH (id) PARTITIONS 2"
         )
+        since = str(conn.snapshot_timestamp())
     pause = threading.Event()
     writer = threading.Thread(target=_write, args=(path, transactions, seed, pause))
     for number in range(kills + 1):
-        with victim("stream", path, str(folder)) as driver:
+        with victim("stream", path, str(folder), since) as driver:
             driver.said()
             if number == 0:
                 writer.start()
@@ -93,12 +103,12 @@ def _expected(path: str) -> list[tuple[object, ...]]:
 
 def _feed(folder: Path) -> pa.Table:
     """The rows of the files that the sink's own log names; others were never committed."""
-    names = []
-    for log in sorted((folder / "feed" / "_spark_metadata").glob("[0-9]*")):
+    files: set[str] = set()
+    for log in (folder / "feed" / "_spark_metadata").glob("[0-9]*"):
         lines = log.read_text().splitlines()[1:]
-        names += [line.split('"path":"')[1].split('"')[0] for line in lines]
-    files = [name.removeprefix("file://") for name in dict.fromkeys(names)]
-    return pa.concat_tables([pq.ParquetFile(file).read() for file in files])
+        files |= {json.loads(line)["path"].removeprefix("file://") for line in lines}
+    tables = [pq.ParquetFile(file).read() for file in sorted(files)]
+    return pa.concat_tables([_EMPTY, *tables], promote_options="permissive")
 
 
 def _compare(path: str, folder: Path) -> int:

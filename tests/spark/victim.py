@@ -1,7 +1,7 @@
 """A Spark driver of its own that does one thing over and over, to be killed at any moment.
 
-    python -m tests.spark.victim load DB        insert batch after batch into table t
-    python -m tests.spark.victim stream DB OUT  write the changes of table t to Parquet, for ever
+    python -m tests.spark.victim load DB FIRST          insert batch after batch into table t
+    python -m tests.spark.victim stream DB OUT SINCE    write changes of table t to Parquet
 
 Says on its output when a batch begins and when it is committed. A batch has `BATCH` rows.
 """
@@ -32,10 +32,11 @@ def load(spark: SparkSession, path: str, first: int) -> None:
         number += 1
 
 
-def stream(spark: SparkSession, path: str, out: str) -> None:
-    """Follow table t."""
+def stream(spark: SparkSession, path: str, out: str, since: str) -> None:
+    """Follow table t from a moment on."""
     source = spark.readStream.format("pykudu").options(table="t", readChangeFeed="true")
-    writer = source.option("maxRowsPerTrigger", "200").load(path).writeStream.format("parquet")
+    source = source.options(maxRowsPerTrigger="200", startingTimestamp=since)
+    writer = source.load(path).writeStream.format("parquet")
     places = {"path": f"{out}/feed", "checkpointLocation": f"{out}/checkpoint"}
     query = writer.options(**places).trigger(processingTime="100 milliseconds").start()
     print("begin 0", flush=True)
@@ -47,7 +48,7 @@ def main(argv: list[str]) -> None:
     spark = start_session("local[2,4]", _CONF, "a victim")
     if argv[0] == "load":
         load(spark, argv[1], int(argv[2]))
-    stream(spark, argv[1], argv[2])
+    stream(spark, *argv[1:])
 
 
 if __name__ == "__main__":
