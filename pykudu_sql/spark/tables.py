@@ -178,6 +178,18 @@ class SparkTables:
         path = self.store.path
         return read_table(self.session, path, table, columns=columns, where=where, as_of=as_of)
 
+    def read_changes(
+        self,
+        table: str,
+        *,
+        since: str | int,
+        until: str | int | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> DataFrame:
+        """What commits did to the rows of a table; see `read_changes`."""
+        path = self.store.path
+        return read_changes(self.session, path, table, since=since, until=until, columns=columns)
+
     def write_table(
         self,
         frame: DataFrame,
