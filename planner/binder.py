@@ -16,6 +16,7 @@ from pykudu_sql.planner.dialect import display, node_position
 from pykudu_sql.planner.from_clause import CteScope, FromClauses
 from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.lineage import is_cut, sealed, settle, united
+from pykudu_sql.planner.long_list import long_list
 from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.names import ambiguous, undefined_alias, undefined_column, unresolved
 from pykudu_sql.planner.sources import (
@@ -140,6 +141,8 @@ class _Binder:
         while stack:
             current = stack.pop()
             if isinstance(current, NESTED_QUERIES):
+                if long_list(current) is not None:
+                    continue
                 self._subquery(current, frame, ctes)
                 continue
             self._check(current)

@@ -14,6 +14,7 @@ from pykudu_sql.planner.binder import BoundQuery
 from pykudu_sql.planner.comparison import compare, mirrored, null_test, starts_with
 from pykudu_sql.planner.constant import Constant, Hole, constant
 from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.long_list import LongList, long_list
 from pykudu_sql.planner.sources import DerivedTable, Frame, Places, TableReference
 from pykudu_sql.planner.template import (
     ParameterComparison,
@@ -23,7 +24,7 @@ from pykudu_sql.planner.template import (
     any_of,
 )
 from pykudu_sql.planner.value import Parameter
-from pykudu_sql.storage.common.column_predicate import ALWAYS, Op
+from pykudu_sql.storage.common.column_predicate import ALWAYS, NEVER, InList, Op
 from pykudu_sql.storage.common.schema import ColumnSchema
 
 _OPS: Mapping[type[exp.Expr], Op] = MappingProxyType(
@@ -156,7 +157,12 @@ class ConditionReader:
         return _joined([part for part in (lower, upper) if part], all_of)
 
     def _in_list(self, node: exp.Expr) -> Condition | None:
-        if not isinstance(node, exp.In) or not node.expressions:
+        if not isinstance(node, exp.In):
+            return None
+        values_cut = long_list(node.args.get("query"))
+        if values_cut is not None:
+            return self._long_list(node.this, values_cut)
+        if not node.expressions:
             return None
         found = self.column(node.this)
         if found is None:
@@ -174,6 +180,20 @@ class ConditionReader:
         template: PredicateTemplate = ParameterInList(schema, tuple(values))
         if not any(isinstance(value, Parameter) for value in values):
             template = any_of([compare(schema, Op.EQ, value) for value in values])
+        return Condition(reference, template, fails_null=True)
+
+    def _long_list(self, node: exp.Expr, given: LongList) -> Condition | None:
+        found = self.column(node)
+        if found is None:
+            return None
+        reference, schema = found
+        limits = schema.type.integer_range if schema.type.is_integer else None
+        cells: tuple[int | str, ...] = tuple(dict.fromkeys(given.values))
+        if limits is not None and not given.is_text:
+            cells = tuple(cell for cell in cells if limits[0] <= int(cell) <= limits[1])
+        elif not (schema.type.is_text and given.is_text):
+            return None
+        template = InList(schema.id, cells) if cells else NEVER
         return Condition(reference, template, fails_null=True)
 
     def _null_test(self, node: exp.Expr) -> Condition | None:

@@ -16,6 +16,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
 
 from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, source_position, tokenize
+from pykudu_sql.planner.long_list import LongList, cut_long_lists, place_long_lists
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourcePosition,
@@ -112,9 +113,12 @@ def parse(text: str, start: int = 0) -> exp.Expr:
             f"statement of {len(text)} characters is too long",
             hint=f"at most {MAX_QUERY_CHARACTERS} are planned; bulk data goes through append()",
         )
+    written = text
+    lists: Sequence[LongList] = ()
     if len(text) - start > _SHORT_CHARACTERS:
-        _guard_text(text, start)
-    tokens = _tokens(text, start)
+        written, lists = cut_long_lists(text, start, MAX_TOKENS)
+        _guard_text(written, start)
+    tokens = _tokens(written, start)
     _guard_tokens(tokens, text)
     try:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
@@ -124,6 +128,7 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     if tree is None:
         raise SyntaxError("the statement is empty")
     _guard_tree(tree)
+    place_long_lists(tree, lists)
     return tree
 
 
@@ -299,10 +304,11 @@ def _names_parameter(tokens: list[Token], i: int) -> bool:
 def _guard_text(text: str, start: int) -> None:
     """Refuse at a glance what `_guard_tokens` would refuse: making tokens takes ten times longer.
 
-    Spaces and comments count here, so the limit is wider.
+    Its tokens are a few more or less than the parser's, so the limit is a little wider.
     """
-    depth = 0
-    for count, found in enumerate(TOKEN_PATTERN.finditer(text, start)):
+    depth = count = 0
+    for found in TOKEN_PATTERN.finditer(text, start):
+        count += found.lastindex != TokenKind.SPACE
         mark = found.group() if found.lastindex == TokenKind.SYMBOL else ""
         if mark and mark in "([{":
             depth += 1
@@ -310,7 +316,7 @@ def _guard_text(text: str, start: int) -> None:
                 raise _too_deep(text, found.start())
         elif mark and mark in ")]}":
             depth -= depth > 0
-        elif count > 3 * MAX_TOKENS:
+        elif count > MAX_TOKENS + MAX_TOKENS // 8:
             raise StatementTooComplexError(
                 f"statement of more than {count} words is too long",
                 hint=f"at most {MAX_TOKENS} are planned; put long lists into a table and join it",

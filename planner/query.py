@@ -18,6 +18,7 @@ from pykudu_sql.planner.few_rows import RowLimit, row_limit, summaries
 from pykudu_sql.planner.join_filters import equalities, join_filters
 from pykudu_sql.planner.key_access import key_lookup
 from pykudu_sql.planner.lexer import source_position
+from pykudu_sql.planner.long_list import name_long_lists
 from pykudu_sql.planner.moment import fold_current
 from pykudu_sql.planner.plan import KeyLookup, Query, Scan
 from pykudu_sql.planner.pushdown import push_down
@@ -88,6 +89,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
         scans.put(reference, predicates.get(id(reference)))
     for column in tree.find_all(exp.Column):
         column.set("db", None)
+    lists = name_long_lists(tree, bound.owners, f"{SCAN_PREFIX}list_{taken}_")
     _fold_names(tree)
     tree = apply_rules(tree)
     parameters = _number_parameters(tree)
@@ -100,6 +102,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
         None if limit is None else limit.expected,
         summary,
         join_filters(joined, scans.names),
+        lists,
     )
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from pykudu_sql.planner.template import PredicateTemplate
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.catalog import TableInfo
@@ -87,6 +89,7 @@ class Query:
         summary: what the columns of the one row are, if they are facts about the whole table of
             the one scan; else nothing.
         join_filters: what scans that were read tell those that are still to be read.
+        lists: relations of the values of long IN lists, by name.
     """
 
     sql: str
@@ -97,6 +100,7 @@ class Query:
     expected: int | None = None
     summary: tuple[Summary, ...] = ()
     join_filters: tuple[JoinFilter, ...] = ()
+    lists: tuple[tuple[str, pa.Table], ...] = ()
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

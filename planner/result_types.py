@@ -4,6 +4,8 @@ The engine is asked without data: each scan is stood in for by an empty relation
 types, and one row of `typeof` over the query's columns comes back.
 """
 
+import pyarrow as pa
+
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.plan import Query, Scan
 from pykudu_sql.storage.common.schema import ColumnSchema
@@ -46,7 +48,8 @@ def result_columns(query: Query, context: PlanContext) -> list[ColumnSchema]:
 def _types_sql(query: Query) -> str:
     columns = ", ".join(f"c{i}" for i in range(len(query.names)))
     types = ", ".join(f"typeof(any_value(c{i}))" for i in range(len(query.names)))
-    relations = ", ".join(_empty_relation(scan) for scan in query.scans)
+    lists = (_empty_list(name, values) for name, values in query.lists)
+    relations = ", ".join((*map(_empty_relation, query.scans), *lists))
     head = f"WITH {relations} " if relations else ""
     return f"{head}SELECT concat_ws('{_SEPARATOR}', {types}) FROM ({query.sql}) AS q({columns})"
 
@@ -57,6 +60,12 @@ def _empty_relation(scan: Scan) -> str:
         f'CAST(NULL AS {by_id[i].type}) AS "{by_id[i].name}"' for i in scan.column_ids
     )
     return f'"{scan.name}" AS (SELECT {columns} WHERE false)'
+
+
+def _empty_list(name: str, values: pa.Table) -> str:
+    column = values.schema.field(0)
+    type_name = "BIGINT" if pa.types.is_integer(column.type) else "VARCHAR"
+    return f'"{name}" AS (SELECT CAST(NULL AS {type_name}) AS "{column.name}" WHERE false)'
 
 
 def _column_type(name: str, type_name: str) -> DataType:

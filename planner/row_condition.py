@@ -11,6 +11,7 @@ from sqlglot import exp
 from pykudu_sql.planner.binder import bind
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
+from pykudu_sql.planner.long_list import write_long_lists
 from pykudu_sql.planner.plan import Query
 from pykudu_sql.planner.query import finish
 from pykudu_sql.storage.errors import NotSupportedError
@@ -40,6 +41,7 @@ def plan_condition(
     source = ".".join(_quoted(part) for part in table.split("."))
     text = f"SELECT {names} FROM {source} WHERE ({condition}\n)"
     tree = parse(text)
+    write_long_lists(tree)
     clauses = {name for name, value in tree.args.items() if value}
     beyond = tree.find(exp.Subquery, exp.SetOperation, exp.Window, exp.AggFunc)
     queries = sum(1 for _ in tree.find_all(exp.Query))

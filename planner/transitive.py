@@ -34,6 +34,7 @@ from pykudu_sql.storage.common.column_predicate import (
 from pykudu_sql.storage.common.schema import ColumnSchema
 
 _MOST_FOUND = 1000
+_LONGEST_LIST = 10_000
 Place = tuple[int, int]
 
 
@@ -99,7 +100,7 @@ def _restated(part: PredicateTemplate, column: ColumnSchema) -> PredicateTemplat
     match part:
         case Comparison(_, op, cell):
             return compare(column, op, cell)
-        case InList(_, cells):
+        case InList(_, cells) if len(cells) <= _LONGEST_LIST:
             return any_of([compare(column, Op.EQ, cell) for cell in cells])
         case StartsWith(_, str() as prefix):
             return starts_with(column, prefix)

@@ -97,7 +97,7 @@ def relations_of(
     if query.join_filters:
         for waiting in pending.values():
             waiting.rows = _rows_to_read(state, waiting, transaction)
-    relations: dict[str, Relation] = {}
+    relations: dict[str, Relation] = dict(query.lists)
     while pending:
         state.checkpoint()
         name = min(pending, key=lambda name: _cost(pending[name]))

@@ -22,7 +22,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pykudu_sql
-from tests.pykudu_sql.differential.oracles import Answer, answer, duckdb_oracle, sqlite_oracle
+from tests.pykudu_sql.differential.oracles import (
+    Answer,
+    answer,
+    duckdb_oracle,
+    failed_inside,
+    sqlite_oracle,
+)
 from tests.pykudu_sql.differential.ours import Ours
 from tests.pykudu_sql.differential.queries import Queries
 from tests.pykudu_sql.differential.tables import Column, Table, draw_rows, draw_table, literal
@@ -194,14 +200,18 @@ class World:
         if isinstance(expected, str) and isinstance(found, str):
             self.report.refused += 1
             return
+        if _depends_on_order(expected) or _depends_on_order(found) or failed_inside(expected):
+            self.report.refused += 1
+            return
         self.report.compared += 1
         self._hold("as asked", spelled, values, found, expected)
-        self._hold(
-            "unaided", spelled, values, answer(first.rows_unaided, spelled, values), expected
-        )
+        unaided = answer(first.rows_unaided, spelled, values)
+        if not _depends_on_order(unaided):
+            self._hold("unaided", spelled, values, unaided, expected)
         spelled = second.spelled(text, self._tables)
         again = answer(second.rows, spelled, values)
-        self._hold("otherwise partitioned", spelled, values, again, expected)
+        if not _depends_on_order(again):
+            self._hold("otherwise partitioned", spelled, values, again, expected)
 
     def _compare_parts(self, version: int) -> None:
         split = self._draw.split(self._tables, version)
@@ -212,7 +222,7 @@ class World:
         self._draw.conditions.finished("")
         whole, *parts = (answer(first.rows, sql, values) for sql, values in marked)
         # a part computes what the whole query does not, so only the part can overflow
-        overflows = any(str(part).startswith("ValueOutOfRangeError") for part in parts)
+        overflows = any(_depends_on_order(part) for part in parts)
         if isinstance(whole, str) or overflows:
             self.report.refused += 1
             return
@@ -230,6 +240,11 @@ class World:
             self.report.differences.append(
                 f"{way}: {sql}\n  with {values}\n  found    {found}\n  expected {expected}"
             )
+
+
+def _depends_on_order(answer: Answer) -> bool:
+    """Whether it is an overflow: which conditions spare a row the others, SQL leaves open."""
+    return isinstance(answer, str) and answer.startswith(("ValueOutOfRange", "OutOfRange"))
 
 
 def explore(seed: int, queries: int, portable: bool) -> Report:
