@@ -21,7 +21,7 @@ from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 
 MEMORY: Final = ":memory:"
-_SPILL_FOLDER: Final = "engine"
+_SPILL_FOLDER: Final = "pykudu-spill"
 
 
 class Database:
@@ -48,10 +48,14 @@ class Database:
         if settings.read_only and not env.exists(layout.current_path(path)):
             raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
         self.store = Store(env, path, _store_options(settings))
-        spill = None
-        if path != MEMORY and not settings.read_only:
-            spill = f"{layout.temporary_directory(path)}/{_SPILL_FOLDER}"
-        self._duckdb = DuckDB(EngineOptions(settings.threads, settings.memory_limit, spill))
+        self._duckdb = DuckDB(
+            EngineOptions(
+                settings.threads,
+                settings.memory_limit,
+                lambda: _spill_directory(path, settings),
+                settings.spill_limit,
+            )
+        )
         self._sessions = 0
 
     def new_engine(self) -> DuckDBEngine:
@@ -64,8 +68,12 @@ class Database:
             self._sessions -= 1
             if self._sessions == 0:
                 _OPEN.forget(self)
-                self._duckdb.close()
-                self.store.close()
+                self.close()
+
+    def close(self) -> None:
+        """Give memory, files and the directory's lock back, whoever still uses them."""
+        self._duckdb.close()
+        self.store.close()
 
     def acquire(self) -> "Database":
         """One session more. The caller holds the lock of the open databases."""
@@ -98,7 +106,7 @@ class _OpenDatabases:
         """Close what the program left open, at its end; uncommitted changes are gone."""
         with self.lock:
             for database in self._by_path.values():
-                database.store.close()
+                database.close()
             self._by_path = {}
 
     def forget(self, database: Database) -> None:
@@ -118,6 +126,16 @@ def open_database(path: str, settings: DatabaseSettings) -> Database:
         OperationalError, CorruptionError: it cannot be opened.
     """
     return _OPEN.open(path, settings)
+
+
+def _spill_directory(path: str, settings: DatabaseSettings) -> str:
+    """A folder that nobody else has."""
+    import tempfile
+    from uuid import uuid4
+
+    own = path != MEMORY and not settings.read_only
+    parent = layout.temporary_directory(path) if own else tempfile.gettempdir()
+    return f"{settings.spill_directory or parent}/{_SPILL_FOLDER}-{os.getpid()}-{uuid4().hex}"
 
 
 def _check_place(env: Env, path: str) -> None:

@@ -6,6 +6,7 @@ docs/settings.md is built from the table here.
 """
 
 import difflib
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -37,6 +38,8 @@ class DatabaseSettings:
     read_only: bool = False
     threads: int = 0
     memory_limit: int = 0
+    spill_directory: str = ""
+    spill_limit: int = 0
     block_cache_bytes: int = 1 << 30
     flush_bytes: int = 128 << 20
     rowset_bytes: int = 32 << 20
@@ -150,6 +153,12 @@ def _database(value: object) -> str:
     return value.lower()
 
 
+def _directory(value: object) -> str:
+    if not isinstance(value, str) or (value and not os.path.isdir(value)):
+        raise ValueError("a directory that exists")
+    return value
+
+
 def _boolean(value: object) -> bool:
     if isinstance(value, bool):
         return value
@@ -212,6 +221,12 @@ _TABLE = (
             "threads that scans and queries use; 0 is one for each processor"),
     Setting("memory_limit", Scope.DATABASE, "size", _size,
             "memory for sorts, joins and groups, beyond which they go to disk; 0 is 80% of all",
+            "bytes"),
+    Setting("spill_directory", Scope.DATABASE, "text", _directory,
+            "where what exceeds memory_limit goes, in a folder of its own that is removed at the "
+            "end; empty is tmp/ of the database, or the system's for one in memory or only read"),
+    Setting("spill_limit", Scope.DATABASE, "size", _size,
+            "how much may go there; 0 is 90% of what the disk has free",
             "bytes"),
     Setting("block_cache_bytes", Scope.DATABASE, "size", _size,
             "memory for decoded blocks of files",

@@ -18,7 +18,7 @@ comes here): no file, network, extension or Python variable can be reached, and 
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -58,12 +58,15 @@ class EngineOptions:
     Attributes:
         threads: 0 for as many as there are processors.
         memory_limit: bytes beside the scanned data itself, 0 for the engine's own default.
-        spill_directory: where it puts what does not fit; None forbids it to use the disk.
+        spill_directory: tells where it puts what does not fit; made when needed, removed at the
+            end. None forbids it to use the disk.
+        spill_limit: bytes it may put there, 0 for the engine's own default.
     """
 
     threads: int
     memory_limit: int
-    spill_directory: str | None
+    spill_directory: Callable[[], str] | None
+    spill_limit: int = 0
 
 
 class DuckDB:
@@ -102,12 +105,14 @@ def _open(options: EngineOptions) -> "DuckDBPyConnection":
     import duckdb
 
     config: dict[str, str | bool | int | float | list[str]] = {
-        "temp_directory": options.spill_directory or ""
+        "temp_directory": options.spill_directory() if options.spill_directory else ""
     }
     if options.threads:
         config["threads"] = options.threads
     if options.memory_limit:
         config["memory_limit"] = f"{options.memory_limit}B"
+    if options.spill_limit:
+        config["max_temp_directory_size"] = f"{options.spill_limit}B"
     connection = duckdb.connect(":memory:", config=config)
     for setting in _LOCK_DOWN:
         connection.execute(f"SET GLOBAL {setting}")

@@ -1,6 +1,7 @@
 """The other side: plain tables in DuckDB or SQLite, and answers that can be compared."""
 
 import math
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ import pykudu_sql
 Run = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 Answer = Counter[tuple[Any, ...]] | str
 
+_LIMIT = re.compile(r" LIMIT (\d+)$")
 _DUCKDB_SETTINGS = (
     "SET default_null_order = 'nulls_last_on_asc_first_on_desc'",
     "SET error_on_division_by_zero = false",
@@ -69,9 +71,16 @@ def answer(run: Run, sql: str, values: Sequence[Any]) -> Answer:
         return f"{type(error).__name__}: {error}"
 
 
-def failed_inside(answer: Answer) -> bool:
-    """Whether it is an error of DuckDB's own over a query that is right."""
-    return isinstance(answer, str) and "BindBuiltinScalarFunction did not return" in answer
+def is_mistaken(sql: str, answer: Answer) -> bool:
+    """Whether it is one of DuckDB's own mistakes over its own tables.
+
+    It fails inside where it folds some functions, and forgets a LIMIT where it takes a join with a
+    side that statistics show to be empty for one of few rows.
+    """
+    if isinstance(answer, str):
+        return "BindBuiltinScalarFunction did not return" in answer
+    limit = _LIMIT.search(sql)
+    return limit is not None and sum(answer.values()) > int(limit.group(1))
 
 
 def _plain(value: Any) -> Any:
