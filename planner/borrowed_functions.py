@@ -1,16 +1,18 @@
 """Functions of Impala and SQLite that the engine lacks, as expressions that it has.
 
-A function is borrowed by a template: SQL in which `_1`, `_2`, ... stand for its arguments. That
+A function is borrowed by a template: SQL in which `_1`, `_2`, ... stand for its arguments,
+`_pattern_2` for a pattern of time in the engine's spelling. That
 keeps what these names mean in one place and needs nothing of the engine but its own functions.
 Arguments keep the nodes they are, so columns stay bound and parameters stay parameters.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
 from sqlglot import exp
 
+from pykudu_sql.planner.borrowed_forms import decoded, strftime_pattern, truncated
 from pykudu_sql.planner.dialect import parse
 
 _UNITS = (
@@ -35,6 +37,39 @@ _DAYS = {
     for name, sign in (("adddate", "+"), ("subdate", "-"), ("date_sub", "-"))
 }
 
+_MONTHS = "((year({0}) - year({1})) * 12 + month({0}) - month({1}))".format(
+    "CAST(_1 AS TIMESTAMP)", "CAST(_2 AS TIMESTAMP)"
+)
+_LAST_1, _LAST_2 = (f"CAST({arg} AS DATE) = last_day(CAST({arg} AS DATE))" for arg in ("_1", "_2"))
+_DAY_1, _DAY_2 = ("day(CAST(_1 AS TIMESTAMP))", "day(CAST(_2 AS TIMESTAMP))")
+_MONTHS_APART = (
+    f"CASE WHEN {_DAY_1} = {_DAY_2} OR ({_LAST_1} AND {_LAST_2}) THEN CAST({_MONTHS} AS DOUBLE) "
+    f"ELSE {_MONTHS} + ({_DAY_1} - {_DAY_2}) / 31e0 END"
+)
+_WEEKDAYS = "'sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'"
+_DAY_AFTER = (
+    "CAST(_1 AS DATE) + CAST((list_position([" + _WEEKDAYS + "], lower(left(_2, 3))) "
+    "- dayofweek(CAST(_1 AS DATE)) + 5) % 7 + 1 AS INTEGER)"
+)
+_BEFORE = "left(_1, greatest(length(_1) + _3 + length(_2), 0))"
+_FOUND_FROM = (
+    "CASE WHEN _3 > 0 AND strpos(substr(_1, _3), _2) > 0 THEN strpos(substr(_1, _3), _2) + _3 - 1 "
+    f"WHEN _3 < 0 AND strpos({_BEFORE}, _2) > 0 THEN "
+    f"length({_BEFORE}) - strpos(reverse({_BEFORE}), reverse(_2)) - length(_2) + 2 ELSE 0 END"
+)
+_DIGITS = "lower(CAST(_1 AS TEXT))"
+_CONVERTED = (
+    f"upper(to_base(CAST(list_sum(list_transform(range(1, length({_DIGITS}) + 1), lambda i: "
+    f"(strpos('0123456789abcdefghijklmnopqrstuvwxyz', substr({_DIGITS}, i, 1)) - 1) "
+    f"* pow(_2, length({_DIGITS}) - i))) AS BIGINT), _3))"
+)
+_COMPARED = "CASE WHEN {0} < {1} THEN -1 WHEN {0} > {1} THEN 1 WHEN {0} = {1} THEN 0 END"
+_LIMITS = {
+    (f"{word}_{name}", 0): f"CAST({value} AS {name})"
+    for name, bits in (("tinyint", 8), ("smallint", 16), ("int", 32), ("bigint", 64))
+    for word, value in (("min", f"(-{1 << bits - 1})"), ("max", (1 << bits - 1) - 1))
+}
+
 # By name and number of arguments.
 TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
     {
@@ -44,6 +79,51 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("from_unixtime", 1): "CAST(make_timestamp(CAST(_1 AS BIGINT) * 1000000) AS TEXT)",
         ("to_date", 1): "CAST(CAST(_1 AS TIMESTAMP) AS DATE)",
         ("unix_timestamp", 1): "CAST(floor(epoch(CAST(_1 AS TIMESTAMP))) AS BIGINT)",
+        ("unix_timestamp", 2): "CAST(floor(epoch(strptime(_1, _pattern_2))) AS BIGINT)",
+        ("from_unixtime", 2): (
+            "strftime(make_timestamp(CAST(_1 AS BIGINT) * 1000000), _pattern_2)"
+        ),
+        ("from_timestamp", 2): "strftime(CAST(_1 AS TIMESTAMP), _pattern_2)",
+        ("date_format", 2): "strftime(CAST(_1 AS TIMESTAMP), _pattern_2)",
+        ("time_of_text", 2): "CAST(strptime(_1, _pattern_2) AS TIMESTAMP)",
+        ("months_apart", 2): _MONTHS_APART,
+        ("int_months_between", 2): f"CAST(trunc({_MONTHS_APART}) AS INTEGER)",
+        ("day_after", 2): _DAY_AFTER,
+        ("date_cmp", 2): _COMPARED.format("CAST(_1 AS DATE)", "CAST(_2 AS DATE)"),
+        ("timestamp_cmp", 2): _COMPARED.format("CAST(_1 AS TIMESTAMP)", "CAST(_2 AS TIMESTAMP)"),
+        ("instr_from", 3): _FOUND_FROM,
+        ("instr_from", 4): (
+            "CASE WHEN len(string_split(substr(_1, _3), _2)) > _4 THEN length(array_to_string("
+            "list_slice(string_split(substr(_1, _3), _2), 1, _4), _2)) + _3 ELSE 0 END"
+        ),
+        ("replace_pattern", 3): "regexp_replace(_1, _2, _3, 'g')",
+        ("conv", 3): _CONVERTED,
+        **_LIMITS,
+        ("istrue", 1): "_1 IS TRUE",
+        ("isfalse", 1): "_1 IS FALSE",
+        ("isnottrue", 1): "_1 IS NOT TRUE",
+        ("isnotfalse", 1): "_1 IS NOT FALSE",
+        ("nullvalue", 1): "_1 IS NULL",
+        ("nonnullvalue", 1): "_1 IS NOT NULL",
+        ("countset", 1): "bit_count(_1)",
+        ("bit_at", 2): "(_1 >> _2) & 1",
+        ("e", 0): "exp(1)",
+        ("positive", 1): "_1",
+        ("minus", 1): "-_1",
+        ("dexp", 1): "exp(_1)",
+        ("dlog1", 1): "ln(_1)",
+        ("dlog10", 1): "log10(_1)",
+        ("dpow", 2): "pow(_1, _2)",
+        ("fpow", 2): "pow(_1, _2)",
+        ("dsqrt", 1): "sqrt(_1)",
+        ("bucket_of", 4): (
+            "CASE WHEN _1 < _2 THEN 0 WHEN _1 >= _3 THEN _4 + 1 "
+            "ELSE CAST(floor((_1 - _2) * _4 / (_3 - _2)) AS BIGINT) + 1 END"
+        ),
+        ("bytes", 1): "strlen(_1)",
+        ("utf8_length", 1): "length(_1)",
+        ("le_dst", 2): "levenshtein(_1, _2)",
+        ("get_json_object", 2): "json_extract_string(_1, _2)",
         ("isnull", 2): "coalesce(_1, _2)",
         ("nullifzero", 1): "nullif(_1, 0)",
         ("zeroifnull", 1): "coalesce(_1, 0)",
@@ -72,7 +152,11 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("total", 1): "coalesce(sum(CAST(_1 AS DOUBLE)), 0e0)",
     }
 )
-BORROWED = frozenset(name for name, _ in TEMPLATES)
+# Those that no template can say, since it depends on what an argument is.
+_FORMS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr]] = MappingProxyType(
+    {"decode_pairs": decoded, "trunc_time": truncated}
+)
+BORROWED = frozenset((*(name for name, _ in TEMPLATES), *_FORMS))
 
 
 def lend(node: exp.Expr) -> exp.Expr:
@@ -83,17 +167,28 @@ def lend(node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.Anonymous):
         return node
     arguments = node.expressions
-    text = TEMPLATES.get((node.name.lower(), len(arguments)))
+    name = node.name.lower()
+    if name in _FORMS:
+        return _FORMS[name](arguments)
+    text = TEMPLATES.get((name, len(arguments)))
     if text is None:
         return node
-    if node.name.lower() == "date_sub" and isinstance(arguments[1], exp.Interval):
-        return exp.paren(exp.Sub(this=arguments[0], expression=arguments[1]), copy=False)
+    if name == "date_sub" and isinstance(arguments[1], exp.Interval):
+        moment = exp.cast(arguments[0], "timestamp")
+        return exp.paren(exp.Sub(this=moment, expression=arguments[1]), copy=False)
     meaning = _parsed(text).copy()
     for place in list(meaning.find_all(exp.Column)):
-        argument = arguments[int(place.name[1:]) - 1].copy()
-        operator = isinstance(argument, exp.Binary | exp.Unary)
-        place.replace(exp.Paren(this=argument) if operator else argument)
+        kind, _, number = place.name.rpartition("_")
+        if not number.isdigit():
+            continue  # a lambda's own name
+        argument = arguments[int(number) - 1]
+        place.replace(strftime_pattern(argument) if kind else _operand(argument.copy()))
     return meaning
+
+
+def _operand(node: exp.Expr) -> exp.Expr:
+    """A node that stays one whatever operator stands beside it."""
+    return exp.Paren(this=node) if isinstance(node, exp.Binary | exp.Unary) else node
 
 
 @cache

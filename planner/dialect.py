@@ -7,8 +7,7 @@ the text. Too long or too deep a statement is refused while it is still a list o
 """
 
 import difflib
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import ClassVar
 
 from sqlglot import Token, TokenType, exp
@@ -17,6 +16,7 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
 
 from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, source_position, tokenize
 from pykudu_sql.planner.long_list import LongList, cut_long_lists, place_long_lists
+from pykudu_sql.planner.own_names import CLOSING, OPENING, token_like, with_own_names
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourcePosition,
@@ -33,8 +33,6 @@ POSITIONAL = "?"
 
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
 
-_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
-_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _PREFIXES = frozenset(
     {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.PARAMETER}
 )
@@ -55,8 +53,6 @@ _BEFORE_PARAMETER = frozenset(
         TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DPIPE,
     }
 )  # fmt: skip
-# Impala's datediff(end, start) beside the engine's date_diff(unit, start, end).
-_OTHER_MEANINGS: Mapping[str, str] = MappingProxyType({"DATEDIFF": "days_between"})
 _SHORT_CHARACTERS = 2_000
 _BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")
 
@@ -86,6 +82,8 @@ class Kudu(DuckDB):
             "INT32": TokenType.INT,
             "INT64": TokenType.BIGINT,
             "UNIXTIME_MICROS": TokenType.TIMESTAMPNTZ,
+            "RLIKE": TokenType.RLIKE,
+            "REGEXP": TokenType.RLIKE,
             "VARCHAR": TokenType.NVARCHAR,  # the engine's parser forgets a VARCHAR's length
         }
 
@@ -174,7 +172,7 @@ def _tokens(text: str, start: int) -> list[Token]:
         raw = [_moved(token, text, start) for token in raw]
     while raw and raw[-1].token_type is TokenType.SEMICOLON:
         raw.pop()
-    return _numbered(_with_versions(_with_own_names(raw)))
+    return _numbered(_with_versions(with_own_names(raw)))
 
 
 def _moved(token: Token, text: str, start: int) -> Token:
@@ -194,34 +192,6 @@ def _moved(token: Token, text: str, start: int) -> Token:
     )
 
 
-def _like(token: Token, token_type: TokenType, text: str) -> Token:
-    return Token(token_type, text, token.line, token.col, token.start, token.end, [])
-
-
-def _with_own_names(tokens: list[Token]) -> list[Token]:
-    """Calls that the parser knows with other arguments only, under names that it does not know."""
-    return [
-        _like(token, TokenType.VAR, _OTHER_MEANINGS[token.text.upper()])
-        if token.text.upper() in _OTHER_MEANINGS and _arguments(tokens, i) == 2
-        else token
-        for i, token in enumerate(tokens)
-    ]
-
-
-def _arguments(tokens: list[Token], i: int) -> int:
-    """How many arguments the call at a place has; 0 if it is none."""
-    if i + 2 >= len(tokens) or tokens[i + 1].token_type is not TokenType.L_PAREN:
-        return 0
-    depth = commas = 0
-    for token in tokens[i + 1 :]:
-        depth += token.token_type in _OPENING
-        depth -= token.token_type in _CLOSING
-        commas += depth == 1 and token.token_type is TokenType.COMMA
-        if depth == 0:
-            break
-    return commas + 1
-
-
 def _with_versions(tokens: list[Token]) -> list[Token]:
     """`AS OF [TIMESTAMP] x`, where it is not an alias named "of", as `FOR TIMESTAMP x`.
 
@@ -235,14 +205,14 @@ def _with_versions(tokens: list[Token]) -> list[Token]:
             continue
         if token.token_type is TokenType.ALIAS and _is_as_of(tokens, i):
             if _names_snapshot(tokens, i):
-                out.append(_like(token, TokenType.FOR, "FOR"))
-                out.append(_like(tokens[i + 1], TokenType.VAR, "VERSION"))
-                out.append(_like(tokens[i + 3], TokenType.STRING, tokens[i + 3].text))
+                out.append(token_like(token, TokenType.FOR, "FOR"))
+                out.append(token_like(tokens[i + 1], TokenType.VAR, "VERSION"))
+                out.append(token_like(tokens[i + 3], TokenType.STRING, tokens[i + 3].text))
                 skip = 3
                 continue
             explicit = tokens[i + 2].text.upper() == "TIMESTAMP"
-            out.append(_like(token, TokenType.FOR, "FOR"))
-            out.append(_like(tokens[i + 1], TokenType.TIMESTAMP, "TIMESTAMP"))
+            out.append(token_like(token, TokenType.FOR, "FOR"))
+            out.append(token_like(tokens[i + 1], TokenType.TIMESTAMP, "TIMESTAMP"))
             skip = 2 if explicit else 1
         else:
             out.append(token)
@@ -276,14 +246,14 @@ def _numbered(tokens: list[Token]) -> list[Token]:
     named = False
     for i, token in enumerate(tokens):
         if token.token_type is TokenType.PLACEHOLDER:
-            out.append(_like(token, TokenType.PARAMETER, "$"))
-            out.append(_like(token, TokenType.VAR, f"{POSITIONAL}{count}"))
+            out.append(token_like(token, TokenType.PARAMETER, "$"))
+            out.append(token_like(token, TokenType.VAR, f"{POSITIONAL}{count}"))
             count += 1
         elif named:
-            out.append(_like(token, TokenType.VAR, token.text))
+            out.append(token_like(token, TokenType.VAR, token.text))
             named = False
         elif token.token_type is TokenType.COLON and _names_parameter(tokens, i):
-            out.append(_like(token, TokenType.PARAMETER, "$"))
+            out.append(token_like(token, TokenType.PARAMETER, "$"))
             named = True
         else:
             out.append(token)
@@ -342,9 +312,9 @@ def _guard_tokens(tokens: Sequence[Token], text: str) -> None:
         kind = token.token_type
         subscripts += kind is TokenType.L_BRACKET and previous is TokenType.R_BRACKET
         previous = kind
-        if kind in _OPENING:
+        if kind in OPENING:
             depth += 1
-        elif kind in _CLOSING:
+        elif kind in CLOSING:
             depth -= depth > 0
         elif kind is TokenType.SEMICOLON:
             raise SyntaxError(

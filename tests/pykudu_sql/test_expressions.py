@@ -49,9 +49,30 @@ NUMBERS: list[tuple[str, Any]] = [
     ("bitnot(5)", -6),
     ("shiftleft(1, 3)", 8),
     ("shiftright(8, 3)", 1),
+    ("countset(7)", 3),
+    ("getbit(5, 2)", 1),
+    ("positive(5) + negative(5)", 0),
+    ("round(e(), 4)", 2.7183),
+    ("width_bucket(5, 0, 10, 5)", 3),
+    ("width_bucket(10, 0, 10, 5)", 6),
+    ("max_int()", 2147483647),
+    ("min_bigint()", -(1 << 63)),
+    ("max_tinyint()", 127),
+    ("conv(255, 10, 16)", "FF"),
+    ("conv('zz', 36, 10)", "1295"),
 ]
 NULLS: list[tuple[str, Any]] = [
     ("NULL = NULL", None),
+    ("istrue(NULL)", False),
+    ("isnottrue(NULL)", True),
+    ("isfalse(1 > 2)", True),
+    ("nullvalue(NULL)", True),
+    ("nonnullvalue(NULL)", False),
+    ("nvl2(NULL, 1, 2)", 2),
+    ("decode(2, 1, 'one', 2, 'two', 'other')", "two"),
+    ("decode(9, 1, 'one', 'other')", "other"),
+    ("decode(9, 1, 'one')", None),
+    ("decode(NULL, 1, 'a', NULL, 'n')", "n"),
     ("NULL IS NOT DISTINCT FROM NULL", True),
     ("1 <=> NULL", False),
     ("NULL AND FALSE", False),
@@ -74,6 +95,17 @@ NULLS: list[tuple[str, Any]] = [
     ("iif(1 < 2, 'y', 'n')", "y"),
 ]
 TEXTS: list[tuple[str, Any]] = [
+    ("instr('abcabc', 'b', 3)", 5),
+    ("instr('abcabc', 'b', -1)", 5),
+    ("instr('abcabc', 'b', -3)", 2),
+    ("instr('aXbXcX', 'X', 1, 3)", 6),
+    ("instr('aXbXcX', 'X', 1, 4)", 0),
+    ("regexp_replace('abcabc', 'b', 'x')", "axcaxc"),
+    ("'abc' RLIKE 'b.'", True),
+    ("'abc' REGEXP '^b'", False),
+    ("bytes('äö')", 4),
+    ("utf8_length('äö')", 2),
+    ('get_json_object(\'{"a": {"b": "x"}}\', \'$.a.b\')', "x"),
     ("'a' = 'A'", False),
     ("'B' < 'a'", True),
     ("'abc' LIKE 'A%'", False),
@@ -117,6 +149,25 @@ CASTS: list[tuple[str, Any]] = [
     ("TRY_CAST('x' AS INT)", None),
 ]
 TIMES: list[tuple[str, Any]] = [
+    ("trunc('2026-08-19 10:20:30', 'MM')", dt.datetime(2026, 8, 1)),
+    ("trunc('2026-08-19 10:20:30', 'D')", dt.datetime(2026, 8, 17)),
+    ("trunc('2026-08-19 10:20:30', 'HH')", dt.datetime(2026, 8, 19, 10)),
+    ("date_trunc('MONTH', '2026-08-19')", dt.datetime(2026, 8, 1)),
+    ("months_between('2026-08-31', '2026-02-28')", 6.0),
+    ("round(months_between('2026-08-31', '2026-07-15'), 4)", 1.5161),
+    ("int_months_between('2026-08-31', '2026-07-15')", 1),
+    ("next_day('2026-08-17', 'Monday')", dt.date(2026, 8, 24)),
+    ("next_day('2026-08-17', 'fri')", dt.date(2026, 8, 21)),
+    ("last_day('2026-02-11')", dt.date(2026, 2, 28)),
+    ("year('2026-08-17') * 100 + month('2026-08-17')", 202608),
+    ("from_unixtime(1392394861, 'yyyy/MM/dd ''at'' HH:mm')", "2014/02/14 at 16:21"),
+    ("unix_timestamp('14/02/2014', 'dd/MM/yyyy')", 1392336000),
+    ("unix_timestamp() = unix_timestamp(now())", True),
+    ("from_timestamp('2026-08-17', 'd MMM yy')", "17 Aug 26"),
+    ("to_timestamp('2026/08/17 11', 'yyyy/MM/dd HH')", dt.datetime(2026, 8, 17, 11)),
+    ("date_cmp('2026-01-01', '2026-01-02')", -1),
+    ("timestamp_cmp('2026-01-02', '2026-01-01')", 1),
+    ("date_sub('2026-01-10', INTERVAL 1 MONTH)", dt.datetime(2025, 12, 10)),
     ("DATE '2024-01-31' + INTERVAL 1 MONTH", dt.datetime(2024, 2, 29)),
     ("DATE '2024-03-01' - DATE '2024-02-01'", 29),
     (f"date_add({_DAY}, 1)", _EARLY),
@@ -197,6 +248,21 @@ def test_what_coalesce_never_asks_need_not_be_grouped(connection: pykudu_sql.Con
 def test_a_wrong_number_of_arguments_is_an_error(connection: pykudu_sql.Connection) -> None:
     with pytest.raises(pykudu_sql.ProgrammingError):
         connection.execute("SELECT zeroifnull(1, 2, 3)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("trunc(now(), 'XX')", "'XX'"),
+        ("from_unixtime(1, 'yyyy-QQ')", "'QQ'"),
+        ("from_unixtime(1, concat('yy', 'yy'))", "written as a text"),
+    ],
+)
+def test_units_and_patterns_that_mean_nothing_are_named(
+    connection: pykudu_sql.Connection, text: str, message: str
+) -> None:
+    with pytest.raises(pykudu_sql.DataError, match=message):
+        connection.execute(f"SELECT {text}")
 
 
 def test_every_function_is_documented() -> None:
