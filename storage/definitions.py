@@ -114,6 +114,27 @@ class Definitions:
             timestamp = self._committer.clock.now()
             self._record_change(object_edit(ObjectEvent(timestamp, object_id, None)))
 
+    def drop_database(self, name: str) -> None:
+        """Drop a database with its tables and views: all at one moment, in one edit.
+
+        Tables can be brought back, and all of it read AS OF earlier times, as after other drops.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            catalog = self._catalog
+            names = catalog.names_in(name)
+            objects = [catalog.views[full].id for full in names if full in catalog.views]
+            if name in catalog.databases:
+                objects.append(catalog.databases[name].id)
+            self._record_change(
+                {
+                    "op": "drop_all",
+                    "ts": self._committer.clock.now(),
+                    "tables": [catalog.tables[full].id for full in names if full in catalog.tables],
+                    "objects": objects,
+                }
+            )
+
     def dropped_tables(self) -> Iterator[DroppedTable]:
         """The dropped tables that can be brought back, in the order in which they were dropped."""
         for dropped in self._state().history.dropped():

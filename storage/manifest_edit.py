@@ -154,6 +154,7 @@ _EDITS: Mapping[str, Mapping[str, Shape]] = MappingProxyType(
         "view": {"ts": _TIME, "view": _VIEW},
         "namespace": {"ts": _TIME, "namespace": _NAMESPACE},
         "drop_object": {"ts": _TIME, "object": _UUIDS},
+        "drop_all": {"ts": _TIME, "tables": _list_of(_UUIDS), "objects": _list_of(_UUIDS)},
         "tablets": {"ts": _optional(_TIME), "sequence": _TIME, "tablets": _list_of(_TABLET)},
         "log": {"after": _TIME},
         "forget": {"marks": _is_times, "sequence": _TIME},

@@ -7,6 +7,7 @@ Edits are JSON objects. `op` says which:
     view           ts, view: a view as it is from that hybrid time on
     namespace      ts, namespace: a database (as tables' names have it) from that time on
     drop_object    ts, object: the id of a view or database that is dropped from then on
+    drop_all       ts, tables, objects: ids of what is dropped together from then on
     tablets        ts or null, sequence, tablets: changes of tablets' files; with ts it is a commit
                    of that time, with record `sequence` of the log, or 0 for none; a member `done`
                    holds what an edit of that op would
@@ -121,6 +122,11 @@ class StoreState:
                 self._fold_object(edit["ts"], DatabaseInfo.from_json(edit["namespace"]))
             case "drop_object":
                 self.history = self.history.add(ObjectEvent(edit["ts"], edit["object"], None))
+            case "drop_all":
+                for table_id in edit["tables"]:
+                    self.history = self.history.add(TableEvent(edit["ts"], table_id, None))
+                for object_id in edit["objects"]:
+                    self.history = self.history.add(ObjectEvent(edit["ts"], object_id, None))
             case "tablets":
                 self._fold_tablets(edit)
             case "log":

@@ -63,18 +63,11 @@ def run(state: SessionState, plan: Namespace) -> Outcome:
 
 
 def _drop_database(state: SessionState, plan: DropDatabase) -> Outcome:
-    """The tables and views first, then the database itself; the session leaves it."""
-    store, catalog = state.store, state.store.catalog
-    if plan.name not in catalog.database_names:
+    """All that is in it goes with it, at one moment; the session leaves it."""
+    store = state.store
+    if plan.name not in store.catalog.database_names:
         return Outcome(message="Database does not exist.")
-    for name in catalog.names_in(plan.name):
-        if name in catalog.views:
-            store.definitions.drop_object(catalog.views[name].id)
-        else:
-            store.drop_table(name)
-    known = store.catalog.databases.get(plan.name)
-    if known is not None:
-        store.definitions.drop_object(known.id)
+    store.definitions.drop_database(plan.name)
     if state.settings.database == plan.name:
         state.use_database(DEFAULT_DATABASE)
     return Outcome(message="Database has been dropped.")
