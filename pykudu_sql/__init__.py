@@ -40,6 +40,7 @@ from pykudu_sql.dbapi.types import (
 from pykudu_sql.planner.statements import is_complete, split_statements
 from pykudu_sql.storage.errors import SerializationError
 
+__version__ = "0.1.0"
 apilevel = "2.0"
 threadsafety = 2
 paramstyle = "qmark"
@@ -70,6 +71,7 @@ __all__ = [
     "Timestamp",
     "TimestampFromTicks",
     "Warning",
+    "__version__",
     "apilevel",
     "connect",
     "is_complete",

@@ -168,6 +168,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--json", dest="format", action="store_const", const="json", help="--format json")
     add("--null", metavar="TEXT", help="how NULL is written")
     add("--max-rows", metavar="N", type=int, help="rows of a table shown on a terminal, 0 for all")
+    add("--max-width", metavar="N", type=int, help="columns of a table, 0 for the terminal's")
     add("--timer", action="store_true", default=None, help="show how long statements take")
     add("--read-only", action="store_true", help="open without the right to write")
     add("--engine", choices=("duckdb", "spark", "auto"), help="what computes queries")
@@ -178,19 +179,11 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def version() -> str:
-    """The version of the installed package."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("pykudu-sql")
-    except metadata.PackageNotFoundError:
-        return "(a checkout that is not installed)"
-
-
 def _run(options: argparse.Namespace) -> int:
     if options.version:
-        print(f"pykudu-sql {version()}")
+        from pykudu_sql import __version__
+
+        print(f"pykudu-sql {__version__}")
         return OK
     at_terminal = not options.steps and sys.stdin.isatty()
     settings = _settings(options, at_terminal)
@@ -218,7 +211,7 @@ def _run(options: argparse.Namespace) -> int:
         if at_terminal:
             from pykudu_sql.shell.repl import Repl
 
-            return Repl(session, version()).run()
+            return Repl(session, pykudu_sql.__version__).run()
         return _run_scripts(session, scripts)
     finally:
         session.close()
@@ -228,7 +221,7 @@ def _settings(options: argparse.Namespace, at_terminal: bool) -> Settings:
     settings = Settings(timer=at_terminal)
     if not options.no_init:
         settings = load(settings, config_path())
-    for name in ("format", "null", "max_rows", "timer"):
+    for name in ("format", "null", "max_rows", "max_width", "timer"):
         value = getattr(options, name)
         if value is not None:
             settings = checked(settings, name, value)

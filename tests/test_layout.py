@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+import pykudu_sql
+
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("planner", "shell", "storage")
 HEAVY = ("deltalake", "duckdb", "numpy", "prompt_toolkit", "pyarrow", "pyspark", "sqlglot")
@@ -24,6 +26,11 @@ def setuptools_table() -> dict[str, Any]:
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
     table: dict[str, Any] = pyproject["tool"]["setuptools"]
     return table
+
+
+def test_the_package_and_its_metadata_name_one_version() -> None:
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert pykudu_sql.__version__ == pyproject["project"]["version"]
 
 
 def source_files() -> Iterator[Path]:

@@ -270,7 +270,8 @@ def _check_hash(schema: Schema, dimensions: tuple[HashDimension, ...]) -> None:
         names = ", ".join(c.name for c in schema_columns(schema, dimension.column_ids))
         if dimension.buckets < 2:
             raise InvalidSchemaError(
-                f"HASH ({names}) has {dimension.buckets} partitions; at least 2 are needed"
+                f"HASH ({names}) needs at least 2 partitions, not {dimension.buckets}",
+                hint="leave the clause out for one tablet",
             )
         if dimension.column_ids != tuple(sorted(set(dimension.column_ids))):
             raise InvalidSchemaError(
