@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.borrowed_functions import BORROWED
 from pykudu_sql.planner.dialect import node_position
+from pykudu_sql.planner.own_names import INNER_NAMES, OUTER_NAMES
 from pykudu_sql.storage.errors import ProgrammingError
 
 _OPERATORS = """
@@ -119,6 +120,8 @@ ALLOWED = (
     )
     | BORROWED
 )
+# Without the names that calls get only on their way to the engine, and with those they had.
+PUBLIC_NAMES = (ALLOWED - INNER_NAMES) | OUTER_NAMES
 VOLATILE = frozenset({"gen_random_uuid", "rand", "random", "uuid"})
 TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
 

@@ -27,6 +27,7 @@ _LISTS = (
     ShowKind.DATABASES,
     ShowKind.SCHEMAS,
     ShowKind.SETTINGS,
+    ShowKind.FUNCTIONS,
     ShowKind.SNAPSHOTS,
     ShowKind.DROPPED_TABLES,
 )

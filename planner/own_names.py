@@ -30,6 +30,8 @@ _RENAMED: Mapping[tuple[str, int], str] = MappingProxyType(
     }
 )
 _CANDIDATES = frozenset((*(word for word, _ in _RENAMED), "DECODE", "TRUNC"))
+INNER_NAMES = frozenset(_RENAMED.values()) - {"days_between"} | {"decode_pairs", "trunc_time"}
+OUTER_NAMES = frozenset(map(str.lower, _CANDIDATES))
 _ONE_TIME_WORDS = """
     YEAR QUARTER MONTH WEEK WEEKOFYEAR DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR HOUR MINUTE SECOND
     MILLISECOND MICROSECOND DAYNAME MONTHNAME LAST_DAY

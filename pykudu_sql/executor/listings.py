@@ -27,6 +27,7 @@ _NUMBER = DataType(Kind.INT64)
 _INDEXES = header(
     ("index", _TEXT), ("column", _TEXT), ("rowsets_with_it", _NUMBER), ("rowsets", _NUMBER)
 )
+_NAMES = header(("name", _TEXT))
 _DATABASES = header(("name", _TEXT), ("comment", _TEXT))
 _PARTITIONS = header(
     ("Start Key", _TEXT),
@@ -91,13 +92,15 @@ def show(state: SessionState, plan: Show) -> Outcome:
     if plan.kind is ShowKind.SETTINGS:
         rows = [row for row in _setting_rows(state) if matches(row[0])]
         return _rows(_SETTINGS, rows)
+    if plan.kind is ShowKind.FUNCTIONS:
+        return _rows(_NAMES, [(name,) for name in _function_names() if matches(name)])
     if plan.kind in _OF_HISTORY:
         columns, found = _OF_HISTORY[plan.kind](state)
         return _rows(columns, [row for row in found if matches(row[0])])
     if plan.kind in (ShowKind.DATABASES, ShowKind.SCHEMAS):
         return _rows(_DATABASES, [row for row in _database_rows(state) if matches(row[0])])
     names = _names(state, plan)
-    return _rows(header(("name", _TEXT)), [(name,) for name in names if matches(name)])
+    return _rows(_NAMES, [(name,) for name in names if matches(name)])
 
 
 def _database_rows(state: SessionState) -> list[tuple[str | None, ...]]:
@@ -106,6 +109,13 @@ def _database_rows(state: SessionState) -> list[tuple[str | None, ...]]:
         (name, catalog.databases[name].comment if name in catalog.databases else "")
         for name in sorted(catalog.database_names)
     ]
+
+
+def _function_names() -> list[str]:
+    """What a query may call; docs/functions.md says what each does."""
+    from pykudu_sql.planner.functions import PUBLIC_NAMES
+
+    return sorted(PUBLIC_NAMES)
 
 
 def _names(state: SessionState, plan: Show) -> list[str]:
