@@ -14,9 +14,15 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
 
-from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, source_position, tokenize
+from pykudu_sql.planner.guards import (
+    MAX_TOKENS,
+    guard_text,
+    guard_tokens,
+    guard_tree,
+)
+from pykudu_sql.planner.lexer import source_position, tokenize
 from pykudu_sql.planner.long_list import LongList, cut_long_lists, place_long_lists
-from pykudu_sql.planner.own_names import CLOSING, OPENING, token_like, with_own_names
+from pykudu_sql.planner.own_names import token_like, with_own_names
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourcePosition,
@@ -25,17 +31,10 @@ from pykudu_sql.storage.errors import (
 )
 
 MAX_QUERY_CHARACTERS = 4 * 1024 * 1024
-MAX_TOKENS = 100_000
-MAX_NESTING = 60
-MAX_DEPTH = 600
-MAX_JOINS = 250
 POSITIONAL = "?"
 
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
 
-_PREFIXES = frozenset(
-    {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.PARAMETER}
-)
 _STARTS_MOMENT = frozenset(
     {
         TokenType.NUMBER,
@@ -115,9 +114,9 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     lists: Sequence[LongList] = ()
     if len(text) - start > _SHORT_CHARACTERS:
         written, lists = cut_long_lists(text, start, MAX_TOKENS)
-        _guard_text(written, start)
+        guard_text(written, start)
     tokens = _tokens(written, start)
-    _guard_tokens(tokens, text)
+    guard_tokens(tokens, text)
     try:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except ParseError as error:
@@ -125,7 +124,7 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     tree = trees[0] if trees else None
     if tree is None:
         raise SyntaxError("the statement is empty")
-    _guard_tree(tree)
+    guard_tree(tree)
     place_long_lists(tree, lists)
     return tree
 
@@ -269,82 +268,6 @@ def _names_parameter(tokens: list[Token], i: int) -> bool:
         return False
     touching = i > 0 and tokens[i - 1].end + 1 == tokens[i].start
     return not touching or tokens[i - 1].token_type in _BEFORE_PARAMETER
-
-
-def _guard_text(text: str, start: int) -> None:
-    """Refuse at a glance what `_guard_tokens` would refuse: making tokens takes ten times longer.
-
-    Its tokens are a few more or less than the parser's, so the limit is a little wider.
-    """
-    depth = count = 0
-    for found in TOKEN_PATTERN.finditer(text, start):
-        count += found.lastindex != TokenKind.SPACE
-        mark = found.group() if found.lastindex == TokenKind.SYMBOL else ""
-        if mark and mark in "([{":
-            depth += 1
-            if depth > MAX_NESTING:
-                raise _too_deep(text, found.start())
-        elif mark and mark in ")]}":
-            depth -= depth > 0
-        elif count > MAX_TOKENS + MAX_TOKENS // 8:
-            raise StatementTooComplexError(
-                f"statement of more than {count} words is too long",
-                hint=f"at most {MAX_TOKENS} are planned; put long lists into a table and join it",
-            )
-
-
-def _too_deep(text: str, position: int) -> StatementTooComplexError:
-    return StatementTooComplexError(
-        f"statement is nested deeper than {MAX_NESTING} levels",
-        position=source_position(text, position),
-    )
-
-
-def _guard_tokens(tokens: Sequence[Token], text: str) -> None:
-    if len(tokens) > MAX_TOKENS:
-        raise StatementTooComplexError(
-            f"statement of {len(tokens)} words is too long",
-            hint=f"at most {MAX_TOKENS} are planned; put long lists into a table and join it",
-        )
-    depth = prefixes = subscripts = joins = 0
-    previous = None
-    for token in tokens:
-        kind = token.token_type
-        subscripts += kind is TokenType.L_BRACKET and previous is TokenType.R_BRACKET
-        previous = kind
-        if kind in OPENING:
-            depth += 1
-        elif kind in CLOSING:
-            depth -= depth > 0
-        elif kind is TokenType.SEMICOLON:
-            raise SyntaxError(
-                "more than one statement was given",
-                hint="execute them one by one; split_statements() cuts a script",
-                position=source_position(text, token.start),
-            )
-        prefixes = prefixes + 1 if kind in _PREFIXES else 0
-        joins += kind is TokenType.JOIN
-        if max(depth, prefixes, subscripts) > MAX_NESTING:
-            raise _too_deep(text, token.start)
-    if joins > MAX_JOINS:
-        raise StatementTooComplexError(f"{joins} joins are more than the {MAX_JOINS} allowed")
-
-
-def _guard_tree(tree: exp.Expr) -> None:
-    """Refuse trees that engines choke on; chains of AND and OR are flat to them."""
-    stack: list[tuple[exp.Expr, int]] = [(tree, 0)]
-    while stack:
-        node, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            raise StatementTooComplexError(
-                f"an expression has more than {MAX_DEPTH} chained operators",
-                hint="cut it into several, or use IN, sum() or a join",
-            )
-        if isinstance(node, exp.Command):
-            raise NotSupportedError(f"{str(node.this).upper()} is not supported here")
-        for child in node.iter_expressions():
-            flat = isinstance(node, exp.Connector) and type(child) is type(node)
-            stack.append((child, depth if flat else depth + 1))
 
 
 def _syntax_error(error: ParseError, text: str) -> SyntaxError:

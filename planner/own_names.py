@@ -11,8 +11,7 @@ from types import MappingProxyType
 
 from sqlglot import Token, TokenType
 
-OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
-CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
+from pykudu_sql.planner.guards import CLOSING, OPENING
 
 # By upper-case name and number of arguments.
 _RENAMED: Mapping[tuple[str, int], str] = MappingProxyType(

@@ -5,6 +5,7 @@ import pytest
 
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse, to_sql
+from pykudu_sql.planner.guards import guard_text
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.storage.errors import (
     NotSupportedError,
@@ -162,3 +163,29 @@ def test_an_unknown_function_is_named_as_it_was_written(
 ) -> None:
     with pytest.raises(ProgrammingError, match=rf"function {name}\(\) does not exist"):
         plan(f"select {call}", context)
+
+
+REPEATED = {
+    "prefixes": ("select " + "not " * 50_000 + "true", "nested deeper"),
+    "cases": ("select " + "case when a then " * 20_000 + "1" + " end" * 20_000, "nested deeper"),
+    "subscripts": ("select s" + "[1]" * 30_000 + " from t", "nested deeper"),
+    "sums": ("select 1" + " + 1" * 40_000, "chained operators"),
+    "casts": ("select 1" + "::int" * 40_000, "chained operators"),
+    "comparisons": ("select 1" + " = 1" * 40_000, "chained operators"),
+    "unions": ("select 1" + " union all select 1" * 20_000, "set operations"),
+    "joins": ("select 1 from t" + " join t on true" * 20_000, "joins"),
+    "with": ("with " + ", ".join(f"c{i} as (select 1)" for i in range(500)) + " select 1", "WITH"),
+}
+
+
+@pytest.mark.parametrize(("sql", "reason"), REPEATED.values(), ids=REPEATED)
+def test_what_repeats_without_end_is_refused_by_its_text(sql: str, reason: str) -> None:
+    with pytest.raises(StatementTooComplexError, match=reason):
+        guard_text(sql, 0)
+
+
+def test_long_statements_of_small_parts_pass_the_guard() -> None:
+    terms = " + ".join(f"t.c{i} * 2" for i in range(200))
+    columns = ", ".join(f"coalesce(-c{i}, 0) - 1 as d{i}" for i in range(3000))
+    conditions = " or ".join(f"(a = {i} and b <> -{i})" for i in range(3000))
+    guard_text(f"select {terms}, {columns} from t where {conditions}", 0)

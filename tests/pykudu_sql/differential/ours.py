@@ -91,4 +91,4 @@ def unaided(query: Query) -> Query:
     scans = (
         replace(scan, predicate=None, limit=None, order=ScanOrder.NONE) for scan in query.scans
     )
-    return replace(query, scans=tuple(scans), expected=None, summary=())
+    return replace(query, scans=tuple(scans), expected=None, summary=(), join_filters=())
