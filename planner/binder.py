@@ -47,6 +47,7 @@ _REFUSED: Mapping[type[exp.Expr], str] = {
     exp.DDL: "a statement inside a query",
     exp.DML: "a statement inside a query",
 }
+_REFUSED_KINDS = tuple(_REFUSED)
 
 
 @dataclass(eq=False, slots=True)
@@ -159,11 +160,11 @@ class _Binder:
             _use(columns)
 
     def _check(self, node: exp.Expr) -> None:
-        for kind, what in _REFUSED.items():
-            if isinstance(node, kind):
-                raise NotSupportedError(
-                    f"{what} is not supported", position=node_position(node, self._text)
-                )
+        if isinstance(node, _REFUSED_KINDS):
+            what = next(what for kind, what in _REFUSED.items() if isinstance(node, kind))
+            raise NotSupportedError(
+                f"{what} is not supported", position=node_position(node, self._text)
+            )
         if isinstance(node, exp.Func):
             check_function(node, self._text)
 

@@ -29,6 +29,10 @@ from pykudu_sql.storage.errors import (
 
 LOGICAL_BITS = 12
 TIMESTAMP = DataType(Kind.UNIXTIME_MICROS)
+_CURRENT = (
+    exp.CurrentTimestamp, exp.Localtimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtime,
+    exp.UtcTimestamp, exp.Anonymous,
+)  # fmt: skip
 _NOW_NAMES = ("now", "get_current_timestamp", "transaction_timestamp", "statement_timestamp")
 
 
@@ -40,15 +44,9 @@ def statement_time(context: PlanContext) -> dt.datetime:
 def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
     """The calls that stand for the present: now(), CURRENT_DATE and their kind."""
     for node in tree.walk():
-        if isinstance(
-            node,
-            exp.CurrentTimestamp
-            | exp.Localtimestamp
-            | exp.CurrentDate
-            | exp.CurrentTime
-            | exp.Localtime
-            | exp.UtcTimestamp,
-        ) or (isinstance(node, exp.Anonymous) and node.name.lower() in _NOW_NAMES):
+        if isinstance(node, _CURRENT) and (
+            not isinstance(node, exp.Anonymous) or node.name.lower() in _NOW_NAMES
+        ):
             yield node
 
 
