@@ -92,11 +92,19 @@ def _count_parts(found: dict[str, int], before: str, last: str, mark: str) -> No
             )
     if mark in _BEGINS_QUERY and last == "(" and before == "AS":
         found["queries"] += 1
-        if found["queries"] > MAX_WITH_QUERIES:
-            raise StatementTooComplexError(
-                f"more than {MAX_WITH_QUERIES} WITH queries are not allowed",
-                hint="make views of some",
-            )
+        guard_with_queries(found["queries"])
+
+
+def guard_with_queries(count: int) -> None:
+    """Refuse a WITH clause of so many queries.
+
+    Raises:
+        StatementTooComplexError: there are too many.
+    """
+    if count > MAX_WITH_QUERIES:
+        raise StatementTooComplexError(
+            f"more than {MAX_WITH_QUERIES} WITH queries are not allowed", hint="make views of some"
+        )
 
 
 def _too_deep(text: str, position: int) -> StatementTooComplexError:

@@ -126,11 +126,19 @@ def _change(word: str, start: int, tokens: TokenStream, context: PlanContext) ->
 
 
 def _word_behind_with(tokens: TokenStream) -> Token:
-    """The first word outside parentheses that says what a WITH clause belongs to."""
-    depth = 0
+    """The first word outside parentheses that says what a WITH clause belongs to.
+
+    Raises:
+        StatementTooComplexError: the clause has too many queries.
+    """
+    from pykudu_sql.planner.guards import guard_with_queries
+
+    depth = commas = 0
     while not tokens.at_end():
         token = tokens.take()
         depth += (token.text == "(") - (token.text == ")")
+        commas += depth == 0 and token.text == ","
+        guard_with_queries(commas)
         if depth == 0 and token.word in _BEHIND_WITH:
             return token
     return tokens.current

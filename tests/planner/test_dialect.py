@@ -184,6 +184,12 @@ def test_what_repeats_without_end_is_refused_by_its_text(sql: str, reason: str) 
         guard_text(sql, 0)
 
 
+def test_a_with_clause_without_end_is_not_read_to_its_end(context: PlanContext) -> None:
+    queries = ", ".join(f"c{i} as (select 1)" for i in range(100_000))
+    with pytest.raises(StatementTooComplexError, match="WITH queries"):
+        plan(f"with {queries} select 1", context)
+
+
 def test_long_statements_of_small_parts_pass_the_guard() -> None:
     terms = " + ".join(f"t.c{i} * 2" for i in range(200))
     columns = ", ".join(f"coalesce(-c{i}, 0) - 1 as d{i}" for i in range(3000))
