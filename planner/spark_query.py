@@ -86,9 +86,10 @@ def _written(value: Any) -> exp.Expr:
             return exp.Null()
         case bool():
             return exp.Boolean(this=value)
-        case int() | Decimal() if math.isfinite(value):
-            number: exp.Expr = exp.Literal.number(f"{abs(value):f}")
-            return exp.Paren(this=exp.Neg(this=number)) if value < 0 else number
+        case int():
+            return _signed(str(abs(value)), value < 0)
+        case Decimal() if value.is_finite():
+            return _signed(f"{abs(value):f}", value < 0)
         case float() if math.isfinite(value):
             return exp.cast(exp.Literal.string(repr(value)), "DOUBLE")
         case str():
@@ -101,6 +102,11 @@ def _written(value: Any) -> exp.Expr:
             return exp.cast(exp.Literal.string(value.isoformat()), "DATE")
         case _:
             raise NotOnSparkError(f"a parameter of type {type(value).__name__}")
+
+
+def _signed(digits: str, negative: bool) -> exp.Expr:
+    number = exp.Literal.number(digits)
+    return exp.Paren(this=exp.Neg(this=number)) if negative else number
 
 
 class _Translation:

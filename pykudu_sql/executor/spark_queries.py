@@ -130,6 +130,11 @@ def _why_not_read(state: SessionState, query: Query, transaction: Transaction) -
         return "it reads system tables"
     if any(scan.history is not None for scan in query.scans):
         return "it reads the history of a table"
+    marks = state.store.history
+    for scan in query.scans:
+        # Readers elsewhere take the snapshot for a moment of the past, which may not be kept.
+        if scan.bound is None and transaction.bound < marks.mark(scan.table.id):
+            return f"the history of table '{scan.table.name}' is not kept so far back"
     return None
 
 
