@@ -74,6 +74,9 @@ QUERIES = (
     "SELECT k, id FROM t WHERE id < 9 UNION ALL SELECT k, 0 FROM u UNION SELECT 1, 2 ORDER BY 1, 2",
     "SELECT b, count(DISTINCT k), sum(DISTINCT k), avg(DISTINCT k), sum(d) FROM t GROUP BY b"
     " ORDER BY b",
+    "SELECT -k AS k, id, sum(m) OVER (ORDER BY k, id) FROM t ORDER BY k + 1, id",
+    "SELECT abs(k) AS k, count(*) FROM t GROUP BY k ORDER BY k, 2",
+    "SELECT id, (SELECT count(*) FROM u WHERE u.k = t.k) FROM t WHERE id < 20 ORDER BY id",
     "SELECT k FROM t EXCEPT SELECT k FROM u ORDER BY 1",
     "SELECT k FROM t INTERSECT SELECT k FROM u ORDER BY 1",
     "SELECT k % 3 AS r, count(*) FROM t GROUP BY 1 HAVING count(*) > 1 ORDER BY r",
