@@ -184,6 +184,13 @@ def test_a_read_only_database_is_not_written(shell: Shell) -> None:
     assert shell("my.db", "--csv", "-c", "SELECT count(*) AS n FROM t").stdout == "n\n2\n"
 
 
+def test_the_engine_of_a_session_is_chosen_on_the_command_line(shell: Shell) -> None:
+    shell("my.db", "-c", TABLE)
+    plan = shell("my.db", "--engine", "auto", "--csv", "-c", "EXPLAIN SELECT a.* FROM t a, t b")
+    assert "ENGINE duckdb" in plan.stdout and "not on Spark: its scans take about" in plan.stdout
+    assert "ENGINE\n" in shell("my.db", "--csv", "-c", "EXPLAIN SELECT a.* FROM t a, t b").stdout
+
+
 def test_a_reader_that_goes_away_is_no_error_message(shell: Shell) -> None:
     with subprocess.Popen(
         [*PROGRAM, "--csv", "-c", "SELECT * FROM range(3000000)"],
