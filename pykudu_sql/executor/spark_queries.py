@@ -122,6 +122,8 @@ def _why_not_read(state: SessionState, query: Query, transaction: Transaction) -
     """Why the tables of a query cannot be read by Spark; None if they can."""
     if not query.scans:
         return "it reads no table"
+    if query.lists:
+        return "it has a long list of values"
     if state.in_memory:
         return "the database is in memory"
     if transaction.has_writes:
