@@ -32,6 +32,8 @@ from pykudu_sql.storage.transaction import Transaction
 if TYPE_CHECKING:
     from pykudu_sql.engine.spark_engine import SparkEngine
 
+# Seconds between the choice of a snapshot and Spark's claim on its files, with room to spare.
+_LEAST_AGE = 60
 _HUGEINT = pa.decimal128(38, 0)
 
 
@@ -132,11 +134,12 @@ def _why_not_read(state: SessionState, query: Query, transaction: Transaction) -
         return "it reads system tables"
     if any(scan.history is not None for scan in query.scans):
         return "it reads the history of a table"
-    marks = state.store.history
+    history = state.store.history
     for scan in query.scans:
         # Readers elsewhere take the snapshot for a moment of the past, which may not be kept.
-        if scan.bound is None and transaction.bound < marks.mark(scan.table.id):
-            return f"the history of table '{scan.table.name}' is not kept so far back"
+        passing = 0 <= history.age_of(scan.table) < _LEAST_AGE
+        if passing or (scan.bound is None and transaction.bound < history.mark(scan.table.id)):
+            return f"the history of table '{scan.table.name}' is not kept until a job has read it"
     return None
 
 
