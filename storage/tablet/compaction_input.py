@@ -23,7 +23,6 @@ from pykudu_sql.storage.tablet.delta_store import (
     merge_redo,
     merge_undo,
     select,
-    uniform_deltas,
     winners,
     within,
     without_columns,
@@ -136,17 +135,16 @@ class CompactionInput:
         return RowSlice(
             keys,
             GatheredColumns([image], None),
-            self._with_insertion(undo, stop - start),
+            undo,
             _deaths(redo, stop - start),
+            np.full(stop - start, self._inserted_at, np.uint64),
         )
 
-    def _with_insertion(self, undo: Deltas, rows: int) -> Deltas:
-        """The way back, to before the one commit that inserted all rows where there is one."""
-        inserted_at = self.rowset.meta.inserted_at
-        if inserted_at is None or inserted_at < self._mark:
-            return undo
-        everything = np.arange(rows, dtype=np.int64)
-        return merge_undo([undo, uniform_deltas(DeltaKind.DELETE, everything, {}, inserted_at)])
+    @property
+    def _inserted_at(self) -> int:
+        """The one commit that inserted all rows; 0 without one, or where nobody looks so far."""
+        inserted_at = self.rowset.meta.inserted_at or 0
+        return inserted_at if inserted_at >= self._mark else 0
 
 
 def _deaths(redo: Deltas, rows: int) -> Timestamps:

@@ -115,7 +115,8 @@ def _write_rowsets(
     in_memory = sum(values.nbytes for values in history.columns.values())
     outputs = max(1, -(-in_memory // (_USUAL_RATIO * host.rowset_bytes)))
     writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs))
-    writer.append(RowSlice(keys.take(order), GatheredColumns([history.columns], None), undo, died))
+    image = GatheredColumns([history.columns], None)
+    writer.append(RowSlice(keys.take(order), image, undo, died, np.zeros_like(died)))
     writer.finish()
     return writer, place
 

@@ -29,10 +29,11 @@ from pykudu_sql.storage.tablet.delta_store import (
     Timestamps,
     append_deltas,
     last_of_each,
+    no_deltas,
     reorder,
     select,
 )
-from pykudu_sql.storage.tablet.row_slice import RowSlice, gather
+from pykudu_sql.storage.tablet.row_slice import RowSlice, gather, with_insertions
 
 _ALIVE = np.uint64((1 << 64) - 1)
 
@@ -60,9 +61,11 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
         mark: the ancient history mark.
     """
     keys = EncodedKeys.concat([s.keys for s in slices]) if len(slices) > 1 else slices[0].keys
-    deleted_at = np.concatenate([s.deleted_at for s in slices])
-    order, first = _by_key_newest_first(keys, deleted_at, slices)
-    died = deleted_at[order]
+    order, first = _by_key(keys, is_sorted=len(slices) == 1)
+    if not first.all():
+        slices = [with_insertions(s) for s in slices]
+        order = _newest_first(order, first, slices)
+    died = np.concatenate([s.deleted_at for s in slices])[order]
     gone = first & (died != 0) & (died < np.uint64(mark))
     group = np.cumsum(first) - 1
     kept = ~gone[np.flatnonzero(first)]
@@ -76,6 +79,7 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
         gather([s.columns for s in slices], None if untouched else chosen),
         _rename(undo, place),
         died[leaders],
+        np.concatenate([s.inserted_at for s in slices])[chosen],
     )
     by_input = np.empty(len(order), np.int64)
     by_input[order] = place
@@ -83,28 +87,30 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
     return SplicedRows(rows, np.split(by_input, ends))
 
 
-def _by_key_newest_first(
-    keys: EncodedKeys, deleted_at: Timestamps, slices: Sequence[RowSlice]
-) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
-    """The order of all rows by key, of one key the newest first, and where a key begins."""
-    mixed = len(slices) > 1
-    order = keys.argsort() if mixed else np.arange(len(keys), dtype=np.int64)
-    first = np.ones(len(order), np.bool_)
-    if mixed:
-        repeated = keys.duplicates(order)
-        first[repeated] = False
-    if not first.all():
-        group = np.cumsum(first)
-        died = deleted_at[order]
-        latest = ~np.where(died == 0, _ALIVE, died)
-        # A commit that deletes a key, inserts it anew and deletes that too ends two lives at once.
-        youngest = ~_insertion_times(slices)[order]
-        order = order[np.lexsort((youngest, latest, group))]
+def _by_key(keys: EncodedKeys, *, is_sorted: bool) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
+    """The order of all rows by key, and where in it a key begins."""
+    first = np.ones(len(keys), np.bool_)
+    if is_sorted:
+        return np.arange(len(keys), dtype=np.int64), first
+    order = keys.argsort()
+    first[keys.duplicates(order)] = False
     return order, first
 
 
+def _newest_first(
+    order: Ordinals, first: npt.NDArray[np.bool_], slices: Sequence[RowSlice]
+) -> Ordinals:
+    """An order by key, of one key the newest first."""
+    died = np.concatenate([s.deleted_at for s in slices])[order]
+    latest = ~np.where(died == 0, _ALIVE, died)
+    # A commit that deletes a key, inserts it anew and deletes that too ends two lives at once.
+    youngest = ~_insertion_times(slices)[order]
+    newest: Ordinals = order[np.lexsort((youngest, latest, np.cumsum(first)))]
+    return newest
+
+
 def _insertion_times(slices: Sequence[RowSlice]) -> Timestamps:
-    """When each row was inserted, 0 where that was before the history mark."""
+    """When each row was inserted, as the ways back tell; 0 where that was before the mark."""
     times = [np.zeros(len(s.keys), np.uint64) for s in slices]
     for inserted, s in zip(times, slices, strict=True):
         oldest = last_of_each(s.undo.ordinals) & (s.undo.kinds == DeltaKind.DELETE)
@@ -125,9 +131,11 @@ def _undo(
     mark: int,
 ) -> Deltas:
     """The way back for all rows, by their place in `order`."""
+    older = np.flatnonzero(~first & (died >= np.uint64(mark)))
+    if not len(older) and not any(len(s.undo) for s in slices):
+        return no_deltas()
     position = np.empty(len(order), np.int64)
     position[order] = np.arange(len(order), dtype=np.int64)
-    older = np.flatnonzero(~first & (died >= np.uint64(mark)))
     parts = [_reinsertions(slices, key_ids, order[older], older, died[older])] if len(older) else []
     start = 0
     for s in slices:

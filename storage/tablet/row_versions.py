@@ -36,7 +36,7 @@ from pykudu_sql.storage.tablet.delta_store import (
     concat_values,
     reorder,
 )
-from pykudu_sql.storage.tablet.row_slice import RowSlice
+from pykudu_sql.storage.tablet.row_slice import RowSlice, way_back
 
 CHANGE_TYPES = ("insert", "update_preimage", "update_postimage", "delete")
 _INSERT, _PREIMAGE, _POSTIMAGE, _DELETE = range(4)
@@ -178,7 +178,7 @@ def _with_deaths(rows: RowSlice) -> Deltas:
     ghosts = np.flatnonzero(rows.deleted_at)
     kinds = np.full(len(ghosts), int(DeltaKind.REINSERT), np.uint8)
     deaths = Deltas(ghosts, rows.deleted_at[ghosts], kinds, {})
-    undo = append_deltas([deaths, rows.undo])
+    undo = append_deltas([deaths, way_back(rows.undo, rows.inserted_at)])
     # Several batches may stand behind the way back, each of other columns and of its own times.
     return reorder(undo, np.lexsort((~undo.timestamps, undo.ordinals)))
 

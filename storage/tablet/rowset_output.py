@@ -23,7 +23,7 @@ from pykudu_sql.storage.tablet.delta_store import (
 )
 from pykudu_sql.storage.tablet.deltafile import REDO, UNDO, DeltaFileMeta, write_delta_file
 from pykudu_sql.storage.tablet.diskrowset_writer import write_base
-from pykudu_sql.storage.tablet.row_slice import RowSlice, gather, part_of
+from pykudu_sql.storage.tablet.row_slice import RowSlice, gather, part_of, way_back
 from pykudu_sql.storage.tablet.rowset_exchange import StagedFiles
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
@@ -120,8 +120,11 @@ class RollingRowSetWriter:
         columns = gather([s.columns for s in slices])
         died = np.concatenate([s.deleted_at for s in slices])
         starts = np.cumsum([0, *(len(s.keys) for s in slices)])
-        undo = append_deltas(
-            [shifted(s.undo, int(start)) for s, start in zip(slices, starts, strict=False)]
+        undo = way_back(
+            append_deltas(
+                [shifted(s.undo, int(start)) for s, start in zip(slices, starts, strict=False)]
+            ),
+            np.concatenate([s.inserted_at for s in slices]),
         )
         dead = np.flatnonzero(died)
         inserted_at = _single_insertion(undo, len(keys))

@@ -185,9 +185,8 @@ class MemoryInput:
         died = np.zeros(count, np.uint64)
         died[history.redo.ordinals] = history.redo.timestamps
         undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
-        self._rows = RowSlice(
-            keys.take(order), GatheredColumns([history.columns], None), undo, died
-        )
+        image = GatheredColumns([history.columns], None)
+        self._rows = RowSlice(keys.take(order), image, undo, died, np.zeros_like(died))
 
     @property
     def rows(self) -> int:
