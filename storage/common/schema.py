@@ -308,6 +308,7 @@ def create_schema(
         )
         for i, c in enumerate(given)
     )
+    _check_count(numbered)
     names = [c.name for c in numbered]
     for name in names:
         if names.count(name) > 1:
@@ -315,7 +316,6 @@ def create_schema(
     for name in key_names:
         if key_names.count(name) > 1:
             raise InvalidSchemaError(f"column '{name}' stands twice in the primary key")
-    _check_count(numbered)
     schema = Schema(numbered, (), len(numbered), auto_incrementing=not unique)
     schema = replace(schema, key_ids=tuple(schema.column(name).id for name in key_names))
     for column in numbered:
