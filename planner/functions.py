@@ -98,7 +98,7 @@ _JSON = """
     jsonb_extract_scalar to_json parse_json json
 """
 _IDENTITY = """
-    gen_random_uuid uuid
+    current_database current_schema gen_random_uuid uuid
 """
 
 ALLOWED = (

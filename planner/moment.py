@@ -51,7 +51,8 @@ def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
-    """The tree with the present written out as literals; changed in place."""
+    """The tree with the present, and the session's database, as literals; changed in place."""
+    tree = _with_database(tree, context.settings.database)
     moment = statement_time(context)
     for node in list(current_nodes(tree)):
         if isinstance(node, exp.CurrentDate):
@@ -64,6 +65,15 @@ def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
         if node is tree:
             return literal
         node.replace(literal)
+    return tree
+
+
+def _with_database(tree: exp.Expr, name: str) -> exp.Expr:
+    """The tree with `current_database()` and `current_schema()` as the name they stand for."""
+    for node in list(tree.find_all(exp.CurrentDatabase, exp.CurrentSchema)):
+        if node is tree:
+            return exp.Literal.string(name)
+        node.replace(exp.Literal.string(name))
     return tree
 
 
