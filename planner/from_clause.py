@@ -94,6 +94,12 @@ class FromClauses:
             ProgrammingError: an alias is given twice, or USING does not fit.
             NotSupportedError: a kind of source or join that is not offered.
         """
+        for lateral in select.args.get("laterals") or ():
+            raise NotSupportedError(
+                "LATERAL VIEW is not supported",
+                hint="write FROM t, unnest(list) AS x(item)",
+                position=node_position(lateral, self._text),
+            )
         clause = select.args.get("from_")
         if clause is not None:
             frame.steps.append(JoinStep(None, self._item(clause.this, frame, ctes)))

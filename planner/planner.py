@@ -88,6 +88,9 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
             return Explain(meant, options.analyze, options.format)
     if tokens.at_end():
         raise SyntaxError("the statement is empty")
+    from pykudu_sql.planner.not_offered import refuse_what_is_not_offered
+
+    refuse_what_is_not_offered(tokens)
     from pykudu_sql.planner.suggestion import near
 
     heads = (*_QUERY_WORDS, *_INSERT_WORDS, *COMMANDS, *_CHANGE_WORDS)
@@ -161,6 +164,9 @@ def _create(tokens: TokenStream, context: PlanContext) -> Plan:
         from pykudu_sql.planner.history_commands import create_snapshot
 
         return create_snapshot(tokens, context)
+    from pykudu_sql.planner.not_offered import refuse_what_is_not_offered
+
+    refuse_what_is_not_offered(tokens)
     tokens.expect("CREATE")
     tokens.accept("EXTERNAL")
     if not tokens.accept("TABLE"):

@@ -1,4 +1,4 @@
-# ruff: noqa: E501  (tables of statements read best one a line)
+
 """Hostile and odd statements: an error in little time, never a crash."""
 
 import pytest
@@ -79,13 +79,25 @@ def test_a_syntax_error_points_at_the_place(
 
 @pytest.mark.parametrize(
     "sql",
-    ["", " ; ", "reload t", "start", "copy t to 'x'", "attach 'x'", "pragma x", "call f()", "t", "1",
-     "install httpfs", "load x", "export database 'x'", "select",
+    ["", " ; ", "reload t", "start", "t", "1", "install httpfs", "export database 'x'", "select",
      "explain", "select 'abc", 'select "abc', "select 1 /* abc", "select 1; drop table t"],
 )  # fmt: skip
 def test_what_is_no_statement_of_ours_is_a_syntax_error(context: PlanContext, sql: str) -> None:
     with pytest.raises(SyntaxError):
         plan(sql, context)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["copy t to 'x'", "attach 'x'", "pragma x", "call f()", "load x", "grant all on t to u",
+     "create temp table x (id int primary key)", "create materialized view v as select 1"],
+)  # fmt: skip
+def test_what_other_databases_have_is_refused_with_what_there_is(
+    context: PlanContext, sql: str
+) -> None:
+    with pytest.raises(NotSupportedError) as caught:
+        plan(sql, context)
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
