@@ -1,4 +1,3 @@
-
 """Hostile and odd statements: an error in little time, never a crash."""
 
 import pytest
