@@ -34,6 +34,9 @@ class Scope:
         """
         name, table = node.name.lower(), node.table.lower()
         if not table and name in self.aliases:
+            if not _orders_rows(node):
+                # Here a column of that name comes first; to Spark the name of the SELECT list.
+                raise NotOnSparkError(f"an expression over the output name {node.name}")
             return self.aliases[name]
         for scope in self._chain():
             found = scope.sources.get(table, {}).get(name)
@@ -46,6 +49,13 @@ class Scope:
         while scope is not None:
             yield scope
             scope = scope.outer
+
+
+def _orders_rows(node: exp.Column) -> bool:
+    """Whether a name alone is an item of a query's ORDER BY."""
+    item = node.parent
+    ordering = item.parent if isinstance(item, exp.Ordered) else None
+    return ordering is not None and isinstance(ordering.parent, exp.Query)
 
 
 def only(node: exp.Expr, *names: str) -> None:

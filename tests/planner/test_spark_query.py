@@ -96,6 +96,7 @@ def test_what_the_engines_answer_differently_is_refused(
         "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 3)"
         " SELECT * FROM r, t",
         "SELECT DISTINCT ON (k) k, id FROM t",
+        "SELECT -k AS k, id FROM t ORDER BY k + 1, id",
         "SELECT k, count(*) FROM t GROUP BY ROLLUP (k)",
         "SELECT * FROM t, range(3)",
         "SELECT id FROM t ASOF JOIN t AS u USING (id)",
