@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pykudu_sql.spark import lease_keeper
+from pykudu_sql.spark.keeper import keep_lease
 from pykudu_sql.storage.errors import DiskError, LockedError, NotSupportedError
 from pykudu_sql.storage.fs.lease import Lease, oldest_lease, renew
 from pykudu_sql.storage.fs.local_env import LocalEnv
@@ -63,3 +64,13 @@ def test_a_lock_in_memory_stays_in_its_process() -> None:
     lease = Lease.take(env, "/db")
     with pytest.raises(NotSupportedError, match="in memory"):
         lease.hand_over(lambda path, descriptor: None)
+
+
+def test_a_lease_kept_for_spark_outlives_the_hands_that_took_it(tmp_path: Path) -> None:
+    lease = Lease.take(ENV, str(tmp_path))
+    lease.move_to((3, 5))
+    keep_lease(lease)
+    lease.release()
+    assert oldest_lease(ENV, str(tmp_path)) == (3, 5)
+    Path(lease.path).unlink()
+    assert oldest_lease(ENV, str(tmp_path)) is None
