@@ -57,8 +57,11 @@ class Victim:
         for pid in self._processes():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        assert self._process.stdout is not None
-        words = [line.split() for line in self._process.stdout]
+        output = self._process.stdout
+        if output is None or output.closed:
+            return []  # it was killed before
+        with output:
+            words = [line.split() for line in output]
         self._process.wait()
         while self._processes():
             time.sleep(0.05)
