@@ -134,8 +134,8 @@ class Store:
         self._database_id = self._manifest.database_id
         self._reaper = FileReaper(env, path, lambda: self._manifest.position)
         self._state = StoreState.of(self._manifest.edits, self._manifest.path)
-        opener = TabletOpener(env, path, self._database_id, self.cache, self._reaper)
-        self._tablets = open_tablets(opener, self._state)
+        self._opener = TabletOpener(env, path, self._database_id, self.cache, self._reaper)
+        self._tablets = open_tablets(self._opener, self._state)
         for tablet_id in self._tablets:
             env.make_dir(layout.tablet_directory(path, tablet_id))
         self._log = WriteAheadLog.open(
@@ -247,8 +247,7 @@ class Store:
         lock."""
         if info.id not in self._tablets:
             self._env.make_dir(layout.tablet_directory(self.path, info.id))
-            opener = TabletOpener(self._env, self.path, self._database_id, self.cache, self._reaper)
-            self._tablets[info.id] = opener.open(info, [schema], self._state)
+            self._tablets[info.id] = self._opener.open(info, [schema], self._state)
         return self._tablets[info.id]
 
     def _record(self, edit: dict[str, Any]) -> None:
@@ -425,9 +424,10 @@ class Store:
         return unlinked
 
     def _collect_last_files(self) -> None:
-        """Unlink what is not read any more; what the disk refuses to, the next opening does."""
+        """Unlink what compactions replaced; what the disk refuses to, the next opening does."""
         with suppress(DiskError):
-            self.collect_files()
+            self._reaper.collect_last()
+            self._purge.remove_folders()
 
     def close(self) -> None:
         """Make everything durable and give the directory back. Closing twice is allowed."""

@@ -3,8 +3,9 @@
 A compaction ends with a manifest edit that drops its inputs, but scans and snapshots that began
 before still read them. Each such file is retired together with the object through which it is
 read. Once that object is gone the file waits in a queue, which the maintenance thread drains,
-because a finalizer may run on any thread and at any point. What is left when the process ends is
-removed by the next opening, as an orphan.
+because a finalizer may run on any thread and at any point. Closing the database ends the wait of
+all: nothing is read after it. What a killed process leaves is removed by the next opening, as an
+orphan.
 
 Other processes that read the database hold leases (see `fs.lease`), each with the position of the
 manifest that it has followed. A file waits until every lease is past the edit that dropped it.
@@ -37,6 +38,8 @@ class FileReaper:
         self._root = root
         self._position = position
         self._released: deque[tuple[str, Position]] = deque()
+        self._retired: list[weakref.finalize[..., object]] = []
+        self._retiring = threading.Lock()
         # Never taken by a finalizer, which may run in the middle of `collect`.
         self._collecting = threading.Lock()
 
@@ -48,7 +51,11 @@ class FileReaper:
             user: the one object through which this process reads it.
         """
         waiting = (path, self._position())
-        weakref.finalize(user, self._released.append, waiting).atexit = False
+        finalizer = weakref.finalize(user, self._released.append, waiting)
+        finalizer.atexit = False
+        with self._retiring:
+            self._retired = [known for known in self._retired if known.alive]
+            self._retired.append(finalizer)
 
     def collect(self) -> int:
         """Unlink the files whose users are gone.
@@ -64,6 +71,21 @@ class FileReaper:
             return 0
         with self._collecting:
             return self._unlink_unused()
+
+    def collect_last(self) -> int:
+        """Unlink the files whose users are still there too: the database is being closed.
+
+        Returns:
+            How many were unlinked. One that another process needs stays for the next opening.
+
+        Raises:
+            DiskError: the disk refused.
+        """
+        with self._retiring:
+            for finalizer in self._retired:
+                finalizer()
+            self._retired = []
+        return self.collect()
 
     def _unlink_unused(self) -> int:
         oldest = oldest_lease(self._env, self._root)

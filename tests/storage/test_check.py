@@ -1,6 +1,7 @@
 """What a check finds in a database, and that it finds nothing in a sound one."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,15 @@ def test_nothing_is_wrong_with_a_sound_database(path: Path) -> None:
     assert list(check.run()) == []
     assert check.tally.files == 4 + 2 and check.tally.rows == 2000 and check.tally.tablets == 2
     assert findings(path, quick=True) == []
+
+
+def test_no_stray_file_is_left_when_somebody_still_holds_a_replaced_rowset(path: Path) -> None:
+    with closing(open_store(path)) as store:
+        held = [tablet.components.tree.rowsets for tablet in store.tablets.values()]
+        store.optimize("t", full=True)
+        assert held != [tablet.components.tree.rowsets for tablet in store.tablets.values()]
+    assert findings(path) == []
+    del held
 
 
 def test_a_check_changes_nothing(path: Path) -> None:
