@@ -125,12 +125,21 @@ def test_a_file_cut_short_is_found() -> None:
             assert right_or_named(FILES | {path: data}, PAST, path)
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if "/tablets/" in p or "CURRENT" in p])
+def names(paths: list[str]) -> list[str]:
+    """Of files, the same in every process, though ids of tablets are not."""
+    return [f"{i}-{path.rpartition('/')[2]}" for i, path in enumerate(paths)]
+
+
+NEEDED = [path for path in FILES if "/tablets/" in path or "CURRENT" in path]
+NUMBERED = [path for path in FILES if "CURRENT" not in path]
+
+
+@pytest.mark.parametrize("path", NEEDED, ids=names(NEEDED))
 def test_a_missing_file_is_named(path: str) -> None:
     assert right_or_named({p: d for p, d in FILES.items() if p != path}, PAST, path)
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if "CURRENT" not in p])
+@pytest.mark.parametrize("path", NUMBERED, ids=names(NUMBERED))
 def test_a_file_of_another_database_is_found(path: str) -> None:
     other, _ = build()
     suffix = path.rpartition("/")[2]

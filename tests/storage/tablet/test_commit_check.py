@@ -51,7 +51,7 @@ def test_a_row_with_a_cell_that_its_column_cannot_hold_is_refused(
         {1: pa.array(["a"])},
         {0: pa.array([1], pa.int32()), 1: pa.array(["a", "b"])},
     ],
-    ids=str,
+    ids=["none", "no rows", "null key", "other type", "no key", "unequal lengths"],
 )
 def test_a_batch_of_other_columns_is_refused(columns: Mapping[int, pa.Array]) -> None:
     check_insert(BatchInsert({0: pa.array([1, 2], pa.int32())}), TYPES, [0])
