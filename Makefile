@@ -38,7 +38,7 @@ demo: $(VENV)/.installed-demo ## load real flight data and tell the whole story 
 	$(elapsed)
 
 test: lint ## lint, then run the tests (ARGS="tests/storage -k key" to choose)
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto $(ARGS)
 	$(elapsed)
 
 lint: $(VENV)/.installed-dev ## ruff, mypy --strict, import contracts

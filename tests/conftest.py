@@ -7,6 +7,8 @@ timed failure out of a slow neighbour.
 together in one, with their one session, and begin first because they take longest.
 """
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -15,10 +17,13 @@ settings.register_profile("thorough", parent=settings.get_profile("default"), ma
 settings.load_profile("default")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests on Spark together and put them first, where several processes share them."""
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            if "spark" in item.path.parts:
-                item.add_marker(pytest.mark.xdist_group("spark"))
-        items.sort(key=lambda item: "spark" not in item.path.parts)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """How processes share the tests: one by one, those on Spark as one piece and first."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Pieces(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "spark" if nodeid.startswith("tests/spark/") else nodeid
+
+    return Pieces(config, log)
