@@ -63,7 +63,7 @@ def draft(
     for number, each in enumerate(drafts):
         places: list[tuple[int, int]] = []
         for column_id, node in each.values:
-            guarded = node if len(drafts) == 1 else _only_for(number, node)
+            guarded = node if len(drafts) == 1 else _only_for(number, node, action)
             places.append((column_id, _place(items, guarded)))
         branches.append(Branch(each.kind, tuple(places)))
     returning = None
@@ -72,10 +72,12 @@ def draft(
     return DraftedQuery(items, tuple(branches), returning)
 
 
-def _only_for(number: int, node: exp.Expr) -> exp.Expr:
+def _only_for(number: int, node: exp.Expr, action: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Column | exp.Literal | exp.Null | exp.Boolean):
         return node
-    chosen = exp.EQ(this=exp.column(ACTION), expression=exp.Literal.number(number))
+    # The engine takes no name for what has a subquery.
+    taken = exp.column(ACTION) if action.find(exp.Query) is None else exp.paren(action)
+    chosen = exp.EQ(this=taken, expression=exp.Literal.number(number))
     return exp.Case(ifs=[exp.If(this=chosen, true=node)])
 
 

@@ -35,6 +35,7 @@ _INTEGERS, _TEXTS = _list_pattern(_INTEGER), _list_pattern(_TEXT)
 _TEXT_OR_NULL = re.compile(f"{_TEXT}|{_NULL}")
 _NOT_A_LINE = re.compile(r"[^\n]")
 _BY_CAST = frozenset({Kind.DATE, Kind.UNIXTIME_MICROS, Kind.DECIMAL, Kind.FLOAT, Kind.DOUBLE})
+_ROW_BY_ROW = frozenset({"where", "from_", "joins"})
 _KEPT = frozenset({Kind.BOOL, Kind.BINARY})
 
 
@@ -151,7 +152,7 @@ def name_long_lists(
         if values is None or query is None:
             continue
         compared = _compared_type(node.this, owners)
-        if _must_stay(values, compared):
+        if _must_stay(values, compared) or _is_matched(node, values):
             _write(node, values)
             continue
         name = f"{prefix}{len(made)}"
@@ -197,6 +198,18 @@ def _must_stay(values: LongList, compared: DataType | None) -> bool:
     return values.is_text and not (
         compared.is_text or compared.is_integer or compared.kind in _BY_CAST
     )
+
+
+def _is_matched(node: exp.In, values: LongList) -> bool:
+    """Whether a list may be part of what is grouped by, or of a lambda: no place for queries."""
+    if len(values.values) > MOST_LITERALS:
+        return False
+    inner: exp.Expr = node
+    while (outer := inner.parent) is not None and not isinstance(outer, exp.Select):
+        if isinstance(outer, exp.Lambda):
+            return True
+        inner = outer
+    return outer is not None and bool(outer.args.get("group")) and inner.arg_key not in _ROW_BY_ROW
 
 
 def _literals(values: LongList) -> list[exp.Expr]:

@@ -7,6 +7,7 @@ timed failure out of a slow neighbour.
 together in one, with their one session, and begin first because they take longest.
 """
 
+import signal
 from typing import Any
 
 import pytest
@@ -15,6 +16,12 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
 settings.load_profile("default")
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C work here and in what the tests start, also where a shell's `&` began the run."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)

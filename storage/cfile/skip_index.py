@@ -47,7 +47,7 @@ class SkipIndex:
     @classmethod
     def build(cls, cells: pa.Array, column_type: DataType) -> "SkipIndex":
         """The index of a column's cells, perhaps a dictionary and perhaps with nulls."""
-        distinct = plain(pc.unique(cells)).drop_null()
+        distinct = _distinct(cells, column_type)
         return cls(BloomFilter.build(_hashes(distinct, column_type), FALSE_POSITIVES), column_type)
 
     @classmethod
@@ -70,7 +70,7 @@ class SkipIndex:
 
     def missing(self, cells: pa.Array) -> int:
         """How many distinct values among some cells of the column it wrongly excludes."""
-        distinct = plain(pc.unique(cells)).drop_null()
+        distinct = _distinct(cells, self.type)
         held = self.values.may_contain(_hashes(distinct, self.type))
         return len(held) - int(np.count_nonzero(held))
 
@@ -88,6 +88,15 @@ def values_asked(predicate: Predicate) -> Sequence[Cell] | None:
         case InList(_, values):
             return values
     return None
+
+
+def _distinct(cells: pa.Array, column_type: DataType) -> pa.Array:
+    """The values among some cells, each once."""
+    if column_type.kind is Kind.DECIMAL and column_type.width < 16:
+        # Arrow has no kernels for narrow decimals.
+        stored = pa.int32() if column_type.width == 4 else pa.int64()
+        return pc.unique(cells.view(stored)).drop_null().view(column_type.arrow)
+    return plain(pc.unique(cells)).drop_null()
 
 
 def _hashes(cells: pa.Array, column_type: DataType) -> npt.NDArray[np.uint64]:

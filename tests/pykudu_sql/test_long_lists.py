@@ -132,3 +132,30 @@ def test_too_many_literals_beside_an_expression_are_refused(cursor: pykudu_sql.C
     words = ",".join(f"'{i}'" for i in range(30_000))
     with pytest.raises(StatementTooComplexError, match="30000 values"):
         some(cursor, f"upper(s) in ({words})")
+
+
+def test_a_list_may_be_grouped_by_and_stand_in_a_lambda(cursor: pykudu_sql.Cursor) -> None:
+    grouped = f"select a in ({NUMBERS}), count(*) from t group by a in ({NUMBERS})"
+    assert sum(count for _, count in cursor.execute(grouped).fetchall()) == ROWS
+    found = cursor.execute(f"select list_transform([-5], x -> x in ({NUMBERS}))").fetchone()
+    assert found == ([False],)
+
+
+def test_changes_may_choose_their_rows_by_lists_and_queries() -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        cursor = connection.cursor()
+        cursor.execute("create table w (k int primary key, v int)")
+        cursor.execute("insert into w values (1, 1), (2, -2)")
+        for wanted in (NUMBERS, "select k from w"):
+            cursor.execute(
+                "insert into w values (1, 1), (2, 5) on conflict (k) do update "
+                f"set v = w.v + excluded.v where w.v in ({wanted})"
+            )
+            cursor.execute(
+                "merge into w using (values (2, 7), (3, 8)) y (k, v) on w.k = y.k "
+                f"when matched and w.v in ({wanted}) then update set v = y.v + 1 "
+                "when not matched then insert values (y.k, y.v + 1)"
+            )
+            cursor.execute("delete from w where k = 3")
+        rows = cursor.execute("select k, v from w order by k").fetchall()
+        assert rows[1] == (2, -2)

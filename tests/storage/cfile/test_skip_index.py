@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, values_asked
 from pykudu_sql.storage.common.arrays import cells_to_array
 from pykudu_sql.storage.common.column_predicate import Comparison, InList, IsNull, Op
-from pykudu_sql.storage.common.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import CorruptionError
 
 INT = DataType(Kind.INT32)
@@ -21,6 +21,10 @@ _CELLS = st.one_of(
     st.tuples(st.just(DOUBLE), st.lists(st.none() | st.floats())),
     st.tuples(st.just(STRING), st.lists(st.none() | st.text(max_size=20))),
     st.tuples(st.just(BOOL), st.lists(st.none() | st.booleans())),
+    *(
+        st.tuples(st.just(decimal_type(digits, 2)), st.lists(st.none() | st.integers(-999, 999)))
+        for digits in (6, 18, 38)
+    ),
 )
 
 
