@@ -27,6 +27,7 @@ from benchmarks.workloads.spark import (
     spark_wide,
 )
 from benchmarks.workloads.threads import commit_threads
+from benchmarks.workloads.tpch import tpch
 from benchmarks.workloads.updates import as_of, q1_dirty, q6_dirty, update_tenth
 
 WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
@@ -43,6 +44,7 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "random_updates_scan": random_updates_scan,
     "upsert_batches": upsert_batches,
     "backfill": backfill,
+    "tpch": tpch,
     "update_tenth": update_tenth,
     "q1_dirty": q1_dirty,
     "q6_dirty": q6_dirty,

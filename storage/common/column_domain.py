@@ -69,11 +69,22 @@ class Domain:
 
     def intersect(self, other: "Domain") -> "Domain":
         """The values in both."""
+        if self.is_full or other.is_full:
+            return other if self.is_full else self
         if self.values is not None:
-            return finite(v for v in self.values if other.contains(v))
+            return self._within(other)
         if other.values is not None:
-            return finite(v for v in other.values if self.contains(v))
+            return other._within(self)
         return interval(_higher(self.lower, other.lower), _lower(self.upper, other.upper))
+
+    def _within(self, other: "Domain") -> "Domain":
+        """The values of this finite set that another domain holds."""
+        assert self.values is not None
+        # What lies between two values of an interval lies in it.
+        ends = self.values[:1] + self.values[-1:]
+        if other.values is None and all(map(other.contains, ends)):
+            return self
+        return Domain(tuple(filter(other.contains, self.values)))
 
     def hull(self) -> "Domain":
         """The interval from the least to the greatest value; empty stays empty."""
@@ -88,9 +99,12 @@ EMPTY = Domain(())
 
 def finite(values: Iterable[Cell]) -> Domain:
     """The domain of some values, in any order."""
-    given = list(values)
-    plain = all(value == value for value in given)
-    ordered = sorted(given, key=_plain_key if plain else _SORT_KEY)
+    # A dict keeps the first of equal values, in their order; NaN, which equals nothing, is told by
+    # its identity.
+    given = list(dict.fromkeys(values))
+    if all(value == value for value in given):
+        return Domain(tuple(sorted(given, key=_plain_key)))
+    ordered = sorted(given, key=_SORT_KEY)
     distinct = [v for i, v in enumerate(ordered) if i == 0 or compare(ordered[i - 1], v) != 0]
     return Domain(tuple(distinct))
 

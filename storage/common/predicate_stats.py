@@ -162,15 +162,27 @@ def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
     if isinstance(leaf, Comparison):
         mask = _intervals_may(leaf.op, leaf.value, stats)
     elif isinstance(leaf, InList):
-        mask = np.zeros(len(present), np.bool_)
-        for value in leaf.values:
-            mask |= _intervals_may(Op.EQ, value, stats)
+        mask = _hold_any(leaf.values, stats)
     else:
         mask = np.zeros(len(present), np.bool_)
         for block in np.flatnonzero(stats.known).tolist():
             prefix, low, high = _prefix_bounds(leaf.prefix, stats.mins[block], stats.maxs[block])
             mask[block] = low <= prefix <= high
     return present & (mask | ~stats.known)
+
+
+def _hold_any(values: Sequence[Any], stats: BlockStats) -> Mask:
+    """The blocks between whose bounds at least one of some values lies."""
+    ordered = sorted(value for value in values if value is not None and value == value)
+    has_nan = any(value != value for value in values)
+    mask = stats.has_nan.copy() if has_nan else np.zeros(len(stats.known), np.bool_)
+    blocks = np.flatnonzero(stats.known)
+    # Python's numbers compare exactly, where a FLOAT's bound would meet a rounded constant.
+    ends = zip(stats.mins[blocks].tolist(), stats.maxs[blocks].tolist(), strict=True)
+    for block, (low, high) in zip(blocks.tolist(), ends, strict=True):
+        place = bisect_left(ordered, low)
+        mask[block] |= place < len(ordered) and ordered[place] <= high
+    return mask
 
 
 def _intervals_may(op: Op, value: Any, stats: BlockStats) -> Mask:
