@@ -27,7 +27,14 @@ from pykudu_sql.planner.target import mentioned_table
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SyntaxError
+from pykudu_sql.storage.errors import (
+    NotSupportedError,
+    ProgrammingError,
+    StatementTooComplexError,
+    SyntaxError,
+)
+
+MAX_BRANCHES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,11 @@ def plan_merge(text: str, context: PlanContext, start: int = 0) -> ChangeQuery:
     table = mentioned_table(tree.this, text, context)
     volatile = any(True for _ in current_nodes(tree))
     whens: list[exp.When] = tree.args["whens"].expressions
+    if len(whens) > MAX_BRANCHES:
+        raise StatementTooComplexError(
+            f"{len(whens)} WHEN clauses are more than the {MAX_BRANCHES} allowed in a MERGE",
+            hint="tell the cases apart in a CASE of the values that are set",
+        )
     source = tree.args["using"]
     merge = _Merge(
         table,

@@ -16,6 +16,7 @@ from pykudu_sql.storage.common.partition import (
     HashDimension,
     PartitionSchema,
     RangePartition,
+    check_count,
     split_range,
 )
 from pykudu_sql.storage.common.range_bound import Bound, exclusive_upper, inclusive_lower
@@ -39,6 +40,7 @@ def partition_schema(
     ids = tuple(column.id for column in columns)
     ranges: tuple[RangePartition, ...] = (RangePartition(),)
     if clause.ranges is not None:
+        check_count(len(clause.ranges))  # before each of their bounds is worked out
         ranges = tuple(_range(span, columns, schema, text, context) for span in clause.ranges)
     for split in clause.splits:
         row = _row(split.values, columns, text, context)

@@ -47,8 +47,8 @@ class Result(Protocol):
         ...
 
     @property
-    def length(self) -> int:
-        """Rows in all."""
+    def length(self) -> int | None:
+        """Rows in all; None as long as that is not known."""
         ...
 
     def seek(self, position: int) -> None:

@@ -7,8 +7,7 @@ very ones it was planned under. A lock spans each statement, so threads may shar
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sized
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +28,6 @@ from pykudu_sql.storage.common.row_result import RowError
 from pykudu_sql.storage.errors import (
     InterfaceError,
     ProgrammingError,
-    QueryCancelledError,
     SyntaxError,
 )
 
@@ -67,17 +65,18 @@ class Session:
         self._transactions = TransactionScope(
             database.store.begin, durable=durable, autocommit=autocommit
         )
+        self._lock = threading.RLock()
         self._state = SessionState(
             database.store,
             self._engine,
             self._transactions,
             database.settings,
             settings,
+            self._lock,
             Cancellation(self._interrupt_engines),
             in_memory=database.path == MEMORY,
         )
         self._statements: OrderedDict[str, PreparedStatement] = OrderedDict()
-        self._lock = threading.RLock()
         self._closed = False
 
     def execute(self, sql: str, parameters: ParameterValues = ()) -> Outcome:
@@ -90,7 +89,7 @@ class Session:
         Raises:
             Error: it failed, and changed nothing.
         """
-        with self._running():
+        with self._state.running():
             prepared = self._prepared(sql)
             if type(parameters) is not tuple or len(parameters) != prepared.arity:
                 _check_parameters(prepared, parameters)
@@ -103,7 +102,7 @@ class Session:
             ProgrammingError: the statement does not write rows.
             Error: it failed for one of them.
         """
-        with self._running():
+        with self._state.running():
             prepared = self._prepared(sql)
             meant = prepared.plan
             if not isinstance(meant, Write | Change):
@@ -127,25 +126,11 @@ class Session:
         Raises:
             Error: see `executor.append`.
         """
-        with self._running():
+        with self._state.running():
             self._check_open()
             from pykudu_sql.executor.append import append
 
             return append(self._state, table, data, operation)
-
-    @contextmanager
-    def _running(self) -> Iterator[None]:
-        """The session is one statement's, which may be asked to stop."""
-        cancellation = self._state.cancellation
-        with self._lock:
-            cancellation.begin(self._state.settings.statement_timeout)
-            try:
-                yield
-            except QueryCancelledError:
-                cancellation.check()  # says why; the engine only knows that it was interrupted
-                raise
-            finally:
-                cancellation.end()
 
     @property
     def row_errors(self) -> tuple[RowError, ...]:

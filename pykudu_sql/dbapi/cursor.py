@@ -1,5 +1,6 @@
 """Cursors (PEP 249): statements in, rows out, as Python values or as Arrow."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -113,8 +114,7 @@ class Cursor:
 
     def fetchall(self) -> list[Row]:
         """All rows not fetched yet."""
-        rows = self._result()
-        return rows.fetch(rows.length)
+        return self._result().fetch(sys.maxsize)
 
     def fetch_arrow_table(self) -> "pa.Table":
         """All rows not fetched yet, as an Arrow table."""
@@ -157,7 +157,7 @@ class Cursor:
         if mode not in ("relative", "absolute"):
             raise ProgrammingError(f"scroll knows no mode {mode!r}", sqlstate="22023")
         target = value + (rows.position if mode == "relative" else 0)
-        if not 0 <= target <= rows.length:
+        if rows.length is not None and not 0 <= target <= rows.length:
             raise IndexError(f"row {target} is outside the result of {rows.length} rows")
         rows.seek(target)
 

@@ -25,13 +25,15 @@ from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.engine_errors import translate
-from pykudu_sql.engine.query_engine import EngineResult, Relation
+from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.storage.errors import InterfaceError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection, Statement
 
 MAX_STATEMENTS = 256
+STREAM_ROWS = 65_536
 
 _TYPE_NAMES = {"INTEGER": "INT", "VARCHAR": "STRING", "BLOB": "BINARY", '"NULL"': "NULL"}
 
@@ -128,6 +130,7 @@ class DuckDBEngine:
         self._cursor: DuckDBPyConnection | None = None
         self._statements: OrderedDict[str, Statement] = OrderedDict()
         self._lock = threading.Lock()
+        self._streaming: set[DuckDBPyConnection] = set()
 
     def execute(
         self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
@@ -146,6 +149,43 @@ class DuckDBEngine:
             except Exception as error:
                 raise translate(error) from error
 
+    def stream(
+        self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
+    ) -> EngineStream:
+        """See QueryEngine. It has a cursor of its own, which other queries do not disturb."""
+        cursor = self._duckdb.cursor()
+        self._streaming.add(cursor)
+
+        def close() -> None:
+            if cursor in self._streaming:
+                self._streaming.discard(cursor)
+                cursor.close()
+
+        def read() -> "pa.RecordBatch | None":
+            if cursor not in self._streaming:
+                return None
+            try:
+                with ctrl_c_interrupts(cursor.interrupt):
+                    return reader.read_next_batch()
+            except StopIteration:
+                close()
+                return None
+            except Exception as error:
+                close()
+                raise translate(error) from error
+
+        try:
+            for name, relation in relations.items():
+                cursor.register(name, relation)
+            (statement,) = cursor.extract_statements(sql)
+            asked = cursor.sql(statement, params=list(parameters) or None)
+            types = tuple(_type_name(str(kind)) for kind in asked.types)
+            reader = asked.to_arrow_reader(STREAM_ROWS)
+        except Exception as error:
+            close()
+            raise translate(error) from error
+        return EngineStream(reader.schema, types, read, close)
+
     def _statement(self, cursor: "DuckDBPyConnection", sql: str) -> "Statement":
         known = self._statements.get(sql)
         if known is not None:
@@ -159,14 +199,17 @@ class DuckDBEngine:
 
     def interrupt(self) -> None:
         """See QueryEngine."""
-        cursor = self._cursor
-        if cursor is not None:
-            cursor.interrupt()
+        for cursor in (self._cursor, *self._streaming):
+            if cursor is not None:
+                cursor.interrupt()
 
     def close(self) -> None:
         """Close the cursor. Closing twice is allowed."""
         with self._lock:
             self._statements.clear()
+            for streaming in self._streaming:
+                streaming.close()
+            self._streaming.clear()
             if self._cursor is not None:
                 self._cursor.close()
                 self._cursor = None

@@ -5,6 +5,7 @@ line; what follows quotes the generated SQL or settings that users cannot reach.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pykudu_sql.storage.errors import (
@@ -53,7 +54,7 @@ _BY_NAME = {
     "RecursionError": _Translation(StatementTooComplexError),
     "MemoryError": _Translation(OperationalError, "53200"),
 }
-_PREFIX = re.compile(r"^[A-Z][A-Za-z ]*Error: ")
+_PREFIX = re.compile(r"^([A-Z][A-Za-z ]*) Error: ")
 _TOO_DEEP = re.compile(r"expression depth|too deep|stack", re.IGNORECASE)
 _GROUPING = re.compile(r"GROUP BY clause|aggregates?\b", re.IGNORECASE)
 _SEVERAL_ROWS = "more than one row returned by a subquery"
@@ -72,8 +73,8 @@ def translate(error: Exception) -> Error:
         return DataError("a subquery used as a value returned more than one row", sqlstate="21000")
     if _TOO_DEEP.search(message):
         return StatementTooComplexError("the statement is nested too deeply")
-    for kind in type(error).__mro__:
-        found = _BY_NAME.get(kind.__name__)
+    for name in _class_names(error):
+        found = _BY_NAME.get(name)
         if found is not None and found.sqlstate == "42804" and _GROUPING.search(message):
             return ProgrammingError(message, sqlstate="42803")
         if found is not None:
@@ -83,8 +84,17 @@ def translate(error: Exception) -> Error:
     return DatabaseError(message)
 
 
+def _class_names(error: Exception) -> Iterator[str]:
+    """The engine's names for an error, the most exact one first."""
+    prefix = _PREFIX.match(str(error))
+    if isinstance(error, OSError) and prefix is not None:
+        # What ends a stream half-way comes through Arrow, which keeps only the text.
+        yield prefix[1].title().replace(" ", "").replace("Io", "IO") + "Exception"
+    yield from (kind.__name__ for kind in type(error).__mro__)
+
+
 def _message(error: Exception) -> str:
-    if type(error).__name__ == "InterruptException":
+    if "InterruptException" in _class_names(error):
         return "the statement was interrupted"
     lines = str(error).strip().splitlines() or [type(error).__name__]
     text = _PREFIX.sub("", lines[0])

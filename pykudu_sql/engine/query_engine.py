@@ -1,6 +1,6 @@
 """What the house asks of an engine: one query over relations it is handed, as Arrow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -26,6 +26,23 @@ class EngineResult:
 
     table: pa.Table
     types: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStream:
+    """The rows of a query while they are computed.
+
+    Attributes:
+        schema: of the batches; names may repeat.
+        types: SQL types of the columns, as in `EngineResult`.
+        read: the next batch, None at the end, when the stream closes itself; raises as `execute`.
+        close: gives it up; closing twice is allowed.
+    """
+
+    schema: pa.Schema
+    types: tuple[str, ...]
+    read: Callable[[], pa.RecordBatch | None]
+    close: Callable[[], None]
 
 
 R = TypeVar("R", contravariant=True)
@@ -61,4 +78,14 @@ class QueryEngine(Protocol[R]):
 
     def close(self) -> None:
         """Give up what it holds for the session. Closing twice is allowed."""
+        ...
+
+
+class StreamingEngine(QueryEngine[R], Protocol[R]):
+    """One that gives rows while it computes the others."""
+
+    def stream(
+        self, sql: str, relations: Mapping[str, R], parameters: Sequence[Any]
+    ) -> EngineStream:
+        """Begin a SELECT as of `execute`; it goes on beside other queries of the session."""
         ...

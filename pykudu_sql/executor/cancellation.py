@@ -34,6 +34,11 @@ class Cancellation:
         self._reason: str | None = None
         self._timer: threading.Timer | None = None
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a statement has begun and not ended."""
+        return self._running != 0
+
     def begin(self, timeout: int) -> None:
         """A statement begins.
 

@@ -1,13 +1,16 @@
 """SELECT: what the engine makes of scans, and the rows that need no engine."""
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType, NoneType
 from typing import Any
 from uuid import UUID
 
 import numpy as np
+import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult, Relation
 from pykudu_sql.executor.join_scans import relations_of
@@ -39,9 +42,34 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
         row = _summarize(state, query, transaction)
         if row is not None:
             return row
-    found = answer(state, query, parameters, transaction)
+    if state.settings.engine != EMBEDDED:
+        found = answer(state, query, parameters, transaction)
+    else:
+        relations = relations_of(state, query, parameters, transaction)
+        if any(isinstance(relation, StreamedScan) for relation in relations.values()):
+            return _streamed(state, query, relations, parameters)
+        found = _compute(state, query, parameters, transaction, relations)
     table = found.table.rename_columns(list(query.names))
     return Outcome(TableResult(table, found.types), table.num_rows)
+
+
+def _streamed(
+    state: SessionState,
+    query: Query,
+    relations: Mapping[str, Relation],
+    parameters: ParameterValues,
+) -> Outcome:
+    """Rows that are computed while they are fetched, since those they come from are too many."""
+    from pykudu_sql.stream_result import StreamResult
+
+    state.checkpoint()
+    stream = state.engine.stream(query.sql, relations, parameter_values(query, parameters))
+
+    def read() -> pa.RecordBatch | None:
+        with _failures_of(relations):
+            return stream.read()
+
+    return Outcome(StreamResult(replace(stream, read=read), query.names, state.running))
 
 
 def _summarize(state: SessionState, query: Query, transaction: Transaction) -> Outcome | None:
@@ -111,6 +139,17 @@ def compute(
         DataError, ProgrammingError: an expression failed.
     """
     relations = {**given, **relations_of(state, query, parameters, transaction)}
+    return _compute(state, query, parameters, transaction, relations, given)
+
+
+def _compute(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    relations: Mapping[str, Relation],
+    given: Mapping[str, Relation] = NOTHING_GIVEN,
+) -> EngineResult:
     state.checkpoint()
     found = run_engine(state, query, relations, parameters)
     if query.is_cut_short(rows_at_hand(relations), found.table.num_rows):
@@ -125,8 +164,15 @@ def run_engine(
     parameters: ParameterValues,
 ) -> EngineResult:
     """What the engine makes of the relations; raises as `compute` does."""
-    try:
+    with _failures_of(relations):
         return state.engine.execute(query.sql, relations, parameter_values(query, parameters))
+
+
+@contextmanager
+def _failures_of(relations: Mapping[str, Relation]) -> Iterator[None]:
+    """What ended a scan is raised in place of what the engine makes of it."""
+    try:
+        yield
     except Error as error:
         for relation in relations.values():
             if isinstance(relation, StreamedScan) and relation.failure is not None:

@@ -27,16 +27,19 @@ class StreamedScan:
     """A relation that is scanned anew whenever it is read.
 
     Attributes:
+        transaction: that reads.
         failure: what ended a scan early; engines only tell that something did.
     """
 
-    def __init__(self, scan: TableScan, state: SessionState) -> None:
+    def __init__(self, scan: TableScan, state: SessionState, transaction: Transaction) -> None:
         """Nothing is read yet.
 
         Args:
             scan: to be carried out.
             state: of the session, which may be asked to stop.
+            transaction: keeps the history that the scan needs as long as it is here.
         """
+        self.transaction = transaction
         self.failure: Exception | None = None
         self._scan = scan
         self._state = state
@@ -104,7 +107,7 @@ def relation_of(
         return told
     asked = prepared_scan(state, scan, predicate, transaction, stats)
     if may_stream and asked.exceeds(state.settings.scan_memory_bytes):
-        return StreamedScan(asked, state)
+        return StreamedScan(asked, state, transaction)
     rows: Relation = asked.to_table()
     return rows
 

@@ -1,14 +1,18 @@
 """What statements of one session share while they run."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pykudu_sql.engine.query_engine import QueryEngine, Relation
+from pykudu_sql.engine.query_engine import Relation, StreamingEngine
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.transaction_scope import TransactionScope
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
 from pykudu_sql.storage.catalog import Catalog
 from pykudu_sql.storage.common.row_result import RowError
+from pykudu_sql.storage.errors import QueryCancelledError
 from pykudu_sql.storage.store import Store
 
 if TYPE_CHECKING:  # Loaded by the first statement that runs on Spark.
@@ -25,6 +29,7 @@ class SessionState:
         transactions: of this session.
         database_settings: fixed while the database is open.
         settings: in force; exchanged whole by SET.
+        lock: spans each statement.
         cancellation: tells the running statement when it should stop.
         row_errors: rows that the last writing statement left out.
         spark: the other engine, once a statement ran there.
@@ -32,10 +37,11 @@ class SessionState:
     """
 
     store: Store
-    engine: QueryEngine[Relation]
+    engine: StreamingEngine[Relation]
     transactions: TransactionScope
     database_settings: DatabaseSettings
     settings: SessionSettings
+    lock: threading.RLock
     cancellation: Cancellation
     row_errors: tuple[RowError, ...] = ()
     spark: "SparkEngine | None" = None
@@ -61,6 +67,22 @@ class SessionState:
         self.engine.close()
         if self.spark is not None:
             self.spark.close()
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """The session is one statement's, which may be asked to stop."""
+        with self.lock:
+            if self.cancellation.is_running:  # a statement that reads the rows of another one
+                yield
+                return
+            self.cancellation.begin(self.settings.statement_timeout)
+            try:
+                yield
+            except QueryCancelledError:
+                self.cancellation.check()  # says why; the engine knows that it was interrupted
+                raise
+            finally:
+                self.cancellation.end()
 
     def checkpoint(self) -> None:
         """A place where a statement can stop without harm.

@@ -79,6 +79,19 @@ class Partition:
 UNBOUNDED = RangePartition()
 
 
+def check_count(partitions: int) -> None:
+    """See that a table may have so many partitions.
+
+    Raises:
+        InvalidSchemaError: it may not.
+    """
+    if partitions > MAX_TABLETS:
+        raise InvalidSchemaError(
+            f"{partitions} partitions are more than the {MAX_TABLETS} allowed in a table",
+            hint="use fewer hash partitions, or wider ranges",
+        )
+
+
 @dataclass(frozen=True)
 class PartitionSchema:
     """How a table is partitioned.
@@ -181,11 +194,7 @@ class PartitionSchema:
                     "new range partition conflicts with existing one: "
                     f"{self._range_text(schema, after)} overlaps {self._range_text(schema, before)}"
                 )
-        if self.offsets[-1] > MAX_TABLETS:
-            raise InvalidSchemaError(
-                f"{self.offsets[-1]} partitions are more than the {MAX_TABLETS} allowed in a table",
-                hint="use fewer hash partitions, or wider ranges",
-            )
+        check_count(self.offsets[-1])
 
     def _check_range(self, schema: Schema, span: RangePartition) -> None:
         columns = schema_columns(schema, self.range_column_ids)

@@ -129,3 +129,14 @@ def test_no_statement_of_the_engine_reaches_files_or_settings(
     sql = statement.replace("SECRET", str(outside / "secret.csv"))
     assert refused(connection, sql.replace("LEAK", str(outside / "leak")), outside)
     assert secret_frame
+
+
+def test_too_many_of_a_kind_are_refused_before_each_is_worked_out(connection: Connection) -> None:
+    ranges = ", ".join(f"PARTITION {i} <= VALUES < {i + 1}" for i in range(4_000))
+    made = outcome(
+        connection, f"CREATE TABLE r (k INT PRIMARY KEY) PARTITION BY RANGE (k) ({ranges})"
+    )
+    assert made is not None and "4000 partitions are more than the 1000 allowed" in str(made)
+    whens = "WHEN MATCHED AND t.v = 1 THEN UPDATE SET v = 2 " * 500
+    merged = outcome(connection, f"MERGE INTO t USING t AS u ON t.k = u.k {whens}")
+    assert merged is not None and "500 WHEN clauses are more than the 100 allowed" in str(merged)

@@ -1,5 +1,6 @@
 """Our side: one database with its moments, asked with and without what makes queries fast."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +56,7 @@ class Ours:
         query = unaided(plan_rows(sql, session._context(), 0))
         result = select(session._state, query, tuple(values)).result
         assert result is not None
-        return result.fetch(result.length)
+        return result.fetch(sys.maxsize)
 
     def remember(self) -> None:
         """A version ends here."""
