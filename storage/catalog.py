@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.storage.common.hybrid_time import format_timestamp
+from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition import Partition, PartitionSchema
 from pykudu_sql.storage.common.partition_assigner import PartitionAssigner
 from pykudu_sql.storage.common.schema import Schema, check_comment, check_identifier
@@ -69,6 +70,11 @@ class TableInfo:
     def assigner(self) -> PartitionAssigner:
         """Maps rows to indices into `tablets`."""
         return PartitionAssigner(self.schema, self.partition_schema)
+
+    @cached_property
+    def key_encoder(self) -> KeyEncoder:
+        """Encodes primary keys."""
+        return KeyEncoder(self.schema.key_columns)
 
     def to_json(self) -> dict[str, Any]:
         """The table as plain JSON values."""

@@ -8,6 +8,7 @@ visibility is what `Transaction.commit` does.
 from collections.abc import Mapping
 
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.key_encoder import MAX_ENCODED_KEY_BYTES, key_too_large
 from pykudu_sql.storage.common.row_operation import RowOpKind, check_cells, check_set
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.table import complete_cells, set_columns
@@ -45,6 +46,8 @@ def keyed_row(
     index = table.assigner.assign_one(cells)
     tablet = host.tablets[table.tablets[index].id]
     probe = tablet.probe(tuple([cells[i] for i in schema.key_ids]))
+    if len(probe.encoded) > MAX_ENCODED_KEY_BYTES:
+        raise key_too_large(len(probe.encoded))
     return tablet, KeyedRow(kind, probe, cells, changed.ids, changed.fixed)
 
 

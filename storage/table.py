@@ -14,7 +14,7 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import cells_to_array, plain
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.key_encoder import MAX_ENCODED_KEY_BYTES, KeyEncoder
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_columns
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Cell, DataType
@@ -169,6 +169,14 @@ def tablet_of_key(table: TableInfo, key: tuple[Cell, ...]) -> int | None:
         return table.assigner.assign_one(dict(zip(table.schema.key_ids, key, strict=True)))
     except UncoveredRangeError:
         return None
+
+
+def can_hold(table: TableInfo, key: tuple[Cell, ...]) -> bool:
+    """Whether a row of a table can have a key: some range covers it and it is not too long."""
+    encoder = table.key_encoder
+    if not encoder.width and len(encoder.encode_one(key)) > MAX_ENCODED_KEY_BYTES:
+        return False
+    return table.assigner.covers(dict(zip(table.schema.key_ids, key, strict=True)))
 
 
 def split(rows: AssignedRows) -> Iterator[TabletRows]:

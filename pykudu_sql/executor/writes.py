@@ -38,6 +38,7 @@ from pykudu_sql.storage.common.row_result import RowResults, joined
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import DataError
+from pykudu_sql.storage.table import can_hold
 from pykudu_sql.storage.transaction import Transaction
 
 _VERBS = {
@@ -161,6 +162,12 @@ def _by_row(
     return run
 
 
+def _key(plan: KeyUpdate | KeyDelete, parameters: ParameterValues) -> tuple[Cell, ...] | None:
+    """The key that a statement names, or None when no row of its table can have it."""
+    key = bind_key(plan.key, parameters)
+    return key if key is not None and can_hold(plan.table, key) else None
+
+
 def _insert_cells(plan: InsertValues) -> Callable[[ParameterValues], Mapping[int, Cell]]:
     values = tuple(column[0] for column in plan.columns)
     pairs = tuple(zip(plan.column_ids, values, strict=True))
@@ -172,7 +179,7 @@ def _update_cells(plan: KeyUpdate) -> Callable[[ParameterValues], Mapping[int, C
 
     def cells_of(parameters: ParameterValues) -> Mapping[int, Cell] | None:
         changed = {i: bind_value(value, parameters) for i, value in plan.assignments}
-        key = bind_key(plan.key, parameters)
+        key = _key(plan, parameters)
         return None if key is None else {**dict(zip(key_ids, key, strict=True)), **changed}
 
     return cells_of
@@ -182,7 +189,7 @@ def _key_cells(plan: KeyDelete) -> Callable[[ParameterValues], Mapping[int, Cell
     key_ids = plan.table.schema.key_ids
 
     def cells_of(parameters: ParameterValues) -> Mapping[int, Cell] | None:
-        key = bind_key(plan.key, parameters)
+        key = _key(plan, parameters)
         return None if key is None else dict(zip(key_ids, key, strict=True))
 
     return cells_of
@@ -264,7 +271,7 @@ def _keys(
     plan: KeyUpdate | KeyDelete, parameter_rows: Sequence[ParameterValues]
 ) -> tuple[list[ParameterValues], dict[int, pa.Array]]:
     """The sets of parameters whose key a row can have, and these keys by column."""
-    bound = [(row, bind_key(plan.key, row)) for row in parameter_rows]
+    bound = [(row, _key(plan, row)) for row in parameter_rows]
     kept = [(row, key) for row, key in bound if key is not None]
     columns = {
         column.id: cells_to_array([key[place] for _, key in kept], column.type)

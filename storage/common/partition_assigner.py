@@ -118,7 +118,12 @@ class PartitionAssigner:
         Raises:
             UncoveredRangeError: the row lies outside all ranges.
         """
-        span = self._span_of(cells) if self._range_ids else 0
+        span = 0
+        if self._range_ids:
+            values = self._range_values(cells)
+            span = self._span_of(values)
+            if span < 0:
+                raise self._uncovered(values)
         index = 0
         for bucketer in self._bucketers[span]:
             dimension = bucketer.dimension
@@ -126,14 +131,21 @@ class PartitionAssigner:
             index = index * dimension.buckets + bucket
         return self._offsets[span] + index
 
-    def _span_of(self, cells: Mapping[int, Cell]) -> int:
-        values: Bound = tuple([cells[i] for i in self._range_ids])
+    def covers(self, cells: Mapping[int, Cell]) -> bool:
+        """Whether one row, its cells by column id, lies in some range."""
+        return not self._range_ids or self._span_of(self._range_values(cells)) >= 0
+
+    def _range_values(self, cells: Mapping[int, Cell]) -> Bound:
+        return tuple([cells[i] for i in self._range_ids])
+
+    def _span_of(self, values: Bound) -> int:
+        """The range that values of the range columns lie in, -1 outside all."""
         span = bisect_right(self._lowers, values) - (not self._open_below)
         if span >= 0 and self._uppers:
             upper = self._uppers[span]
             if upper is None or values < upper:
                 return span
-        raise self._uncovered(values)
+        return -1
 
     def _spans(self, columns: Mapping[int, pa.Array]) -> npt.NDArray[np.int64]:
         """The range of each row, -1 outside all.
