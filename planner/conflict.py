@@ -27,6 +27,7 @@ from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.query import finish
 from pykudu_sql.planner.query_plans import Query
 from pykudu_sql.planner.returning import ReturnedRows, read_returning
+from pykudu_sql.planner.target import mention
 from pykudu_sql.planner.write_plans import InsertQuery, InsertValues
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
@@ -53,9 +54,7 @@ class Target:
 
     def mention(self) -> exp.Table:
         """The table in a FROM clause."""
-        node = exp.to_table(".".join(f'"{part}"' for part in self.name.split(".")))
-        node.set("alias", exp.TableAlias(this=exp.to_identifier(self.alias)))
-        return node
+        return mention(self.name, self.alias)
 
     def column(self, column: ColumnSchema) -> exp.Column:
         """One of its columns, qualified."""

@@ -42,6 +42,7 @@ from pykudu_sql.storage.errors import (
     ProgrammingError,
     SyntaxError,
 )
+from pykudu_sql.storage.namespace import own_name
 
 _WRITTEN = re.compile(r"[^\n]")
 Insert = InsertValues | InsertQuery | InsertReturning | ConflictInsert
@@ -141,7 +142,7 @@ def _head(tokens: TokenStream, context: PlanContext) -> _Head:
     place = tokens.current
     name = tokens.table_name()
     table = target_table(name, place, tokens.text, context)
-    alias = tokens.name("an alias") if tokens.accept("AS") else name.rpartition(".")[2]
+    alias = tokens.name("an alias") if tokens.accept("AS") else own_name(name)
     columns: tuple[ColumnSchema, ...] = table.schema.visible_columns
     listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
     if listed:

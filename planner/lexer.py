@@ -110,6 +110,11 @@ def quote_string(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def quote_name(name: str) -> str:
+    """A name in double quotes; one of a table in one piece with its database."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def source_position(text: str, start: int, length: int = 1) -> SourcePosition:
     """Where an offset lies, as line and column with the line's text.
 

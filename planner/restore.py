@@ -12,6 +12,7 @@ cannot be filled, which is an error.
 
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.history_commands import next_bound
+from pykudu_sql.planner.lexer import quote_name
 from pykudu_sql.planner.plan import Plan
 from pykudu_sql.planner.query import plan_rows
 from pykudu_sql.planner.target import target_table
@@ -42,14 +43,14 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     world = context.within(DEFAULT_DATABASE, None)
     # The bound of a microsecond that is not over yet lies ahead; nothing is committed there.
     moment = min(bound - 1, context.now())
-    now, past = _quoted(table.name), f"{_quoted(then.name)} AS OF {moment}"
+    now, past = quote_name(table.name), f"{quote_name(then.name)} AS OF {moment}"
     pairs = [(old.name, table.schema.by_id[old.id].name) for old in then.schema.columns]
     key_names = {then.schema.by_id[i].name for i in then.schema.key_ids}
     # A row with an immutable column is replaced: no update may touch it.
     compared = (
         pairs if table.schema.immutable_ids else [pair for pair in pairs if pair[0] in key_names]
     )
-    keys = ", ".join(_quoted_name(table.schema.by_id[i].name) for i in table.schema.key_ids)
+    keys = ", ".join(quote_name(table.schema.by_id[i].name) for i in table.schema.key_ids)
     gone = plan_rows(
         f"SELECT {keys} FROM (SELECT {_new(compared)} FROM {now} "
         f"EXCEPT SELECT {_old(compared)} FROM {past}) AS gone",
@@ -85,16 +86,8 @@ def _then(table: TableInfo, bound: int, context: PlanContext) -> TableInfo:
 
 
 def _old(pairs: list[tuple[str, str]]) -> str:
-    return ", ".join(f"{_quoted_name(old)} AS {_quoted_name(new)}" for old, new in pairs)
+    return ", ".join(f"{quote_name(old)} AS {quote_name(new)}" for old, new in pairs)
 
 
 def _new(pairs: list[tuple[str, str]]) -> str:
-    return ", ".join(_quoted_name(new) for _, new in pairs)
-
-
-def _quoted(table: str) -> str:
-    return ".".join(_quoted_name(part) for part in table.split(".", 1))
-
-
-def _quoted_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return ", ".join(quote_name(new) for _, new in pairs)

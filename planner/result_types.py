@@ -7,6 +7,7 @@ types, and one row of `typeof` over the query's columns comes back.
 import pyarrow as pa
 
 from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.lexer import quote_name
 from pykudu_sql.planner.plan import Query, Scan
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.type_names import parse_type
@@ -57,7 +58,7 @@ def _types_sql(query: Query) -> str:
 def _empty_relation(scan: Scan) -> str:
     by_id = scan.table.schema.by_id
     columns = ", ".join(
-        f'CAST(NULL AS {by_id[i].type}) AS "{by_id[i].name}"' for i in scan.column_ids
+        f"CAST(NULL AS {by_id[i].type}) AS {quote_name(by_id[i].name)}" for i in scan.column_ids
     )
     return f'"{scan.name}" AS (SELECT {columns} WHERE false)'
 

@@ -11,6 +11,7 @@ from sqlglot import exp
 from pykudu_sql.planner.binder import bind
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
+from pykudu_sql.planner.lexer import quote_name
 from pykudu_sql.planner.long_list import write_long_lists
 from pykudu_sql.planner.plan import Query
 from pykudu_sql.planner.query import finish
@@ -37,8 +38,8 @@ def plan_condition(
         NotSupportedError: it is more than a condition, or looks beyond the row.
         ProgrammingError, DataError: it is wrong.
     """
-    names = ", ".join(_quoted(name) for name in columns)
-    source = ".".join(_quoted(part) for part in table.split("."))
+    names = ", ".join(quote_name(name) for name in columns)
+    source = quote_name(table)
     text = f"SELECT {names} FROM {source} WHERE ({condition}\n)"
     tree = parse(text)
     write_long_lists(tree)
@@ -53,7 +54,3 @@ def plan_condition(
     if query.parameters:
         raise NotSupportedError("a condition given as text takes no parameters")
     return query
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -4,6 +4,7 @@ The condition keeps every row that the predicate keeps, and perhaps more: what h
 left out. Floating-point numbers are, for a number of 32 bits does not survive its decimal digits.
 """
 
+from pykudu_sql.planner.lexer import quote_name
 from pykudu_sql.storage.common.column_predicate import (
     And,
     Comparison,
@@ -65,7 +66,7 @@ def _any_of(texts: list[str | None]) -> str | None:
 
 
 def _name(column_id: int, schema: Schema) -> str:
-    return '"' + schema.by_id[column_id].name.replace('"', '""') + '"'
+    return quote_name(schema.by_id[column_id].name)
 
 
 def _written(cell: Cell, column_id: int, schema: Schema) -> str | None:

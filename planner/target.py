@@ -51,6 +51,12 @@ def mentioned_table(node: exp.Table, text: str, context: PlanContext) -> TableIn
         raise
 
 
+def mention(name: str, alias: str) -> exp.Table:
+    """A table in a FROM clause, by its name with its database, whatever that is made of."""
+    whole = exp.to_identifier(name, quoted=True)
+    return exp.Table(this=whole, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+
+
 def check_writable(context: PlanContext) -> None:
     """Refuse to write while the session's tables are those of a past moment.
 

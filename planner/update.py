@@ -23,12 +23,13 @@ from pykudu_sql.planner.plan import DeleteQuery, KeyDelete, KeyUpdate, UpdateQue
 from pykudu_sql.planner.query import finish
 from pykudu_sql.planner.returning import read_returning
 from pykudu_sql.planner.sources import TableReference
-from pykudu_sql.planner.target import mentioned_table, target_table
+from pykudu_sql.planner.target import mention, mentioned_table, target_table
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.planner.value import ParameterKey, Value
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
+from pykudu_sql.storage.namespace import DEFAULT_DATABASE
 
 # `IGNORE` behind the first word, unless it is the table's name.
 _IGNORE = re.compile(
@@ -181,11 +182,13 @@ def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery:
     place = tokens.current
     table = target_table(tokens.table_name(), place, tokens.text, context)
     tokens.expect_end()
-    target = exp.to_table(table.name)
+    # The table is named as the catalog stores it, whatever the session's database is.
+    target = mention(table.name, "target")
     rows = _Rows(exp.Select(from_=exp.From(this=target)), target, table, False)
     rows.select.set("expressions", rows.key_columns())
-    bound = bind(rows.select, tokens.text, context)
-    return DeleteQuery(table, finish(rows.select, bound, context))
+    world = context.within(DEFAULT_DATABASE, None)
+    bound = bind(rows.select, tokens.text, world)
+    return DeleteQuery(table, finish(rows.select, bound, world))
 
 
 def _without_ignore(text: str, start: int) -> tuple[str, RowOpKind]:

@@ -166,6 +166,12 @@ def database_of(name: str) -> str:
     return database if database and dot and own else DEFAULT_DATABASE
 
 
+def own_name(name: str) -> str:
+    """The name of a table or view without its database."""
+    database, _, own = name.partition(".")
+    return own if database and own else name
+
+
 def full_name(name: str, database: str) -> str:
     """The name a table or view is stored under.
 
