@@ -162,7 +162,11 @@ class Env(Protocol):
         ...
 
     def exists(self, path: str) -> bool:
-        """Whether anything, be it a dangling link, has that name."""
+        """Whether anything, be it a dangling link, has that name.
+
+        Raises:
+            DiskError: that cannot be told, as behind a directory that may not be searched.
+        """
         ...
 
     def remove_tree(self, path: str, *, point: str) -> None:

@@ -101,7 +101,12 @@ class LocalEnv:
 
     def exists(self, path: str) -> bool:
         """Whether anything has that name."""
-        return os.path.lexists(path)
+        with _reporting("look at", path):
+            try:
+                os.lstat(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            return True
 
     def remove_tree(self, path: str, *, point: str) -> None:
         """Remove a directory with all it holds, following no link."""

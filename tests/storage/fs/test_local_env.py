@@ -158,3 +158,11 @@ def test_a_root_behind_a_link_is_resolved_once(tmp_path: Path) -> None:
     root = env.resolve(str(tmp_path / "link"))
     assert root == os.path.realpath(tmp_path / "real")
     env.make_dir(root)
+
+
+def test_what_cannot_be_looked_at_is_not_taken_for_missing(tmp_path: Path) -> None:
+    assert not env.exists(str(tmp_path / "nothing"))
+    (tmp_path / "file").touch()
+    assert not env.exists(str(tmp_path / "file" / "below"))
+    with pytest.raises(DiskError, match=r"cannot look at .*ENAMETOOLONG"):
+        env.exists(str(tmp_path / ("x" * 300)))
