@@ -62,8 +62,9 @@ class Session:
         self._store = database.store
         self._engine = database.new_engine()
         durable = database.settings.durability == "full"
+        cancellation = Cancellation(self._interrupt_engines)
         self._transactions = TransactionScope(
-            database.store.begin, durable=durable, autocommit=autocommit
+            database.store.begin, cancellation.check, durable=durable, autocommit=autocommit
         )
         self._lock = threading.RLock()
         self._state = SessionState(
@@ -73,7 +74,7 @@ class Session:
             database.settings,
             settings,
             self._lock,
-            Cancellation(self._interrupt_engines),
+            cancellation,
             in_memory=database.path == MEMORY,
         )
         self._statements: OrderedDict[str, PreparedStatement] = OrderedDict()

@@ -7,7 +7,8 @@ again on a new snapshot: nobody has seen what it read the first time.
 
 Savepoints are PostgreSQL's and SQLite's: a name may be set again and then hides the one before;
 going back to a savepoint keeps it and forgets those behind it; RELEASE forgets it and those behind
-it, and keeps what was written. A statement that fails goes back to where it began.
+it, and keeps what was written. A statement that fails goes back to where it began, and so does one
+that was asked to stop while it wrote.
 
 Changes of the catalog are no part of a transaction: they take effect at once and for good. They are
 refused inside one that BEGIN opened or that has written; one that has only read ends before them.
@@ -39,19 +40,34 @@ class _Named:
 class TransactionScope:
     """Runs statements in the right transaction. Used by one thread at a time."""
 
-    __slots__ = ("_autocommit", "_begin", "_begun", "_current", "_durable", "_savepoints")
+    __slots__ = (
+        "_autocommit",
+        "_begin",
+        "_begun",
+        "_checkpoint",
+        "_current",
+        "_durable",
+        "_savepoints",
+    )
 
     def __init__(
-        self, begin: "Callable[[], Transaction]", *, durable: bool, autocommit: bool
+        self,
+        begin: "Callable[[], Transaction]",
+        checkpoint: Callable[[], None],
+        *,
+        durable: bool,
+        autocommit: bool,
     ) -> None:
         """No transaction is open yet.
 
         Args:
             begin: a new transaction at the newest snapshot.
+            checkpoint: called when a statement has written; may raise to take that back.
             durable: commits return once they survive a power loss.
             autocommit: each statement is a transaction of its own.
         """
         self._begin = begin
+        self._checkpoint = checkpoint
         self._durable = durable
         self._autocommit = autocommit
         self._current: Transaction | None = None
@@ -198,6 +214,7 @@ class TransactionScope:
 
         Raises:
             SerializationError: it lost every race.
+            QueryCancelledError: it was asked to stop.
             Error: whatever `action` raised; nothing of it was done.
         """
         if self._current is None:
@@ -207,7 +224,7 @@ class TransactionScope:
         current = self._current
         place = current.savepoint()
         try:
-            return action(current)
+            return self._done(action, current)
         except BaseException:
             current.rollback_to(place)
             raise
@@ -218,7 +235,7 @@ class TransactionScope:
         while True:
             transaction = self._begin()
             try:
-                changed = action(transaction)
+                changed = self._done(action, transaction)
             except BaseException:
                 transaction.rollback()
                 raise
@@ -229,6 +246,11 @@ class TransactionScope:
                 if attempts == MAX_ATTEMPTS:
                     raise
                 attempts += 1
+
+    def _done(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:
+        result = action(transaction)
+        self._checkpoint()
+        return result
 
     def make_way_for(self, statement: str) -> None:
         """See that a statement may change the catalog: no transaction is open behind it.

@@ -331,6 +331,7 @@ def _from_query(
         results: list[RowResults] = []
         for parameters in parameter_rows:
             rows = rows_of(state, plan.query, parameters, transaction).table
+            state.checkpoint()
             columns = _queried(table, plan, rows)
             results.append(write_columns(writer_of(state), transaction, table, kind, columns))
         return joined(results)

@@ -13,8 +13,11 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.executor.cancellation import Cancellation
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.row_operation import RowOperations
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import InvalidValueError, QueryCancelledError
+from pykudu_sql.storage.transaction import Transaction
 
 ENDLESS = {
     "a join": "select count(*) from t x, t y, t z where x.a * y.a * z.a = 7",
@@ -139,6 +142,40 @@ def test_a_request_holds_for_the_statement_that_runs_and_no_other() -> None:
     time.sleep(0.06)
     assert len(pressed) == count
     cancellation.end()
+
+
+@pytest.mark.parametrize("in_transaction", [False, True])
+def test_a_statement_asked_to_stop_while_it_writes_changes_nothing(
+    connection: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch, in_transaction: bool
+) -> None:
+    cancellation = connection._session._state.cancellation
+    write = Transaction.write
+
+    def stopped() -> bool:
+        try:
+            cancellation.check()
+        except QueryCancelledError:
+            return True
+        return False
+
+    def write_and_be_interrupted(
+        transaction: Transaction, table: TableInfo, operations: RowOperations
+    ) -> int:
+        changed = write(transaction, table, operations)
+        connection.interrupt()
+        _wait_for(stopped)
+        return changed
+
+    if in_transaction:
+        connection.execute("begin")
+        connection.execute("update t set a = 7 where id = 0")
+    with monkeypatch.context() as patched:
+        patched.setattr(Transaction, "write", write_and_be_interrupted)
+        for sql in ("update t set a = 5 where a > 1", "insert into t select id + 50000, 1 from t"):
+            with pytest.raises(QueryCancelledError, match="interrupted"):
+                connection.execute(sql)
+    expected = 199_990_007 if in_transaction else 199_990_000
+    assert connection.execute("select count(*), sum(a) from t").fetchone() == (20_000, expected)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
