@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pykudu_sql.storage.catalog import Catalog
+from pykudu_sql.storage.errors import ReadOnlyError
 from pykudu_sql.storage.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.snapshots import NamedSnapshot
 
@@ -56,4 +57,20 @@ class PlanContext:
             catalog=self.catalog.seen_from(database),
             catalog_at=lambda moment: catalog_at(moment).seen_from(database),
             settings=replace(self.settings, database=database, as_of=bound),
+        )
+
+
+def check_writable(as_of: object) -> None:
+    """Refuse to write while the session's tables are those of a past moment.
+
+    Args:
+        as_of: the session's setting; None is now.
+
+    Raises:
+        ReadOnlyError: it is set.
+    """
+    if as_of is not None:
+        raise ReadOnlyError(
+            "the session reads at a past moment and cannot write",
+            hint="SET as_of = DEFAULT returns to the present",
         )

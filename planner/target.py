@@ -2,14 +2,14 @@
 
 from sqlglot import exp
 
-from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.context import PlanContext, check_writable
 from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.planner.lexer import Token, source_position
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.range_bound import literal
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, Kind
-from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, ReadOnlyError
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
 from pykudu_sql.storage.system_catalog import check_not_system
 
 
@@ -21,7 +21,7 @@ def target_table(name: str, place: Token, text: str, context: PlanContext) -> Ta
         ProgrammingError: it belongs to schema `sys`, or is a view.
         ReadOnlyError: the session reads at a past moment.
     """
-    check_writable(context)
+    check_writable(context.settings.as_of)
     position = source_position(text, place.start, len(place.text))
     check_not_system(name, position)
     try:
@@ -38,7 +38,7 @@ def mentioned_table(node: exp.Table, text: str, context: PlanContext) -> TableIn
         UndefinedTableError, ProgrammingError, ReadOnlyError: as for `target_table`.
         NotSupportedError: the node names a moment of the past.
     """
-    check_writable(context)
+    check_writable(context.settings.as_of)
     position = node_position(node, text)
     if node.args.get("version") is not None:
         raise NotSupportedError("the past cannot be written", position=position)
@@ -55,19 +55,6 @@ def mention(name: str, alias: str) -> exp.Table:
     """A table in a FROM clause, by its name with its database, whatever that is made of."""
     whole = exp.to_identifier(name, quoted=True)
     return exp.Table(this=whole, alias=exp.TableAlias(this=exp.to_identifier(alias)))
-
-
-def check_writable(context: PlanContext) -> None:
-    """Refuse to write while the session's tables are those of a past moment.
-
-    Raises:
-        ReadOnlyError: `as_of` is set.
-    """
-    if context.settings.as_of is not None:
-        raise ReadOnlyError(
-            "the session reads at a past moment and cannot write",
-            hint="SET as_of = DEFAULT returns to the present",
-        )
 
 
 def cell_literal(cell: Cell, column: ColumnSchema) -> exp.Expr:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pykudu_sql.executor.column_values import array_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writes import ArrowColumns, write_columns, writer_of, written
+from pykudu_sql.planner.context import check_writable
 from pykudu_sql.result import Outcome
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
@@ -34,7 +35,7 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
 
     Args:
         state: of the session.
-        name: of the table.
+        name: of the table, in the session's database if it says none.
         data: the rows; see above.
         operation: a name of Kudu's: "insert", "upsert", "delete-ignore", ...
 
@@ -43,11 +44,12 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
         IntegrityError: a key is present already, or missing, or a NULL where none may be.
         DataError: a value does not fit its column.
         ProgrammingError: no such operation, or it cannot set these columns.
+        ReadOnlyError: the session reads at a past moment.
     """
     state.row_errors = ()
+    check_writable(state.settings.as_of)
     check_not_system(name.lower())
-    catalog = state.catalog
-    table, kind = catalog.tables.get(name) or catalog.table(name.lower()), _kind(operation)
+    table, kind = state.catalog.table(name.lower()), _kind(operation)
     columns = _arrow_columns(table, kind, _columns(data))
     write = writer_of(state)
     results = state.transactions.write(lambda t: write_columns(write, t, table, kind, columns))

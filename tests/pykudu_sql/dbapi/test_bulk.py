@@ -176,6 +176,27 @@ def test_append_refuses_what_does_not_fit_and_changes_nothing(
     assert rows(connection) == [(9, None)]
 
 
+def test_append_looks_for_a_table_in_the_database_in_use(connection: Connection) -> None:
+    connection.execute("CREATE DATABASE other")
+    connection.execute("CREATE TABLE other.t (id INT PRIMARY KEY)")
+    connection.execute("USE other")
+    assert connection.append("t", {"id": [900]}) == 1
+    assert connection.append("default.t", {"id": [901]}) == 1
+    assert connection.execute("SELECT id FROM t").fetchall() == [(900,)]
+    found = connection.execute("SELECT id FROM default.t WHERE id >= 900").fetchall()
+    assert found == [(901,)]
+
+
+def test_append_is_refused_while_the_session_reads_the_past(connection: Connection) -> None:
+    before = rows(connection)
+    connection.commit()
+    connection.execute(f"SET as_of = {connection.snapshot_timestamp()}")
+    with pytest.raises(pykudu_sql.OperationalError, match="reads at a past moment"):
+        connection.append("t", {"id": [900]})
+    connection.execute("SET as_of = DEFAULT")
+    assert rows(connection) == before
+
+
 def test_append_to_a_table_that_is_not_there_suggests_a_near_name(connection: Connection) -> None:
     with pytest.raises(pykudu_sql.ProgrammingError, match="does not exist"):
         connection.append("tt", {"id": [1]})
