@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from pykudu_sql.planner.compared_moments import turn_moments
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import display, node_position
 from pykudu_sql.planner.from_clause import CteScope, FromClauses
@@ -28,6 +29,7 @@ from pykudu_sql.planner.sources import (
     TableReference,
     renamed,
 )
+from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SyntaxError
 
 SCAN_PREFIX = "__scan_"
@@ -62,6 +64,7 @@ class BoundQuery:
         names: the result's column names.
         volatile: whether the moment of planning went into it.
         views: full names of the views that are read, also by other views.
+        moments: parameters that meet a TIMESTAMP.
     """
 
     references: list[TableReference] = field(default_factory=list)
@@ -71,6 +74,7 @@ class BoundQuery:
     names: tuple[str, ...] = ()
     volatile: bool = False
     views: frozenset[str] = frozenset()
+    moments: frozenset[ParameterKey] = frozenset()
 
     def owner(self, column: exp.Column) -> TableReference | None:
         """The stored table a column belongs to, None for derived ones."""
@@ -86,7 +90,8 @@ def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
     """Bind a query.
 
     Args:
-        tree: of `dialect.parse`; NATURAL joins in it become USING.
+        tree: of `dialect.parse`; NATURAL joins in it become USING, times with an offset from UTC
+            lose it.
         text: the statement, for positions in errors.
         context: tables and time.
 
@@ -103,6 +108,7 @@ def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
     bound.names = tuple(column.name for column in columns)
     bound.references = binder.sources.references
     bound.views = frozenset(binder.sources.views)
+    bound.moments = turn_moments(tree, bound.owners)
     bound.volatile = binder.sources.volatile or any(True for _ in current_nodes(tree))
     return bound
 

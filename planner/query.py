@@ -103,6 +103,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
         summary,
         join_filters(joined, scans.names),
         lists,
+        bound.moments,
     )
 
 

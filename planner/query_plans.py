@@ -90,6 +90,8 @@ class Query:
             the one scan; else nothing.
         join_filters: what scans that were read tell those that are still to be read.
         lists: relations of the values of long IN lists, by name.
+        moments: those of the parameters that meet a TIMESTAMP; texts among their values may have
+            an offset from UTC.
     """
 
     sql: str
@@ -101,6 +103,7 @@ class Query:
     summary: tuple[Summary, ...] = ()
     join_filters: tuple[JoinFilter, ...] = ()
     lists: tuple[tuple[str, pa.Table], ...] = ()
+    moments: frozenset[ParameterKey] = frozenset()
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

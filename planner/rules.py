@@ -11,6 +11,7 @@ from itertools import takewhile
 from sqlglot import exp
 
 from pykudu_sql.planner.borrowed_functions import lend
+from pykudu_sql.planner.zoned_text import utc_cast
 
 Rule = Callable[[exp.Expr], exp.Expr]
 
@@ -61,7 +62,7 @@ def _is_constant(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal)
 
 
-RULES: tuple[Rule, ...] = (lend, empty_in_list, varchar_cast, unasked_alternative)
+RULES: tuple[Rule, ...] = (lend, empty_in_list, varchar_cast, utc_cast, unasked_alternative)
 
 
 def apply_rules(tree: exp.Expr) -> exp.Expr:

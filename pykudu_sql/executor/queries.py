@@ -18,6 +18,7 @@ from pykudu_sql.executor.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import KeyLookup, Query
 from pykudu_sql.planner.value import ParameterValues, bind_key, parameter_value
+from pykudu_sql.planner.zoned_text import in_utc
 from pykudu_sql.result import Outcome, Row, RowResult, TableResult, header
 from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
@@ -186,7 +187,12 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
     Raises:
         InterfaceError: one was not given, or is no value of SQL.
     """
-    return [_scalar(parameter_value(parameters, key)) for key in query.parameters]
+    values = []
+    for key in query.parameters:
+        value = _scalar(parameter_value(parameters, key))
+        is_text = isinstance(value, str) and key in query.moments
+        values.append(in_utc(value) if is_text else value)
+    return values
 
 
 def _scalar(value: Any) -> Any:

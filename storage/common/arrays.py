@@ -19,6 +19,7 @@ from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, V
 _PHYSICAL = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
 # Chunks of so many rows are worth a kernel call each; what one makes is in the cache for the next.
 _CHUNK_ROWS = 16 * 1024
+_OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
 
 
 def combine(values: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -222,6 +223,8 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
         return pc.utf8_slice_codeunits(text, 0, column_type.length)
     if pa.types.is_timestamp(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
         return _to_micros(array)
+    if _is_text(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
+        return _read_times(array)
     return _check_dates(array.cast(target), column_type)
 
 
@@ -242,6 +245,21 @@ def _to_micros(array: pa.Array) -> pa.Array:
         array = array.cast(pa.timestamp("us", array.type.tz), safe=False)
     micros = array.cast(pa.timestamp("us", array.type.tz))
     return micros.view(pa.int64()).view(pa.timestamp("us"))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _read_times(texts: pa.Array) -> pa.Array:
+    """Texts as times; one that says its offset from UTC is turned to UTC, as a single value is."""
+    zoned = pc.match_substring_regex(texts, _OFFSET)
+    if not pc.any(zoned).as_py():
+        return texts.cast(pa.timestamp("us"))
+    nothing = pa.scalar(None, texts.type)
+    in_utc = pc.if_else(zoned, texts, nothing).cast(pa.timestamp("us", "UTC"))
+    plain_times = pc.if_else(zoned, nothing, texts).cast(pa.timestamp("us"))
+    return pc.coalesce(_to_micros(in_utc), plain_times)
 
 
 def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:

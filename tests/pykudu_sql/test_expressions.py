@@ -191,6 +191,7 @@ TIMES: list[tuple[str, Any]] = [
     ("unix_timestamp('1970-01-02 00:00:00')", 86400),
     ("from_unixtime(86400)", "1970-01-02 00:00:00"),
     (f"strftime('%Y/%m', {_DAY})", "2024/02"),
+    ("TIMESTAMP '2024-01-01 10:00:00-01:30'", dt.datetime(2024, 1, 1, 11, 30)),
 ]
 AGGREGATES: list[tuple[str, Any]] = [
     ("total(x)", 6.0),

@@ -116,6 +116,12 @@ def test_decimals_of_larger_scale_are_rounded_half_up(
         ("BINARY", pa.array(["a"]), [b"a"]),
         ("TIMESTAMP", pa.array([1500, 2499], pa.timestamp("ns")), [2, 2]),
         ("TIMESTAMP", pa.array([1], pa.timestamp("s", "Europe/Berlin")), [1_000_000]),
+        ("TIMESTAMP", pa.array(["1970-01-01 00:00:01", None]), [1_000_000, None]),
+        (
+            "TIMESTAMP",
+            pa.array(["1970-01-01T02:00:01+02:00", "1970-01-01 00:00:02", "1970-01-01 00:00:03Z"]),
+            [1_000_000, 2_000_000, 3_000_000],
+        ),
         ("DATE", pa.array(["1970-01-02"]), [1]),
     ],
 )

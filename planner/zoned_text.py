@@ -1,0 +1,43 @@
+"""Texts with an offset from UTC that are meant as a TIMESTAMP: `'2026-01-31T12:00:00+02:00'`.
+
+A column stores the moment that such a text names. The engine would drop the offset where it casts
+the text, and find another row than the one that was written. So a literal becomes the same moment
+in UTC before anything reads it. What is cast row by row is the engine's affair.
+"""
+
+import datetime as dt
+
+from sqlglot import exp
+
+_SHORTEST = len("2026-01-31 12:00Z")
+
+
+def in_utc(text: str) -> str:
+    """A time that says its offset from UTC as one in UTC that does not; other text as it is."""
+    if len(text) < _SHORTEST:
+        return text
+    try:
+        moment = dt.datetime.fromisoformat(text.strip())
+        if moment.tzinfo is None:
+            return text
+        return moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat(sep=" ")
+    except (ValueError, OverflowError):
+        return text
+
+
+def turn_literal(node: exp.Expr) -> None:
+    """Write a literal that is meant as a TIMESTAMP in UTC, in place; leave other nodes alone."""
+    if isinstance(node, exp.Literal) and node.is_string:
+        node.set("this", in_utc(node.name))
+
+
+def is_timestamp(target: exp.DataType) -> bool:
+    """Whether a type of CAST is TIMESTAMP, without time zone."""
+    return target.is_type("timestamp", "timestampntz")
+
+
+def utc_cast(node: exp.Expr) -> exp.Expr:
+    """`CAST('..+02:00' AS TIMESTAMP)` is the moment in UTC; the engine would drop the offset."""
+    if isinstance(node, exp.Cast) and is_timestamp(node.to):
+        turn_literal(node.this)
+    return node
