@@ -147,6 +147,7 @@ def assigned_value(
     if cell is None and not column.nullable:
         raise NotNullError(
             f"NULL values not allowed for non-nullable column '{column.name}'",
+            hint="give a value, or write DEFAULT if the column has one",
             position=node_position(node, text),
         )
     return Assignment(column, node, True, cell)

@@ -20,6 +20,7 @@ from pykudu_sql.planner.lineage import is_cut, sealed, settle, united
 from pykudu_sql.planner.long_list import long_list
 from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.names import ambiguous, undefined_alias, undefined_column, unresolved
+from pykudu_sql.planner.not_offered import clause_not_offered
 from pykudu_sql.planner.sources import (
     Branch,
     DerivedTable,
@@ -30,7 +31,7 @@ from pykudu_sql.planner.sources import (
     renamed,
 )
 from pykudu_sql.planner.value import ParameterKey
-from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SyntaxError
+from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
 SCAN_PREFIX = "__scan_"
 NESTED_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
@@ -168,9 +169,7 @@ class _Binder:
     def _check(self, node: exp.Expr) -> None:
         if isinstance(node, _REFUSED_KINDS):
             what = next(what for kind, what in _REFUSED.items() if isinstance(node, kind))
-            raise NotSupportedError(
-                f"{what} is not supported", position=node_position(node, self._text)
-            )
+            raise clause_not_offered(what, node_position(node, self._text))
         if isinstance(node, exp.Func):
             check_function(node, self._text)
 

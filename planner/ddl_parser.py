@@ -124,7 +124,7 @@ def _table_option(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSy
         return replace(node, comment=tokens.string())
     if tokens.accept("STORED", "AS"):
         if not tokens.accept("KUDU"):
-            raise tokens.error("KUDU")
+            raise tokens.error("KUDU, the only format there is,")
         return node
     if tokens.accept("TBLPROPERTIES"):
         return replace(node, properties=_properties(tokens))

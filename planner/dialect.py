@@ -287,9 +287,18 @@ def _syntax_error(error: ParseError, text: str) -> SyntaxError:
     unspecific = description.startswith("Invalid expression") or "<" in description
     return SyntaxError(
         f'syntax error at or near "{word}"',
-        hint=_misspelt(text[:start]) if unspecific else description,
+        hint=(_foreign(text[:start]) or _misspelt(text[:start])) if unspecific else description,
         position=source_position(text, start, len(word)),
     )
+
+
+def _foreign(before: str) -> str | None:
+    """A hint if an error stands behind what other databases and drivers have."""
+    if before.endswith("%"):
+        return "parameters are written ? or :name"
+    if before.upper().endswith("SELECT TOP "):
+        return "write LIMIT n at the end"
+    return None
 
 
 def _misspelt(before: str) -> str | None:

@@ -17,6 +17,7 @@ from pykudu_sql.planner.history_source import (
 )
 from pykudu_sql.planner.moment import may_move, version_bound
 from pykudu_sql.planner.names import undefined_column, with_position
+from pykudu_sql.planner.not_offered import clause_not_offered
 from pykudu_sql.planner.sources import (
     Branch,
     DerivedTable,
@@ -141,9 +142,9 @@ class FromClauses:
         """The sources one item of a FROM clause adds to the frame."""
         for key, what in _REFUSED_ON_TABLES.items():
             if node.args.get(key):
-                raise NotSupportedError(
-                    f"{what} is not supported", position=node_position(node, self._text)
-                )
+                turned = what == "PIVOT" and node.args[key][0].args.get("unpivot")
+                position = node_position(node, self._text)
+                raise clause_not_offered("UNPIVOT" if turned else what, position)
         match node:
             case exp.Table(this=exp.Func() as call) if is_changes(call):
                 history = changes_source(call, self._text, self._context)

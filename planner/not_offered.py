@@ -1,14 +1,16 @@
-"""Statements of other databases that are not offered here, and what to write instead."""
+"""Statements and clauses of other databases that are not offered, and what to write instead."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.token_stream import TokenStream
-from pykudu_sql.storage.errors import NotSupportedError
+from pykudu_sql.storage.errors import NotSupportedError, SourcePosition
 
 _FILES = "files are loaded by `pykudu-sql load` and by connection.append(table, data)"
 _RIGHTS = "who may read the files may read the database"
+_PIVOT = "write a column for each value: sum(CASE WHEN k = 'a' THEN v END) AS a"
+_UNPIVOT = "write SELECT .., 'a' AS k, a AS v FROM t UNION ALL SELECT .., 'b', b FROM t"
 _HEADS: Mapping[str, str] = MappingProxyType(
     {
         "GRANT": _RIGHTS,
@@ -22,6 +24,11 @@ _HEADS: Mapping[str, str] = MappingProxyType(
         "EXECUTE": "statements are kept by their text; pass parameters for `?`",
         "LOCK": "transactions need no locks: the first to commit wins",
         "ANALYZE": "statistics are computed when SHOW COLUMN STATS asks for them",
+        "PIVOT": _PIVOT,
+        "UNPIVOT": _UNPIVOT,
+        "SUMMARIZE": "SHOW COLUMN STATS t tells what is in the columns of a table",
+        "CHECKPOINT": "FLUSH writes what is in memory to files",
+        "RENAME": "write ALTER TABLE a RENAME TO b",
         "PRAGMA": "see DESCRIBE, SHOW SETTINGS and the schema information_schema",
     }
 )
@@ -39,6 +46,26 @@ _CREATED: Mapping[str, str] = MappingProxyType(
 )
 
 
+_CLAUSES: Mapping[str, str] = MappingProxyType(
+    {
+        "PIVOT": _PIVOT,
+        "UNPIVOT": _UNPIVOT,
+        "TABLESAMPLE": "write WHERE random() < 0.1, or a condition on the key",
+        "COLUMNS(...)": "name the columns, or write * EXCLUDE (...)",
+        "SELECT INTO": "write CREATE TABLE t PRIMARY KEY (...) AS SELECT ..",
+        "FOR UPDATE": "transactions need no locks: the first to commit wins",
+        "@variables": "parameters are written ? or :name",
+        "CONNECT BY": "write WITH RECURSIVE",
+        "AT (...)": "write t FOR SYSTEM_TIME AS OF '2026-01-31 12:00:00'",
+    }
+)
+
+
+def clause_not_offered(what: str, position: SourcePosition | None) -> NotSupportedError:
+    """The error for a clause of a query that is not offered; says what there is instead."""
+    return NotSupportedError(f"{what} is not supported", hint=_CLAUSES.get(what), position=position)
+
+
 def refuse_what_is_not_offered(tokens: TokenStream) -> None:
     """Say of a known statement that is not offered what there is instead; let others pass.
 
@@ -49,7 +76,9 @@ def refuse_what_is_not_offered(tokens: TokenStream) -> None:
         NotSupportedError: it is one of those.
     """
     first, second = tokens.current, tokens.ahead(1)
-    if first.word == "CREATE" and second.word in _CREATED:
+    if tokens.at("CREATE", "OR", "REPLACE", "TABLE"):
+        what, hint = "CREATE OR REPLACE TABLE", "write DROP TABLE IF EXISTS t, then CREATE TABLE t"
+    elif first.word == "CREATE" and second.word in _CREATED:
         what, hint = f"CREATE {second.word}", _CREATED[second.word]
     elif first.word in _HEADS:
         what, hint = first.word, _HEADS[first.word]

@@ -152,7 +152,8 @@ def _create(tokens: TokenStream, context: PlanContext) -> Plan:
         from pykudu_sql.planner.index_commands import create_index
 
         return create_index(tokens, context)
-    if tokens.ahead(1).word == "VIEW" or tokens.at("CREATE", "OR"):
+    replaces_table = tokens.at("CREATE", "OR", "REPLACE", "TABLE")
+    if tokens.ahead(1).word == "VIEW" or (tokens.at("CREATE", "OR") and not replaces_table):
         from pykudu_sql.planner.namespace_commands import create_view
 
         return create_view(tokens, context)

@@ -133,9 +133,15 @@ def _effect(expected: Success | Failure) -> str:
         case Success(rows):
             return f"  -- {rows} row{'' if rows == 1 else 's'}"
         case Failure(sqlstate, pattern, text):
-            lines = text or (re.sub(r"\\(.)", r"\1", pattern).replace(".*", " .. "),)
+            lines = text or (_as_words(pattern),)
             code = f"error {sqlstate}".rstrip()
             return f"\n-- {code}: " + "\n--   ".join(lines) if any(lines) else f"\n-- {code}"
+
+
+def _as_words(pattern: str) -> str:
+    """A regular expression as a reader takes it: gaps as dots, nothing escaped."""
+    with_gaps = re.sub(r"(\[\\s\\S\]|\.)[*+]", " .. ", pattern.removeprefix("(?i)"))
+    return re.sub(r"\\(.)", r"\1", with_gaps)
 
 
 def _result(expected: Values | Digest | None) -> str:

@@ -76,7 +76,7 @@ def translate(error: Exception) -> Error:
     for name in _class_names(error):
         found = _BY_NAME.get(name)
         if found is not None and found.sqlstate == "42804" and _GROUPING.search(message):
-            return ProgrammingError(message, sqlstate="42803")
+            return ProgrammingError(message, hint=_grouping_hint(message), sqlstate="42803")
         if found is not None:
             return found.error(message, hint=found.hint, sqlstate=found.sqlstate)
     if isinstance(error, TypeError | ValueError):
@@ -91,6 +91,14 @@ def _class_names(error: Exception) -> Iterator[str]:
         # What ends a stream half-way comes through Arrow, which keeps only the text.
         yield prefix[1].title().replace(" ", "").replace("Io", "IO") + "Exception"
     yield from (kind.__name__ for kind in type(error).__mro__)
+
+
+def _grouping_hint(message: str) -> str | None:
+    if "must appear in the GROUP BY clause" in message:
+        return "add it to GROUP BY, or take any_value(), min() or max() of it"
+    if message.startswith("WHERE clause"):
+        return "conditions on aggregates stand in HAVING"
+    return None
 
 
 def _message(error: Exception) -> str:

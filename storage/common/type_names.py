@@ -32,6 +32,26 @@ _KINDS_BY_NAME: Mapping[str, Kind] = MappingProxyType(
     }
 )  # fmt: skip
 
+# What to write for types of other databases.
+_INSTEAD: Mapping[str, str] = MappingProxyType(
+    {
+        "CHAR": "VARCHAR(n) or STRING",
+        "CHARACTER": "VARCHAR(n) or STRING",
+        "NVARCHAR": "VARCHAR(n) or STRING",
+        "JSON": "STRING, and json_extract() in queries",
+        "JSONB": "STRING, and json_extract() in queries",
+        "UUID": "STRING",
+        "TIME": "STRING, or INT for seconds",
+        "TIMESTAMPTZ": "TIMESTAMP, which is UTC",
+        "TIMESTAMP WITH TIME ZONE": "TIMESTAMP, which is UTC",
+        "SERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
+        "BIGSERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
+        "LONG": "BIGINT",
+        "HUGEINT": "DECIMAL(38,0)",
+        "MONEY": "DECIMAL(p,s)",
+    }
+)
+
 
 @lru_cache(maxsize=1024)
 def parse_type(text: str) -> DataType:
@@ -45,9 +65,10 @@ def parse_type(text: str) -> DataType:
     )
     kind = _KINDS_BY_NAME.get(match.group(1).upper()) if match else None
     if match is None or kind is None:
+        instead = _INSTEAD.get(match.group(1).upper()) if match else None
+        known = f"types are {', '.join(SQL_NAMES.values())}"
         raise InvalidSchemaError(
-            f"unknown type {text.strip()!r}",
-            hint=f"types are {', '.join(SQL_NAMES.values())}",
+            f"unknown type {text.strip()!r}", hint=f"use {instead}" if instead else known
         )
     first, second = match.group(2), match.group(3)
     if kind is Kind.DECIMAL:

@@ -77,6 +77,21 @@ def test_a_syntax_error_points_at_the_place(
 
 
 @pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("select a from t where a = %s", "parameters are written"),
+        ("select top 5 a from t", "LIMIT n"),
+    ],
+)
+def test_what_other_drivers_and_databases_write_is_answered_with_what_to_write_here(
+    context: PlanContext, sql: str, hint: str
+) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        plan(sql, context)
+    assert hint in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
     "sql",
     ["", " ; ", "reload t", "start", "t", "1", "install httpfs", "export database 'x'", "select",
      "explain", "select 'abc", 'select "abc', "select 1 /* abc", "select 1; drop table t"],
