@@ -46,6 +46,7 @@ _MONTHS_APART = (
     f"CASE WHEN {_DAY_1} = {_DAY_2} OR ({_LAST_1} AND {_LAST_2}) THEN CAST({_MONTHS} AS DOUBLE) "
     f"ELSE {_MONTHS} + ({_DAY_1} - {_DAY_2}) / 31e0 END"
 )
+_IN_ZONE = "(CAST(_1 AS TIMESTAMP) AT TIME ZONE {0}) AT TIME ZONE {1}"
 _WEEKDAYS = "'sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'"
 _DAY_AFTER = (
     "CAST(_1 AS DATE) + CAST((list_position([" + _WEEKDAYS + "], lower(left(_2, 3))) "
@@ -86,6 +87,7 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("from_timestamp", 2): "strftime(CAST(_1 AS TIMESTAMP), _pattern_2)",
         ("date_format", 2): "strftime(CAST(_1 AS TIMESTAMP), _pattern_2)",
         ("time_of_text", 2): "CAST(strptime(_1, _pattern_2) AS TIMESTAMP)",
+        ("extract_unit", 2): "date_part(_2, CAST(_1 AS TIMESTAMP))",
         ("months_apart", 2): _MONTHS_APART,
         ("int_months_between", 2): f"CAST(trunc({_MONTHS_APART}) AS INTEGER)",
         ("day_after", 2): _DAY_AFTER,
@@ -148,6 +150,15 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("strleft", 2): "left(_1, _2)",
         ("strright", 2): "right(_1, _2)",
         ("appx_median", 1): "median(_1)",
+        ("collect_list", 1): "coalesce(list(_1) FILTER (WHERE NOT _1 IS NULL), [])",
+        ("collect_set", 1): "coalesce(list(DISTINCT _1) FILTER (WHERE NOT _1 IS NULL), [])",
+        ("percentile", 2): "quantile_cont(CAST(_1 AS DOUBLE), _2)",
+        ("percentile_approx", 2): "quantile_disc(_1, _2)",
+        ("approx_percentile", 2): "quantile_disc(_1, _2)",
+        ("sequence", 2): "generate_series(_1, _2)",
+        ("sequence", 3): "generate_series(_1, _2, _3)",
+        ("from_utc_timestamp", 2): _IN_ZONE.format("'UTC'", "_2"),
+        ("to_utc_timestamp", 2): _IN_ZONE.format("_2", "'UTC'"),
         ("ndv", 1): "approx_count_distinct(_1)",
         ("total", 1): "coalesce(sum(CAST(_1 AS DOUBLE)), 0e0)",
     }

@@ -22,7 +22,7 @@ from pykudu_sql.planner.guards import (
 )
 from pykudu_sql.planner.lexer import source_position, tokenize
 from pykudu_sql.planner.long_list import LongList, cut_long_lists, place_long_lists
-from pykudu_sql.planner.own_names import token_like, with_own_names
+from pykudu_sql.planner.own_names import WRITTEN_NAMES, token_like, with_own_names
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourcePosition,
@@ -146,6 +146,11 @@ def to_sql(tree: exp.Expr) -> str:
 
 def display(tree: exp.Expr) -> str:
     """A tree as a person would write it, for names of result columns and EXPLAIN."""
+    calls = (part for part in tree.walk() if isinstance(part, exp.Anonymous))
+    if any(call.name in WRITTEN_NAMES for call in calls):
+        tree = tree.copy()
+        for call in tree.find_all(exp.Anonymous):
+            call.set("this", WRITTEN_NAMES.get(call.name, call.name))
     return _DIALECT.generator(normalize_functions="lower", comments=False).generate(tree)
 
 

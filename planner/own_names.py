@@ -1,4 +1,4 @@
-"""Calls that sqlglot's parser takes otherwise than Impala does, renamed while they are tokens.
+"""Words that sqlglot's parser takes otherwise than Impala does, renamed while they are tokens.
 
 The parser makes nodes of the functions it knows, and turns away numbers of arguments it does not
 expect. Here such a call gets a name that the parser does not know and `borrowed_functions` does:
@@ -17,6 +17,7 @@ from pykudu_sql.planner.guards import CLOSING, OPENING
 _RENAMED: Mapping[tuple[str, int], str] = MappingProxyType(
     {
         ("DATEDIFF", 2): "days_between",
+        ("EXTRACT", 2): "extract_unit",
         ("GETBIT", 2): "bit_at",
         ("INSTR", 3): "instr_from",
         ("INSTR", 4): "instr_from",
@@ -31,12 +32,18 @@ _RENAMED: Mapping[tuple[str, int], str] = MappingProxyType(
 _CANDIDATES = frozenset((*(word for word, _ in _RENAMED), "DECODE", "TRUNC"))
 INNER_NAMES = frozenset(_RENAMED.values()) - {"days_between"} | {"decode_pairs", "trunc_time"}
 OUTER_NAMES = frozenset(map(str.lower, _CANDIDATES))
+# What stands in the statement for a name that calls got here.
+WRITTEN_NAMES: Mapping[str, str] = MappingProxyType(
+    {name: word.lower() for (word, _), name in _RENAMED.items()}
+    | {"decode_pairs": "decode", "trunc_time": "trunc"}
+)
 _ONE_TIME_WORDS = """
     YEAR QUARTER MONTH WEEK WEEKOFYEAR DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR HOUR MINUTE SECOND
     MILLISECOND MICROSECOND DAYNAME MONTHNAME LAST_DAY
 """
 _OF_ONE_TIME = frozenset(_ONE_TIME_WORDS.split())
 _OF_UNIT_AND_TIME = frozenset({"DATE_TRUNC", "DATE_PART"})
+_BEGINS_OPERAND = frozenset({"SELECT", "VALUES", "ALL", "DISTINCT"})
 
 
 def with_own_names(tokens: Sequence[Token]) -> list[Token]:
@@ -59,6 +66,8 @@ def token_like(token: Token, token_type: TokenType, text: str) -> Token:
 def _renamed(tokens: Sequence[Token], i: int) -> Token:
     token = tokens[i]
     word = token.text.upper()
+    if word == "MINUS" and _joins_queries(tokens, i):
+        return token_like(token, TokenType.EXCEPT, "EXCEPT")
     if word not in _CANDIDATES:
         return token
     count = _arguments(tokens, i)
@@ -68,6 +77,12 @@ def _renamed(tokens: Sequence[Token], i: int) -> Token:
     elif word == "TRUNC" and count == 2 and _last_is_text(tokens, i):
         name = "trunc_time"
     return token if name is None else token_like(token, TokenType.VAR, name)
+
+
+def _joins_queries(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a query stands behind this, as behind Impala's and Spark's word for EXCEPT."""
+    behind = [token.text.upper() for token in tokens[i + 1 : i + 3]]
+    return bool(behind) and (behind[0] in _BEGINS_OPERAND or behind == ["(", "SELECT"])
 
 
 def _arguments(tokens: Sequence[Token], i: int) -> int:

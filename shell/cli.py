@@ -146,7 +146,18 @@ def _dispatch(arguments: list[str]) -> int:
 
             return story.main(rest)
         case _:
-            return _run(build_parser().parse_args(arguments))
+            return _run(_parsed(arguments))
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options; leaves with exit code 2 when they are wrong."""
+    parser = build_parser()
+    options, beyond = parser.parse_known_args(arguments)
+    if beyond:
+        text = "unrecognized arguments: " + " ".join(beyond)
+        bare = not beyond[0].startswith("-")
+        parser.error(f"{text} (statements are given with -c SQL)" if bare else text)
+    return options
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -144,6 +144,8 @@ def test_names_resolve_as_in_the_engine(context: PlanContext, sql: str) -> None:
          ("id", "a", "b", "s", "d", "flag", "t_id", "name", "note")),
         ("select * exclude (a, b) from t", ("id", "s", "d", "flag")),
         ("select id from t union all select t_id from u", ("id",)),
+        ("select regexp_replace(s, 'a', 'b'), datediff('2026-01-02', '2026-01-01') from t",
+         ("regexp_replace(s, 'a', 'b')", "datediff('2026-01-02', '2026-01-01')")),
         ("values (1, 2)", ("col0", "col1")),
     ],
 )  # fmt: skip

@@ -125,6 +125,7 @@ def test_scripts_that_read_themselves_come_to_an_end(shell: Shell) -> None:
     ("arguments", "message"),
     [
         (["--formt", "csv"], "unrecognized arguments"),
+        (["my.db", "SELECT 1"], "statements are given with -c"),
         (["--format", "cvs"], "invalid choice"),
         (["-f", "missing.sql"], "cannot read missing.sql: No such file"),
         (["slt", "missing.test"], "no such file or folder: missing.test"),
