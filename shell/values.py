@@ -10,6 +10,9 @@ import json
 import math
 from collections.abc import Sequence
 
+import pyarrow as pa
+
+_DAY = 86_400_000_000
 _NUMBER_TYPES = frozenset(
     {
         "TINYINT",
@@ -51,12 +54,35 @@ def to_text(value: object) -> str:
             return value.isoformat(sep=" ")
         case datetime.date() | datetime.time():
             return value.isoformat()
+        case datetime.timedelta():
+            return _interval(0, 0, value // datetime.timedelta(microseconds=1))
+        case pa.MonthDayNano():
+            return _interval(value.months, value.days, value.nanoseconds // 1000)
         case dict():
             return "{" + ", ".join(f"{k}: {_nested(v)}" for k, v in value.items()) + "}"
+        case [(_, _), *_] if isinstance(value[0], tuple):  # a MAP: a list is never of tuples
+            return "{" + ", ".join(f"{_nested(k)}: {_nested(v)}" for k, v in value) + "}"
         case list() | tuple():
             return "[" + ", ".join(map(_nested, value)) + "]"
         case _:
             return str(value)
+
+
+def _interval(months: int, days: int, micros: int) -> str:
+    """An INTERVAL as SQL reads it: `1 year 2 months -3 days 04:05:06`; each part has its sign."""
+    whole_days, rest = divmod(abs(micros), _DAY)
+    days += whole_days if micros >= 0 else -whole_days
+    sign = -1 if months < 0 else 1
+    years, months = (sign * part for part in divmod(abs(months), 12))
+    parts = [
+        f"{count} {unit}{'' if abs(count) == 1 else 's'}"
+        for count, unit in ((years, "year"), (months, "month"), (days, "day"))
+        if count
+    ]
+    if rest or not parts:
+        time = (datetime.datetime.min + datetime.timedelta(microseconds=rest)).time()
+        parts.append(("-" if micros < 0 else "") + time.isoformat())
+    return " ".join(parts)
 
 
 def _nested(value: object) -> str:
@@ -82,6 +108,10 @@ def to_json(value: object) -> str:
             return format(value, "f") if value.is_finite() else "null"
         case datetime.datetime():
             return json.dumps(value.isoformat())
+        case [(_, _), *_] if isinstance(value[0], tuple):
+            return to_json({to_text(k): v for k, v in value})
+        case pa.MonthDayNano():
+            return json.dumps(to_text(value))
         case dict():
             pairs = (f"{json.dumps(str(k))}: {to_json(v)}" for k, v in value.items())
             return "{" + ", ".join(pairs) + "}"

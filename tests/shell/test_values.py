@@ -5,6 +5,7 @@ import json
 import math
 from decimal import Decimal
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,13 @@ from pykudu_sql.shell.values import is_number_type, to_json, to_text, unique_nam
         (datetime.datetime(2026, 1, 2, 3, 4, 5, 6), "2026-01-02 03:04:05.000006"),
         ([1, None, "it's"], "[1, NULL, 'it''s']"),
         ({"a": 1}, "{a: 1}"),
+        ([("k", 1), ("it's", None)], "{'k': 1, 'it''s': NULL}"),
+        (datetime.timedelta(days=1, hours=1, minutes=30), "1 day 01:30:00"),
+        (datetime.timedelta(hours=-1), "-01:00:00"),
+        (datetime.timedelta(days=-2, microseconds=-5), "-2 days -00:00:00.000005"),
+        (datetime.timedelta(0), "00:00:00"),
+        (pa.MonthDayNano([14, 0, 0]), "1 year 2 months"),
+        (pa.MonthDayNano([-14, 3, 1_000_000_000]), "-1 year -2 months 3 days 00:00:01"),
     ],
 )
 def test_a_value_reads_as_a_person_expects(value: object, text: str) -> None:
@@ -47,6 +55,8 @@ def test_a_value_reads_as_a_person_expects(value: object, text: str) -> None:
         (datetime.datetime(2026, 1, 2, 3), '"2026-01-02T03:00:00"'),
         (datetime.date(2026, 1, 2), '"2026-01-02"'),
         ([1, {"k": None}], '[1, {"k": null}]'),
+        ([("k", 1)], '{"k": 1}'),
+        (pa.MonthDayNano([1, 0, 0]), '"1 month"'),
     ],
 )
 def test_json_is_exact(value: object, text: str) -> None:
