@@ -47,6 +47,7 @@ _REFUSED: Mapping[type[exp.Expr], str] = {
     exp.MatchRecognize: "MATCH_RECOGNIZE",
     exp.HistoricalData: "AT (...)",
     exp.Connect: "CONNECT BY",
+    exp.Collate: "COLLATE",
     exp.DDL: "a statement inside a query",
     exp.DML: "a statement inside a query",
 }

@@ -55,6 +55,7 @@ _CLAUSES: Mapping[str, str] = MappingProxyType(
         "SELECT INTO": "write CREATE TABLE t PRIMARY KEY (...) AS SELECT ..",
         "FOR UPDATE": "transactions need no locks: the first to commit wins",
         "@variables": "parameters are written ? or :name",
+        "COLLATE": "texts compare by bytes; write lower(x) where case does not matter",
         "CONNECT BY": "write WITH RECURSIVE",
         "AT (...)": "write t FOR SYSTEM_TIME AS OF '2026-01-31 12:00:00'",
     }

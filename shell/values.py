@@ -9,6 +9,7 @@ import decimal
 import json
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -60,12 +61,17 @@ def to_text(value: object) -> str:
             return _interval(value.months, value.days, value.nanoseconds // 1000)
         case dict():
             return "{" + ", ".join(f"{k}: {_nested(v)}" for k, v in value.items()) + "}"
-        case [(_, _), *_] if isinstance(value[0], tuple):  # a MAP: a list is never of tuples
+        case list() if _is_map(value):
             return "{" + ", ".join(f"{_nested(k)}: {_nested(v)}" for k, v in value) + "}"
         case list() | tuple():
             return "[" + ", ".join(map(_nested, value)) + "]"
         case _:
             return str(value)
+
+
+def _is_map(value: list[Any]) -> bool:
+    """Whether a list is what a MAP is given as: pairs, which no list of SQL has in it."""
+    return bool(value) and isinstance(value[0], tuple)
 
 
 def _interval(months: int, days: int, micros: int) -> str:
@@ -108,7 +114,7 @@ def to_json(value: object) -> str:
             return format(value, "f") if value.is_finite() else "null"
         case datetime.datetime():
             return json.dumps(value.isoformat())
-        case [(_, _), *_] if isinstance(value[0], tuple):
+        case list() if _is_map(value):
             return to_json({to_text(k): v for k, v in value})
         case pa.MonthDayNano():
             return json.dumps(to_text(value))

@@ -312,7 +312,9 @@ def create_schema(
     names = [c.name for c in numbered]
     for name in names:
         if names.count(name) > 1:
-            raise DuplicateObjectError(f"column '{name}' is given twice", sqlstate="42701")
+            raise DuplicateObjectError(
+                f"column '{name}' is given twice", hint="give one another name", sqlstate="42701"
+            )
     for name in key_names:
         if key_names.count(name) > 1:
             raise InvalidSchemaError(f"column '{name}' stands twice in the primary key")

@@ -94,6 +94,13 @@ def test_a_table_without_a_key_is_not_made(spark: SparkSession, path: str, csv: 
         load(path, "t", [csv])
 
 
+def test_a_table_that_is_not_there_may_be_one_that_was_meant(path: str, csv: str) -> None:
+    make_table(path)
+    with pytest.raises(ProgrammingError, match="did you mean 't'") as raised:
+        load(path, "tt", [csv])
+    assert "--primary-key" in str(raised.value.hint)
+
+
 def test_a_moment_of_a_table_is_exported(spark: SparkSession, path: str, tmp_path: Path) -> None:
     make_table(path)
     with pykudu_sql.connect(path, autocommit=True) as conn:

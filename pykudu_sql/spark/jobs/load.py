@@ -14,6 +14,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from pykudu_sql.dbapi.connection import connect
+from pykudu_sql.planner.suggestion import near
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.jobs.new_table import NO_LAYOUT, TableLayout, create_statement
 from pykudu_sql.spark.jobs.report import JobReport, Stopwatch, appearing
@@ -22,7 +23,7 @@ from pykudu_sql.spark.jobs.source_files import FORMATS, format_of, read_files
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import write_table
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.errors import DataError, InvalidValueError
+from pykudu_sql.storage.errors import DataError, InvalidSchemaError, InvalidValueError
 from pykudu_sql.storage.fs import layout as files
 
 _SHOWN_REJECTS = 5
@@ -75,8 +76,15 @@ def load(
             f"there is no format '{file_format:.40}'", hint="choose one of " + ", ".join(FORMATS)
         )
     watch, name = Stopwatch(), table.lower()
+    tables = _tables(database)
+    found = tables.get(name)
+    if found is None and not chosen_options.layout.primary_key:
+        meant = near(name, tables)
+        raise InvalidSchemaError(
+            f"table '{table:.80}' does not exist, and a new table needs a primary key",
+            hint=(f"{meant} " if meant else "") + "--primary-key COLUMN,.. makes a new one",
+        )
     spark = start_session(chosen_options.master, chosen_options.conf)
-    found = _find(database, name)
     if found is None:
         inferred = read_files(spark, sources, file_format, None, chosen_options.reader)
         found = _create(database, name, create_statement(name, inferred, chosen_options.layout))
@@ -92,15 +100,15 @@ def load(
     return watch.report(written.rows, written.bytes, count)
 
 
-def _find(database: str, table: str) -> TableInfo | None:
-    """The table as it is now, None if it or the database is not there yet."""
+def _tables(database: str) -> Mapping[str, TableInfo]:
+    """The tables as they are now; none if the database is not there yet."""
     from pykudu_sql.database import Database
 
     if not os.path.lexists(files.current_path(database)):
-        return None
+        return {}
     opened = Database(database, DatabaseSettings(read_only=True, threads=1)).acquire()
     try:
-        return opened.store.catalog.tables.get(table)
+        return opened.store.catalog.tables
     finally:
         opened.release()
 
@@ -108,9 +116,7 @@ def _find(database: str, table: str) -> TableInfo | None:
 def _create(database: str, table: str, statement: str) -> TableInfo:
     with connect(database, autocommit=True) as connection:
         connection.execute(statement)
-    created = _find(database, table)
-    assert created is not None, "the table has just been created"
-    return created
+    return _tables(database)[table]
 
 
 def _put_aside(bad: DataFrame, target: str | None) -> int:

@@ -49,18 +49,13 @@ NO_LAYOUT: Final = TableLayout(())
 
 
 def create_statement(table: str, rows: DataFrame, layout: TableLayout) -> str:
-    """The CREATE TABLE statement for the columns of a DataFrame.
+    """The CREATE TABLE statement for the columns of a DataFrame; the layout has a key.
 
     Raises:
-        InvalidSchemaError: there is no key, or a column's type is none of ours.
+        InvalidSchemaError: a column's type is none of ours.
         UndefinedColumnError: the key names a column that the files do not have.
     """
     fields = {field.name.lower(): field.dataType for field in rows.schema if field.name != CORRUPT}
-    if not layout.primary_key:
-        raise InvalidSchemaError(
-            f"table '{table}' does not exist, and a new table needs a primary key",
-            hint="say --primary-key " + next(iter(fields)),
-        )
     for name in layout.primary_key:
         if name.lower() not in fields:
             raise UndefinedColumnError(
