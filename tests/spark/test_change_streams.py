@@ -186,3 +186,17 @@ def test_the_changes_between_two_moments_are_a_batch(spark: SparkSession, table:
     assert chosen.count() == 2
     with pytest.raises(ProgrammingError, match="need the option 'startingTimestamp'"), own_errors():
         changes(spark).load(table).count()
+
+
+def test_an_open_database_tells_its_changes(spark: SparkSession, table: str) -> None:
+    with pykudu_sql.connect(table, autocommit=True) as conn:
+        before = conn.snapshot_timestamp()
+        conn.execute("UPDATE t SET v = 'B' WHERE id = 2")
+        conn.execute("DELETE FROM t WHERE id = 3")
+        between = conn.snapshot_timestamp()
+        conn.execute("INSERT INTO t VALUES (5, 'e')")
+        tables = conn.spark()
+        told = tables.read_changes("t", since=before, until=between, columns=["id", "v"])
+        found = {(row["_change_type"], row["id"], row["v"]) for row in told.collect()}
+        assert tables.read_changes("t", since=between).count() == 1
+    assert {("update_postimage", 2, "B"), ("delete", 3, "c")} <= found
