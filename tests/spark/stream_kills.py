@@ -62,8 +62,8 @@ def campaign(folder: Path, transactions: int, kills: int, seed: int) -> int:
                 time.sleep(rng.uniform(1.0, 6.0))
             else:
                 writer.join()
-                _wait_for_end(path, folder)
-    return _compare(path, folder)
+                _wait_for_end(path, folder, since)
+    return _compare(path, folder, since)
 
 
 def _write(path: str, transactions: int, seed: int, pause: threading.Event) -> None:
@@ -83,9 +83,9 @@ def _write(path: str, transactions: int, seed: int, pause: threading.Event) -> N
             pause.wait(0.02)
 
 
-def _wait_for_end(path: str, folder: Path) -> None:
+def _wait_for_end(path: str, folder: Path, since: str) -> None:
     """Wait until as many changes came as there are, or nothing comes any more."""
-    wanted, quiet, before = len(_expected(path)), 0, -1
+    wanted, quiet, before = len(_expected(path, since)), 0, -1
     while quiet < 60:
         found = _feed(folder).num_rows
         if found >= wanted:
@@ -95,9 +95,9 @@ def _wait_for_end(path: str, folder: Path) -> None:
         time.sleep(1.0)
 
 
-def _expected(path: str) -> list[tuple[object, ...]]:
+def _expected(path: str, since: str) -> list[tuple[object, ...]]:
     with pykudu_sql.connect(path, read_only=True) as conn:
-        changes = "SELECT id, v, _change_type FROM CHANGES(t, timestamp '2000-01-01')"
+        changes = f"SELECT id, v, _change_type FROM CHANGES(t, {since})"
         return [tuple(row) for row in conn.execute(changes).fetchall()]
 
 
@@ -111,10 +111,10 @@ def _feed(folder: Path) -> pa.Table:
     return pa.concat_tables([_EMPTY, *tables], promote_options="permissive")
 
 
-def _compare(path: str, folder: Path) -> int:
+def _compare(path: str, folder: Path, since: str) -> int:
     feed = _feed(folder).sort_by("_commit_timestamp").to_pylist()
     came = Counter((row["id"], row["v"], row["_change_type"]) for row in feed)
-    wanted = Counter(_expected(path))
+    wanted = Counter(_expected(path, since))
     assert came == wanted, f"missing {wanted - came}, too many {came - wanted}"
     table: dict[int, int] = {}
     for row in feed:
