@@ -12,10 +12,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from pykudu_sql.storage.common.column_domain import compare
+from pykudu_sql.storage.common.scan_spec import Summary, SummaryKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
-from pykudu_sql.storage.table_scan import RowSetRead
+from pykudu_sql.storage.table_scan import RowSetRead, TableScan
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+
+
+def summarize(scan: TableScan, wanted: Sequence[Summary]) -> tuple[Cell, ...] | None:
+    """Facts about all rows of a scan, in order; None when metadata do not tell them all exactly."""
+    facts: list[Cell] = []
+    for summary in wanted:
+        if summary.column_id is None:
+            facts.append(count_rows(scan.reads, scan.bound))
+            continue
+        column = scan.schema.by_id[summary.column_id]
+        found = extremes(scan.reads, scan.bound, column)
+        if found is None:
+            return None
+        facts.append(found[summary.kind is SummaryKind.MAX])
+    return tuple(facts)
 
 
 def count_rows(reads: Sequence[RowSetRead], bound: int) -> int:

@@ -7,24 +7,18 @@ at once and named by the manifest only at commit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import wait
 
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.bulk_writer import (
-    BULK_ROWS,
-    TabletShare,
-    coerce_columns,
-    share_out,
-    write_rowset,
-)
+from pykudu_sql.storage.bulk_insert import write_bulk
+from pykudu_sql.storage.bulk_writer import BULK_ROWS, coerce_columns
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_set
 from pykudu_sql.storage.common.row_result import RowResults
-from pykudu_sql.storage.common.scan_spec import ScanSpec, Summary, SummaryKind
+from pykudu_sql.storage.common.scan_spec import ScanSpec, Summary
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import InterfaceError
@@ -42,7 +36,7 @@ from pykudu_sql.storage.table import (
     take,
 )
 from pykudu_sql.storage.table_scan import RowSetRead, TableScan
-from pykudu_sql.storage.table_summary import count_rows, extremes
+from pykudu_sql.storage.table_summary import summarize
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.locator import Located
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
@@ -119,18 +113,7 @@ class Transaction:
         Returns:
             The facts in order, None when metadata do not tell them all exactly.
         """
-        scan = self.scan(table, ScanSpec(()), bound)
-        facts: list[Cell] = []
-        for summary in wanted:
-            if summary.column_id is None:
-                facts.append(count_rows(scan.reads, scan.bound))
-                continue
-            column = table.schema.by_id[summary.column_id]
-            found = extremes(scan.reads, scan.bound, column)
-            if found is None:
-                return None
-            facts.append(found[summary.kind is SummaryKind.MAX])
-        return tuple(facts)
+        return summarize(self.scan(table, ScanSpec(()), bound), wanted)
 
     def scan(
         self,
@@ -222,7 +205,7 @@ class Transaction:
             return 0
         encoder = self._key_encoder(table)
         if full.kind is RowOpKind.INSERT and full.length >= BULK_ROWS:
-            return self._write_bulk(table, encoder, full)
+            return write_bulk(self._host, self._writes, table, encoder, full)
         rows = assign(table, encoder, full, changed)
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
@@ -283,7 +266,13 @@ class Transaction:
         if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
             chosen = np.sort(np.concatenate(fit))
             columns = take(rows.operations.columns, chosen)
-            self._write_bulk(table, encoder, RowOperations(RowOpKind.INSERT, columns, len(chosen)))
+            write_bulk(
+                self._host,
+                self._writes,
+                table,
+                encoder,
+                RowOperations(RowOpKind.INSERT, columns, len(chosen)),
+            )
             return sieve.results()
         for pending, part, found, rounds in shares:
             self._write_rounds(table, pending, part.batch, found, rounds)
@@ -303,37 +292,6 @@ class Transaction:
                 chosen = choose(batch, places)
                 located = pending.locate(chosen.keys) if number else found.take(places)
                 self._writes.keep(table, pending).write(chosen, located)
-
-    def _write_bulk(self, table: TableInfo, encoder: KeyEncoder, operations: RowOperations) -> int:
-        """Stage the rows of a large INSERT as rowsets, written side by side."""
-        pool = self._host.pool
-        shares = share_out(pool, table, encoder, operations)
-        pending = [
-            self._writes.on(table, self._host.tablets[table.tablets[share.tablet].id])
-            for share in shares
-        ]
-
-        def check(target: PendingWrites, share: TabletShare) -> None:
-            target.check(KeyedOperations(operations, share.keys, ()))
-
-        list(pool.map(check, pending, shares))
-        parts = [
-            (self._writes.keep(table, target), part)
-            for target, share in zip(pending, shares, strict=True)
-            for part in share.rowsets()
-        ]
-        written = [
-            pool.submit(write_rowset, target.tablet, operations.columns, part)
-            for target, part in parts
-        ]
-        # What was written is staged, even if something else was not, so that rollback removes it.
-        wait(written)
-        for (target, _), rowset in zip(parts, written, strict=True):
-            if rowset.exception() is None:
-                target.stage((rowset.result(),))
-        for rowset in written:
-            rowset.result()
-        return operations.length
 
     def coerce(
         self, table: TableInfo, columns: Mapping[int, pa.Array | pa.ChunkedArray]
