@@ -28,6 +28,7 @@ from pykudu_sql.storage.table import assemble
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.key_merge import KeyedSource, keyed, merge_by_key, sorted_by_key
+from pykudu_sql.storage.tablet.row_address import ROW_ADDRESS, located
 from pykudu_sql.storage.tablet.rowset import RowBlock, RowSet
 
 PARALLEL_ROWS = 200_000
@@ -44,10 +45,12 @@ class RowSetRead:
     Attributes:
         rowset: to be read.
         own: a transaction's uncommitted changes of it.
+        place: that row addresses name it by; 0 in a scan without them.
     """
 
     rowset: RowSet
     own: DeltaMemStore | None
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ class TableScan:
     @property
     def columns(self) -> tuple[ColumnSchema, ...]:
         """The columns wanted, in order."""
-        return tuple(self.schema.by_id[i] for i in self.spec.column_ids)
+        stored = tuple(self.schema.by_id[i] for i in self.spec.column_ids)
+        return (*stored, ROW_ADDRESS) if self.spec.addressed else stored
 
     @property
     def batch_schema(self) -> pa.Schema:
@@ -253,5 +257,5 @@ class TableScan:
         for block in read.rowset.scan(
             self.columns, row_filter, self.bound, read.own, stretch=most, stats=stats
         ):
-            yield block
+            yield located(block, read.place) if self.spec.addressed else block
             self.checkpoint()

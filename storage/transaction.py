@@ -9,8 +9,10 @@ at once and named by the manifest only at commit.
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.addressed_rows import AddressedRows
 from pykudu_sql.storage.bulk_insert import write_bulk
 from pykudu_sql.storage.bulk_writer import BULK_ROWS, coerce_columns
 from pykudu_sql.storage.catalog import TableInfo
@@ -40,6 +42,7 @@ from pykudu_sql.storage.table_summary import summarize
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.locator import Located
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
+from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.transaction_host import TransactionHost, check_writable_still
 from pykudu_sql.storage.write_set import Savepoint, WriteSet
 from pykudu_sql.storage.writer_batch import WriterBatch
@@ -62,6 +65,7 @@ class Transaction:
         self._snapshot = snapshot
         self._past: dict[tuple[str, int], Hold] = {}
         self._writes = WriteSet(snapshot.bound)
+        self._addressed: AddressedRows | None = None
         self._ended = False
 
     @property
@@ -122,18 +126,19 @@ class Transaction:
         bound: int | None = None,
         stats: ScanStats | None = None,
     ) -> TableScan:
-        """A scan, ready to be carried out; see `table_scan`."""
+        """A scan, ready to be carried out; see `table_scan`.
+
+        One that gives addresses reads the transaction's own snapshot; `write_at` takes those of
+        the latest.
+        """
         snapshot = self._snapshot if bound is None else self._held(table, bound)
         chosen = prune(table.schema, table.partition_schema, spec.predicate)
-        reads: list[RowSetRead] = []
-        for index in chosen:
-            tablet = self._host.tablets[table.tablets[index].id]
-            pending = self._writes.by_tablet.get(tablet.id) if bound is None else None
-            if pending is None:
-                reads += [RowSetRead(rowset, None) for rowset in tablet.components.rowsets]
-            else:
-                own = pending.own
-                reads += [RowSetRead(rowset, own.get(rowset.id)) for rowset in pending.rowsets]
+        tablets = [self._host.tablets[table.tablets[index].id] for index in chosen]
+        if spec.addressed:
+            self._addressed = AddressedRows(table, self._writes, tablets)
+            reads = self._addressed.reads()
+        else:
+            reads = [read for tablet in tablets for read in self._reads(tablet, bound)]
         reads = [read for read in reads if read.rowset.row_count(snapshot.bound)]
         if stats is not None:
             stats.tablets += len(table.tablets)
@@ -141,6 +146,14 @@ class Transaction:
             stats.rowsets += len(reads)
         host = self._host
         return TableScan(table.schema, spec, snapshot, reads, host.pool, host.workers, stats)
+
+    def _reads(self, tablet: Tablet, bound: int | None) -> Iterator[RowSetRead]:
+        pending = self._writes.by_tablet.get(tablet.id) if bound is None else None
+        if pending is None:
+            for rowset in tablet.components.rowsets:
+                yield RowSetRead(rowset, None)
+        else:
+            yield from (RowSetRead(seen, pending.own.get(seen.id)) for seen in pending.rowsets)
 
     def lookup(
         self,
@@ -215,6 +228,35 @@ class Transaction:
             self._writes.keep(table, pending).write(batch, found)
             for pending, batch, found in checked
         )
+
+    def write_at(
+        self,
+        table: TableInfo,
+        kind: RowOpKind,
+        columns: Mapping[int, pa.Array],
+        addresses: npt.NDArray[np.int64],
+    ) -> int:
+        """Change or delete rows that a scan has just found, all or nothing; none is looked up.
+
+        Args:
+            table: of the transaction's snapshot.
+            kind: UPDATE_IGNORE or DELETE.
+            columns: the columns set, none of the key, by id; as `coerce` gives them.
+            addresses: int64[n], any of those that the transaction's latest scan with
+                `ScanSpec.addressed` gave. If one repeats, the last row with it counts.
+
+        Returns:
+            The number of rows changed.
+
+        Raises:
+            NotNullError, ValueTooLargeError: a cell does not fit; nothing was done.
+            InterfaceError: the scan was of another table, or the transaction wrote since.
+        """
+        self._open()
+        addressed, self._addressed = self._addressed, None
+        if addressed is None or addressed.table is not table:
+            raise InterfaceError(f"no scan has given addresses of rows of table '{table.name}'")
+        return addressed.write(kind, columns, addresses)
 
     def _key_encoder(self, table: TableInfo) -> KeyEncoder:
         if not table.tablets:
@@ -337,6 +379,7 @@ class Transaction:
         """
         if self._ended:
             raise InterfaceError("the transaction has ended")
+        self._addressed = None
         try:
             self._writes.rollback_to(savepoint)
         except BaseException:
@@ -400,3 +443,4 @@ class Transaction:
         self._ended = True
         self._snapshot = Hold(self.bound)
         self._past = {}
+        self._addressed = None

@@ -26,12 +26,15 @@ class ScanSpec:
         predicate: which rows matter; all when None.
         limit: how many rows are enough; None for all.
         order: in which rows come.
+        addressed: whether there is one more column, the last: where each row is; see
+            `Transaction.write_at`.
     """
 
     column_ids: tuple[int, ...]
     predicate: Predicate | None = None
     limit: int | None = None
     order: ScanOrder = ScanOrder.NONE
+    addressed: bool = False
 
 
 class SummaryKind(StrEnum):

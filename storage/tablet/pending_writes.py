@@ -22,6 +22,11 @@ from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import IntegrityError
+from pykudu_sql.storage.tablet.addressed_operations import (
+    AddressedOperations,
+    AnyRowSet,
+    same_rowset,
+)
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
     BatchMutation,
@@ -55,6 +60,7 @@ LATEST = 1 << 63
 _PRIVATE_ID = -1
 
 Columns = Mapping[int, pa.Array]
+_Entry = KeyedOperations | AddressedOperations | KeyedRow | DiskRowSet
 
 
 class PendingWrites:
@@ -77,7 +83,7 @@ class PendingWrites:
         self._inserts = MemRowSet(_PRIVATE_ID, tablet.types)
         self._inserted: list[tuple[RowInsert | BatchInsert, Sequence[bytes]]] = []
         self._mutations: list[RowMutation | BatchMutation] = []
-        self._log: list[KeyedOperations | KeyedRow | DiskRowSet] = []
+        self._log: list[_Entry] = []
 
     @property
     def length(self) -> int:
@@ -85,7 +91,7 @@ class PendingWrites:
         return len(self._log)
 
     @property
-    def rowsets(self) -> tuple[RowSet, ...]:
+    def rowsets(self) -> tuple[AnyRowSet, ...]:
         """The rowsets that the transaction sees: its own rows first, then the tablet's."""
         return (self._inserts, *self.staged, *self._components.rowsets)
 
@@ -134,6 +140,20 @@ class PendingWrites:
         if kind.may_insert:
             changed += self._insert(batch, found, ~alive)
         return changed
+
+    def write_at(self, batch: AddressedOperations) -> int:
+        """Do operations on rows of one of `rowsets` that a scan of them has just found alive.
+
+        Returns:
+            The number of rows changed.
+        """
+        self._log.append(batch)
+        deletes = batch.kind is RowOpKind.DELETE
+        if not deletes and not batch.columns:
+            return 0
+        kind = DeltaKind.DELETE if deletes else DeltaKind.UPDATE
+        self._change(batch.rowset, kind, batch.ordinals, batch.columns)
+        return len(batch.ordinals)
 
     def _mutate(
         self, kind: DeltaKind, found: Located, mask: npt.NDArray[np.bool_], columns: Columns
@@ -259,6 +279,9 @@ class PendingWrites:
         rowsets = self.tablet.components.rowsets
         keys = [batch.keys for batch in self._log if isinstance(batch, KeyedOperations)]
         keys += [rowset.base.keys() for rowset in self.staged]
+        addressed = [batch for batch in self._log if isinstance(batch, AddressedOperations)]
+        if any(batch.is_changed(self.tablet, self.bound) for batch in addressed):
+            return True
         if any(changed_keys(rowsets, part, self.bound).any() for part in keys):
             return True
         rows = [row for row in self._log if isinstance(row, KeyedRow)]
@@ -282,9 +305,7 @@ class PendingWrites:
                 self._discard(entry)
         return renewed
 
-    def _again(
-        self, bound: int, log: Sequence[KeyedOperations | KeyedRow | DiskRowSet]
-    ) -> "PendingWrites":
+    def _again(self, bound: int, log: Sequence[_Entry]) -> "PendingWrites":
         """Writes done over against the tablet as it is now, as seen at a bound."""
         renewed = PendingWrites(self.tablet, self._table, bound)
         # In the order they were made: a key may have been deleted before it was staged anew.
@@ -294,9 +315,27 @@ class PendingWrites:
                     renewed.write_row(entry)
                 case KeyedOperations():
                     renewed.write(entry, renewed.check(entry))
+                case AddressedOperations():
+                    renewed._write_again(entry)
                 case DiskRowSet():
                     renewed.stage((entry,))
         return renewed
+
+    def _write_again(self, batch: AddressedOperations) -> None:
+        """Do operations whose addresses are of an earlier state of the tablet."""
+        rowset = same_rowset(batch.rowset, (*self.staged, *self._components.rowsets))
+        # A rowset that still stands may have no more than a ghost: of a row that was inserted
+        # again there, and now is inserted elsewhere.
+        if rowset is None or not self._has_alive(rowset, batch.ordinals):
+            keyed = batch.by_key(self.tablet)
+            self.write(keyed, self.check(keyed))
+        else:
+            self.write_at(replace(batch, rowset=rowset))
+
+    def _has_alive(self, rowset: AnyRowSet, ordinals: Ordinals) -> bool:
+        count = rowset.row_count(self.bound)
+        alive = rowset.view(self.bound, self.own.get(rowset.id)).alive(count)
+        return int(ordinals[-1]) < count and (alive is None or bool(alive[ordinals].all()))
 
     def resolve(self) -> tuple[TabletWrites, Sequence[Sequence[bytes]], Mapping[int, RowSet]]:
         """What the commit does, the keys of its inserts, and the rowsets it names by id.

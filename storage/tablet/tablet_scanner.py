@@ -25,6 +25,7 @@ from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta_store import Ordinals
 from pykudu_sql.storage.tablet.pruning import Range
+from pykudu_sql.storage.tablet.row_address import ROW_ADDRESS
 from pykudu_sql.storage.tablet.rowset import RowBlock
 
 SPARSE = 4
@@ -113,6 +114,8 @@ class _Candidates:
         return RowBlock([pc.take(v, chosen, boundscheck=False) for v in whole], self.count)
 
     def _whole(self, column: ColumnSchema) -> pa.Array:
+        if column.id == ROW_ADDRESS.id:
+            return pa.array(np.arange(self.start, self.stop, dtype=np.int64))
         cells = self._cells.get(column.id)
         if cells is None:
             cells = self._cells[column.id] = self._source.read(column, self.start, self.stop)
@@ -120,6 +123,8 @@ class _Candidates:
 
     def _take(self, column: ColumnSchema, places: Ordinals) -> pa.Array:
         """The cells at the places that are left."""
+        if column.id == ROW_ADDRESS.id:
+            return pa.array(places + self.start)
         taken = self._taken.get(column.id)
         if taken is None:
             cells = self._cells.get(column.id)
@@ -143,7 +148,7 @@ def scan_stretch(
 
     Args:
         source: of the cells.
-        columns: wanted, in order.
+        columns: wanted, in order; `ROW_ADDRESS` among them stands for the rows' ordinals.
         row_filter: which rows are wanted; None keeps every one that is alive.
         stretch: ordinals start <= ordinal < stop, at least one.
         alive: by ordinal, of the whole rowset; None when every row is.

@@ -7,6 +7,8 @@ of a script is a script, which lets hypothesis shorten it. The steps:
     write KIND ROWS ONE         a statement of its own; ONE writes its first row alone
     begin S                     open transaction S
     work S KIND ROWS            a statement in it
+    find S ROWS DELETE FLUSH    a scan in it finds rows; they are deleted or updated where they are,
+                                with FLUSH after a flush
     commit S | rollback S       end it
     hold S | look S             a reader opens a snapshot; it reads it (again)
     past N                      read the N-th of the commits that history still covers
@@ -40,6 +42,7 @@ from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_re
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.transaction import Transaction
+from tests.storage.addressing import addresses, write_rows
 from tests.storage.script_model import Model, OpenTransaction, Refused, Row, Rows, effect
 from tests.storage.script_store import ScriptClock, open_store, set_history_age
 
@@ -245,6 +248,29 @@ class ScriptRunner:
                 self._statement(transaction, seen, RowOpKind(kind), rows, False)
                 found = self._read(transaction, self._table, None)
                 assert found == seen.rows, f"in transaction: {found} instead of {seen.rows}"
+
+    def _do_find(self, slot: int, rows: list[Row], deletes: bool, flush: bool) -> None:
+        if slot not in self._open_transactions:
+            return
+        transaction, seen = self._open_transactions[slot]
+        named = [{"k": row["k"]} if deletes else row for row in self._known(rows)]
+        group = [row for row in named if row.keys() == named[0].keys() and row["k"] in seen.rows]
+        if seen.altered or not group or not (deletes or len(named[0]) > 1):
+            return
+        table, kind = self._table, RowOpKind.DELETE if deletes else RowOpKind.UPDATE_IGNORE
+        ids = {name: table.schema.by_name[name].id for name in self.model.columns}
+        cells = {
+            row["k"]: None if deletes else {ids[n]: c for n, c in row.items() if n != "k"}
+            for row in group
+        }
+        known = addresses(transaction, table)
+        if flush:
+            self.store.flush()
+        assert write_rows(transaction, table, known, cells) == len(group)
+        seen.rows = effect(seen.rows, self.model.columns, kind, group).rows
+        seen.given |= cells.keys()
+        found = self._read(transaction, table, None)
+        assert found == seen.rows, f"in transaction: {found} instead of {seen.rows}"
 
     def _do_commit(self, slot: int) -> None:
         if slot in self._open_transactions:

@@ -31,6 +31,7 @@ def steps(keys: int) -> st.SearchStrategy[list[Any]]:
     write = st.tuples(st.just("write"), kind, batch, st.booleans())
     work = st.tuples(st.just("work"), SLOTS, kind, batch)
     many = st.tuples(st.just("write"), st.just("UPSERT"), rows(keys, 60), st.just(False))
+    find = st.tuples(st.just("find"), SLOTS, batch, st.booleans(), st.booleans())
     on_slot = st.tuples(st.sampled_from(["begin", "commit", "rollback", "hold", "look"]), SLOTS)
     compact = st.tuples(st.just("compact"), st.integers(1, 255))
     major = st.tuples(st.just("major"), st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
@@ -46,7 +47,7 @@ def steps(keys: int) -> st.SearchStrategy[list[Any]]:
     drop = st.tuples(st.just("drop"), st.sampled_from(NAMES))
     threads = st.tuples(st.just("threads"), st.lists(rows(keys), min_size=2, max_size=3))
     return st.one_of(
-        write, write, write, many, work, on_slot, on_slot,
+        write, write, write, many, work, find, on_slot, on_slot,
         st.just(("flush",)), st.just(("flush",)), compact, major, plain, plain,
         st.tuples(st.just("past"), st.integers(0, 1000)),
         st.tuples(st.just("optimize"), st.booleans()),

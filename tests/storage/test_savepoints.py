@@ -23,6 +23,7 @@ from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.transaction import Transaction
 from pykudu_sql.storage.write_set import Savepoint
+from tests.storage.addressing import addresses, write_rows
 from tests.storage.model import operations, read
 
 Rows = dict[int, int]
@@ -47,11 +48,16 @@ def rows_of(txn: Transaction, store: Store) -> Rows:
     return {int(row[0]): int(row[1]) for row in found.values()}  # type: ignore[arg-type]
 
 
-def write(txn: Transaction, store: Store, kind: RowOpKind, rows: Rows, one_by_one: bool) -> None:
+def write(txn: Transaction, store: Store, kind: RowOpKind, rows: Rows, how: str) -> None:
     table = store.catalog.table("t")
     deletes = kind is RowOpKind.DELETE_IGNORE
+    if how == "by address" and kind is not RowOpKind.UPSERT:
+        known = addresses(txn, table)
+        found = {k: None if deletes else {1: n} for k, n in rows.items() if k in known}
+        write_rows(txn, table, known, found)
+        return
     cells: list[dict[int, Any]] = [{0: k} if deletes else {0: k, 1: n} for k, n in rows.items()]
-    if one_by_one:
+    if how == "one by one":
         for row in cells:
             txn.write_row(table, kind, row)
     else:
@@ -69,7 +75,7 @@ STEP = st.one_of(
         st.just("write"),
         st.sampled_from([RowOpKind.UPSERT, RowOpKind.UPDATE_IGNORE, RowOpKind.DELETE_IGNORE]),
         st.dictionaries(st.integers(0, 9), st.integers(0, 99), min_size=1, max_size=6),
-        st.booleans(),
+        st.sampled_from(["together", "one by one", "by address"]),
     ),
     st.tuples(st.just("savepoint")),
     st.tuples(st.just("back"), st.integers(0, 9)),
@@ -94,14 +100,14 @@ def test_any_way_through_savepoints_commits_what_the_model_says(steps: list[Any]
     with contextlib.closing(new_store()) as store:
         start = {key: key for key in range(0, 10, 2)}
         before = store.begin()
-        write(before, store, RowOpKind.UPSERT, start, False)
+        write(before, store, RowOpKind.UPSERT, start, "together")
         before.commit(durable=False)
         txn, rows, others = store.begin(), start, dict[int, int]()
         places: list[tuple[Savepoint, Rows]] = []
         for step in steps:
             match step:
-                case ("write", kind, given_rows, one_by_one):
-                    write(txn, store, kind, given_rows, one_by_one)
+                case ("write", kind, given_rows, how):
+                    write(txn, store, kind, given_rows, how)
                     rows = apply(rows, kind, given_rows)
                 case ("savepoint",):
                     places.append((txn.savepoint(), rows))
@@ -138,9 +144,9 @@ def test_a_large_insert_behind_a_savepoint_leaves_no_files(tmp_path: Path) -> No
 def test_rows_written_behind_a_savepoint_and_forgotten_are_no_conflict(store: Store) -> None:
     table = store.catalog.table("t")
     txn = store.begin()
-    write(txn, store, RowOpKind.UPSERT, {1: 1}, False)
+    write(txn, store, RowOpKind.UPSERT, {1: 1}, "together")
     place = txn.savepoint()
-    write(txn, store, RowOpKind.UPSERT, {2: 2}, False)
+    write(txn, store, RowOpKind.UPSERT, {2: 2}, "together")
     store.write_row(table, RowOpKind.UPSERT, {0: 2, 1: 20})
     txn.rollback_to(place)
     txn.commit(durable=False)
@@ -150,9 +156,9 @@ def test_rows_written_behind_a_savepoint_and_forgotten_are_no_conflict(store: St
 def test_rows_written_before_a_savepoint_are_still_a_conflict(store: Store) -> None:
     table = store.catalog.table("t")
     txn = store.begin()
-    write(txn, store, RowOpKind.UPSERT, {1: 1}, False)
+    write(txn, store, RowOpKind.UPSERT, {1: 1}, "together")
     place = txn.savepoint()
-    write(txn, store, RowOpKind.UPSERT, {3: 3}, True)
+    write(txn, store, RowOpKind.UPSERT, {3: 3}, "one by one")
     store.write_row(table, RowOpKind.UPSERT, {0: 1, 1: 10})
     txn.rollback_to(place)
     with pytest.raises(SerializationError):
@@ -163,7 +169,7 @@ def test_rows_written_before_a_savepoint_are_still_a_conflict(store: Store) -> N
 def test_a_transaction_that_went_back_to_its_start_has_written_nothing(store: Store) -> None:
     txn = store.begin()
     place = txn.savepoint()
-    write(txn, store, RowOpKind.UPSERT, {1: 1, 2: 2}, False)
+    write(txn, store, RowOpKind.UPSERT, {1: 1, 2: 2}, "together")
     txn.rollback_to(place)
     assert not txn.has_writes
     assert txn.commit(durable=False) is None

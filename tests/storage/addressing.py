@@ -1,0 +1,42 @@
+"""Writes to rows by their addresses, for tests that name rows by key."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.arrays import cells_to_array
+from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.transaction import Transaction
+
+
+def addresses(txn: Transaction, table: TableInfo) -> dict[Cell, int]:
+    """The addresses of all rows of a table, by the first column of its key."""
+    found = txn.table_scan(table, ScanSpec((table.schema.key_ids[0],), addressed=True))
+    keys, places = found.columns
+    return dict(zip(keys.to_pylist(), places.to_pylist(), strict=True))
+
+
+def write_rows(
+    txn: Transaction,
+    table: TableInfo,
+    known: Mapping[Cell, int],
+    rows: Mapping[Cell, Mapping[int, Cell] | None],
+) -> int:
+    """Write to some rows.
+
+    Args:
+        txn: that found them.
+        table: it scanned.
+        known: their addresses, by key.
+        rows: by key the cells to set, the same columns in each; all None to delete them.
+    """
+    where = np.array([known[key] for key in rows], np.int64)
+    cells = [row for row in rows.values() if row is not None]
+    if not cells:
+        return txn.write_at(table, RowOpKind.DELETE, {}, where)
+    by_id = table.schema.by_id
+    columns = {i: cells_to_array([row[i] for row in cells], by_id[i].type) for i in cells[0]}
+    return txn.write_at(table, RowOpKind.UPDATE_IGNORE, columns, where)
