@@ -152,14 +152,17 @@ def uniform_deltas(
         columns: new cells by column id, n each, in the order of `ordinals`.
         timestamp: hybrid time.
     """
-    order = np.argsort(ordinals, kind="stable")
+    cells = {i: plain(values) for i, values in columns.items()}
+    if not np.all(ordinals[1:] >= ordinals[:-1]):
+        order = np.argsort(ordinals, kind="stable")
+        ordinals, chosen = ordinals[order], pa.array(order)
+        cells = {i: values.take(chosen) for i, values in cells.items()}
     everything = np.arange(len(ordinals), dtype=np.int64)
-    chosen = pa.array(order)
     return Deltas(
-        ordinals[order],
+        ordinals,
         np.full(len(ordinals), timestamp, np.uint64),
         np.full(len(ordinals), int(kind), np.uint8),
-        {i: DeltaCells(everything, plain(values).take(chosen)) for i, values in columns.items()},
+        {i: DeltaCells(everything, values) for i, values in cells.items()},
     )
 
 
