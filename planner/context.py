@@ -19,6 +19,7 @@ class PlanSettings:
             BY; below 2 such a table has one tablet.
         implicit_primary_key: a CREATE TABLE without a key gets only the hidden counter.
         database: of names that have none.
+        collects_row_errors: rows of a statement that do not fit are reported, by their keys.
         as_of: the bound at which tables without their own AS OF are read; None is now.
     """
 
@@ -26,6 +27,7 @@ class PlanSettings:
     implicit_primary_key: bool = False
     as_of: int | None = None
     database: str = DEFAULT_DATABASE
+    collects_row_errors: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,7 +258,8 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details.append(f"limit: {scan.limit}")
     if scan.order is not ScanOrder.NONE:
         details.append(f"order: by {scan.order}")
-    details.append(f"columns: {_names(table, scan.column_ids)}")
+    names = [table.schema.by_id[i].name for i in scan.column_ids]
+    details.append(f"columns: {', '.join([*names, 'row addresses'] if scan.addressed else names)}")
     if known.told_by:
         details.append(f"narrowed by: rows of {', '.join(known.told_by)}")
     if known.stats is not None:

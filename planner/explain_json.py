@@ -51,6 +51,8 @@ def _scan(scan: Scan, facts: ExplainFacts) -> dict[str, Any]:
     found["columns"] = [table.schema.by_id[i].name for i in scan.column_ids]
     if is_system(table):
         return found
+    if scan.addressed:
+        found["row_addresses"] = True
     found["tablets"] = len(table.tablets)
     if facts.parameters is not None:
         predicate = bind_predicate(scan.predicate, facts.parameters)

@@ -122,6 +122,7 @@ ALLOWED = (
 )
 # Without the names that calls get only on their way to the engine, and with those they had.
 PUBLIC_NAMES = (ALLOWED - INNER_NAMES) | OUTER_NAMES
+AGGREGATES = frozenset(_AGGREGATE.split())
 VOLATILE = frozenset({"gen_random_uuid", "rand", "random", "uuid"})
 TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
 
@@ -163,6 +164,15 @@ def _written_name(node: exp.Func, text: str) -> str:
     if "start" in node.meta and text:
         return text[node.meta["start"] : node.meta["end"] + 1].lower()
     return min(function_names(node), key=len)
+
+
+def gathers_rows(node: exp.Expr) -> bool:
+    """Whether an expression has an aggregate over the rows of the query that it belongs to."""
+    return any(
+        not AGGREGATES.isdisjoint(function_names(call))
+        and call.find_ancestor(exp.Window, exp.Query) is None
+        for call in node.find_all(exp.Func)
+    )
 
 
 def is_volatile(node: exp.Expr) -> bool:

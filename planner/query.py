@@ -155,23 +155,26 @@ class _Scans:
         return tuple(self._scans)
 
     def _name(self, reference: TableReference, predicate: PredicateTemplate | None) -> str:
-        schema = reference.table.schema
-        own = _in_order(schema, reference.used or {_narrowest(schema)})
+        schema, addressed = reference.table.schema, reference.addressed
+        least = () if addressed else (_narrowest(schema),)
+        own = _in_order(schema, reference.used or least)
         rows = Scan("", reference.table, (), predicate, self._limit, reference.bound, self._order)
         if reference.history is not None:
             rows = replace(rows, limit=None, order=ScanOrder.NONE, history=reference.history)
         for i, made in enumerate(self._scans):
             same_table = made.table is reference.table
-            if not same_table or replace(made, name="", column_ids=()) != rows:
+            if not same_table or replace(made, name="", column_ids=(), addressed=False) != rows:
                 continue
-            if made.column_ids != own and (reference.starred or self._starred[i]):
+            same_columns = made.column_ids == own and made.addressed == addressed
+            if not same_columns and (reference.starred or self._starred[i]):
                 continue
             together = _in_order(schema, {*own, *made.column_ids})
-            self._scans[i] = replace(made, column_ids=together)
+            either = made.addressed or addressed
+            self._scans[i] = replace(made, column_ids=together, addressed=either)
             self._starred[i] |= reference.starred
             return made.name
         name = f"{SCAN_PREFIX}{self._taken + len(self._scans)}"
-        self._scans.append(replace(rows, name=name, column_ids=own))
+        self._scans.append(replace(rows, name=name, column_ids=own, addressed=addressed))
         self._starred.append(reference.starred)
         return name
 

@@ -35,13 +35,15 @@ class Scan:
     Attributes:
         name: the relation name used in the query's residual SQL.
         table: as of the scan's moment.
-        column_ids: columns the query uses, never empty, in the table's column order.
+        column_ids: columns the query uses, in the table's column order; none only if addressed.
         predicate: rows that do not match it cannot matter; the query filters again. None keeps
             all. Filled with `planner.template.bind_predicate`.
         limit: enough rows if the predicate holds for all of them, or None for all.
         order: in which they come; with a limit, the first of that order.
         history: what of the table's history is read, with more columns than the table has, instead
             of its rows at one moment.
+        addressed: whether the result has one more column, `ROW_ADDRESS`, for a statement that
+            writes to the rows.
         bound: commits below this hybrid time are visible; None reads the transaction's snapshot
             with its own writes.
     """
@@ -54,6 +56,7 @@ class Scan:
     bound: int | None = None
     order: ScanOrder = ScanOrder.NONE
     history: HistoryWindow | None = None
+    addressed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class TableReference:
         used: ids of the columns the query needs.
         maybe_absent: whether an outer join may put NULLs in place of its rows.
         starred: whether a `*` shows its columns, so that its scan must have no others.
+        addressed: whether the query shows where its rows are, for a statement that writes to them.
     """
 
     node: exp.Table
@@ -40,6 +41,7 @@ class TableReference:
     maybe_absent: bool = False
     starred: bool = False
     history: HistoryWindow | None = None
+    addressed: bool = False
 
     @property
     def is_plain(self) -> bool:

@@ -1,8 +1,11 @@
 """UPDATE, DELETE and TRUNCATE: key operations where the key is given, else a query for the rows.
 
-An UPDATE of any WHERE becomes a SELECT of the key columns and the new values over the same FROM;
-what it yields are the rows to change, each key once. Statements on one key with constants skip
-the engine. UPDATE IGNORE leaves the cells of immutable columns alone; DELETE IGNORE is DELETE.
+An UPDATE of any WHERE becomes a SELECT of rows and their new values over the same FROM; what it
+yields are the rows to change, each once. It names them by the addresses that the scan of the target
+gives (`ROW_ADDRESS`), so that the store need not find them again; or by their keys where row errors
+are reported, with RETURNING, and where the target is no plain item of the FROM clause. Statements
+on one key with constants skip the engine. UPDATE IGNORE leaves the cells of immutable columns
+alone; DELETE IGNORE is DELETE.
 """
 
 import re
@@ -17,6 +20,7 @@ from pykudu_sql.planner.change_plans import ChangeQuery
 from pykudu_sql.planner.change_query import BranchDraft, draft, one_match_each
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import node_position, parse
+from pykudu_sql.planner.functions import gathers_rows
 from pykudu_sql.planner.key_access import key_values, parameters_of
 from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.plan import DeleteQuery, KeyDelete, KeyUpdate, UpdateQuery
@@ -30,6 +34,7 @@ from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
 from pykudu_sql.storage.namespace import DEFAULT_DATABASE
+from pykudu_sql.storage.tablet.row_address import ROW_ADDRESS
 
 # `IGNORE` behind the first word, unless it is the table's name.
 _IGNORE = re.compile(
@@ -94,10 +99,7 @@ def plan_update(
         set_ids = _set_anyway(assignments, kind)
         branch = BranchDraft(kind, [*rows.keys(), *set_ids])
         return _returning(rows, branch, tree, text, context)
-    rows.select.set("expressions", rows.key_columns() + [a.as_node() for a in assignments])
-    if rows.joined:
-        one_match_each(rows.select, rows.key_columns())
-    bound = bind(rows.select, text, context)
+    bound = _bound(rows, [a.as_node() for a in assignments], text, context)
     bound.volatile |= volatile
     if all(assignment.known for assignment in assignments):
         key = _single_key(rows, bound, context)
@@ -141,10 +143,7 @@ def plan_delete(
     if tree.args.get("returning") is not None:
         branch = BranchDraft(RowOpKind.DELETE, rows.keys())
         return _returning(rows, branch, tree, text, context)
-    rows.select.set("expressions", rows.key_columns())
-    if rows.joined:
-        rows.select.set("distinct", exp.Distinct())
-    bound = bind(rows.select, text, context)
+    bound = _bound(rows, [], text, context)
     key = _single_key(rows, bound, context)
     if key is not None:
         return KeyDelete(rows.table, key, _in_order(key), not bound.volatile)
@@ -185,10 +184,60 @@ def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery:
     # The table is named as the catalog stores it, whatever the session's database is.
     target = mention(table.name, "target")
     rows = _Rows(exp.Select(from_=exp.From(this=target)), target, table, False)
-    rows.select.set("expressions", rows.key_columns())
     world = context.within(DEFAULT_DATABASE, None)
-    bound = bind(rows.select, tokens.text, world)
+    bound = _bound(rows, [], tokens.text, world)
     return DeleteQuery(table, finish(rows.select, bound, world))
+
+
+def _bound(rows: _Rows, values: list[exp.Expr], text: str, context: PlanContext) -> BoundQuery:
+    """The query for the rows of a statement and values for each, bound; each row comes once."""
+    select = rows.select
+    if not _has_addresses(rows, values, context):
+        keys = rows.key_columns()
+        select.set("expressions", [*keys, *values])
+        _take_once(rows, keys, values)
+        return bind(select, text, context)
+    # Nobody but the store can name the addresses, so they join the list when it is bound.
+    select.set("expressions", values or [exp.Literal.number(0)])
+    bound = bind(select, text, context)
+    rows.reference(bound).addressed = True
+    address = exp.column(ROW_ADDRESS.name, table=rows.target.alias_or_name)
+    select.set("expressions", [address, *values])
+    _take_once(rows, [address], values)
+    bound.names = (ROW_ADDRESS.name, *bound.names[: len(values)])
+    return bound
+
+
+def _has_addresses(rows: _Rows, values: Sequence[exp.Expr], context: PlanContext) -> bool:
+    """Whether the query can say where its rows are, and whether that is enough to know of them."""
+    select, target = rows.select, rows.target
+    items = [select.args["from_"], *(select.args.get("joins") or ())]
+    clause = select.args.get("with_")
+    shadows = [cte.alias.lower() for cte in clause.expressions] if clause else []
+    return (
+        not context.settings.collects_row_errors
+        and ROW_ADDRESS.name not in rows.table.schema.by_name
+        and any(item.this is target for item in items)
+        and target.name.lower() not in shadows
+        and not any(_shows_whole_rows(node, target) for node in (select, *values))
+        # The engine refuses them, and says so of the first column.
+        and not any(map(gathers_rows, values))
+    )
+
+
+def _shows_whole_rows(node: exp.Expr, target: exp.Table) -> bool:
+    """Whether a subquery has `target.*`, and so would show the addresses."""
+    alias = target.alias_or_name.lower()
+    columns = node.find_all(exp.Column)
+    return any(column.is_star and column.table.lower() == alias for column in columns)
+
+
+def _take_once(rows: _Rows, names: list[exp.Expr], values: list[exp.Expr]) -> None:
+    """See that a row of the target comes once, however many rows of other tables it meets."""
+    if rows.joined and values:
+        one_match_each(rows.select, names)
+    elif rows.joined:
+        rows.select.set("distinct", exp.Distinct())
 
 
 def _without_ignore(text: str, start: int) -> tuple[str, RowOpKind]:

@@ -58,11 +58,19 @@ class InsertQuery:
 
 @dataclass(frozen=True, slots=True)
 class UpdateQuery:
-    """New values for the rows of a query: it yields the key columns, then `column_ids`."""
+    """New values for the rows of a query: it yields the rows, then `column_ids`.
+
+    The rows come as their addresses, or else as their key columns.
+    """
 
     table: TableInfo
     column_ids: tuple[int, ...]
     query: Query
+
+    @property
+    def by_address(self) -> bool:
+        """Whether the query's first column are the addresses of the rows."""
+        return any(scan.addressed for scan in self.query.scans)
 
     @property
     def parameters(self) -> tuple[ParameterKey, ...]:
@@ -77,10 +85,15 @@ class UpdateQuery:
 
 @dataclass(frozen=True, slots=True)
 class DeleteQuery:
-    """Deletion of the rows whose keys a query yields, in key order."""
+    """Deletion of the rows of a query: it yields their addresses, or else their key columns."""
 
     table: TableInfo
     query: Query
+
+    @property
+    def by_address(self) -> bool:
+        """Whether the query's first column are the addresses of the rows."""
+        return any(scan.addressed for scan in self.query.scans)
 
     @property
     def parameters(self) -> tuple[ParameterKey, ...]:

@@ -184,6 +184,7 @@ class Session:
                 settings.implicit_primary_key,
                 as_of,
                 settings.database,
+                settings.row_errors == "collect",
             ),
             self._store.definitions.snapshots,
         )

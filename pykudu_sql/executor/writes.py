@@ -302,13 +302,8 @@ def _queried(
     table: TableInfo, plan: InsertQuery | UpdateQuery | DeleteQuery, rows: pa.Table
 ) -> dict[int, pa.Array | pa.ChunkedArray]:
     """The columns of a query by the ids of those that they fill."""
-    match plan:
-        case InsertQuery():
-            ids = plan.column_ids
-        case UpdateQuery():
-            ids = (*table.schema.key_ids, *plan.column_ids)
-        case DeleteQuery():
-            ids = table.schema.key_ids
+    rows_by = () if isinstance(plan, InsertQuery) else table.schema.key_ids
+    ids = (*rows_by, *(() if isinstance(plan, DeleteQuery) else plan.column_ids))
     columns: dict[int, pa.Array | pa.ChunkedArray] = dict(zip(ids, rows.columns, strict=True))
     if isinstance(plan, InsertQuery):
         for column_id in plan.reset_ids:
@@ -327,16 +322,26 @@ def _from_query(
     table = plan.table
     rows_of = answer if isinstance(plan, InsertQuery) else compute
 
-    def run(transaction: Transaction) -> RowResults:
-        results: list[RowResults] = []
-        for parameters in parameter_rows:
-            rows = rows_of(state, plan.query, parameters, transaction).table
-            state.checkpoint()
-            columns = _queried(table, plan, rows)
-            results.append(write_columns(writer_of(state), transaction, table, kind, columns))
-        return joined(results)
+    def run_once(transaction: Transaction, parameters: ParameterValues) -> RowResults:
+        rows = rows_of(state, plan.query, parameters, transaction).table
+        state.checkpoint()
+        if not isinstance(plan, InsertQuery) and plan.by_address:
+            return _write_at(transaction, plan, kind, rows)
+        columns = _queried(table, plan, rows)
+        return write_columns(writer_of(state), transaction, table, kind, columns)
 
-    return run
+    return lambda transaction: joined([run_once(transaction, row) for row in parameter_rows])
+
+
+def _write_at(
+    transaction: Transaction, plan: UpdateQuery | DeleteQuery, kind: RowOpKind, rows: pa.Table
+) -> RowResults:
+    """Write to the rows whose addresses a query has given."""
+    addresses, *values = rows.columns
+    ids = () if isinstance(plan, DeleteQuery) else plan.column_ids
+    columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
+    changed = transaction.write_at(plan.table, kind, columns, addresses.to_numpy())
+    return RowResults(changed, rows.num_rows - changed, 0, ())
 
 
 def write_columns(

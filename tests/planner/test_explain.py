@@ -42,11 +42,11 @@ GOLDENS = [
         """
         DELETE FROM events
           ENGINE
-            sql: SELECT "events"."host", "events"."at" FROM "__scan_0" AS "events" WHERE "at" = 5
+            sql: SELECT "events"."__row_address" FROM "__scan_0" AS "events" WHERE "at" = 5
             SCAN events (__scan_0)
               tablets: 4 of 48
               pushed: at = 5
-              columns: host, at
+              columns: at, row addresses
         """,
     ),
     (

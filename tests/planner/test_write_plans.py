@@ -1,12 +1,13 @@
 """INSERT, UPDATE and DELETE: which plan a statement becomes, and with which values."""
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.context import PlanContext, PlanSettings
 from pykudu_sql.planner.lexer import quote_string
 from pykudu_sql.planner.plan import (
     DeleteQuery,
@@ -18,6 +19,7 @@ from pykudu_sql.planner.plan import (
     Plan,
     Query,
     UpdateQuery,
+    scans_of,
 )
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.value import Parameter, bind_value
@@ -183,14 +185,14 @@ def test_a_key_comes_in_key_order(context: PlanContext) -> None:
     assert planned.outputs == (("value", 2),)
 
 
-def test_update_by_query_selects_key_and_new_values(context: PlanContext) -> None:
+def test_update_by_query_selects_where_rows_are_and_new_values(context: PlanContext) -> None:
     planned = plan(
         "update events set value = value * 2, day = '2026-01-01' where amount > 5", context
     )
     assert isinstance(planned, UpdateQuery)
     assert planned.column_ids == (2, 4)
     assert planned.query.sql == (
-        'SELECT "events"."host", "events"."at", "value" * 2, CAST(\'2026-01-01\' AS DATE) '
+        'SELECT "events"."__row_address", "value" * 2, CAST(\'2026-01-01\' AS DATE) '
         'FROM "__scan_0" AS "events" WHERE "amount" > 5'
     )
 
@@ -198,7 +200,50 @@ def test_update_by_query_selects_key_and_new_values(context: PlanContext) -> Non
 def test_update_from_takes_each_row_once(context: PlanContext) -> None:
     planned = plan("update t set a = u.id from u where u.t_id = t.id", context)
     assert isinstance(planned, UpdateQuery)
-    assert planned.query.sql.startswith('SELECT DISTINCT ON ("t"."id")')
+    assert planned.query.sql.startswith('SELECT DISTINCT ON ("t"."__row_address")')
+
+
+ADDRESSED = [
+    ("update t set a = a + 1", True),
+    ("update t set a = a + 1 where exists (select * from u where u.id = t.id)", True),
+    ("update t set a = (select count(*) from t)", True),
+    ("update x set x.a = y.id from t x join u y on x.id = y.t_id", True),
+    ("delete from t where a = 1", True),
+    ("delete from t using u where t.id = u.id", True),
+    ("truncate table t", True),
+    # A subquery that shows all of the target, and would show the addresses too.
+    ("update t set a = 1 where (select count(*) from (select t.*)) > 0", False),
+    # What the engine refuses, naming the first column.
+    ("update t set a = sum(b)", False),
+    ("update t set a = sum(b) over ()", True),
+    # Rows of something else under the target's name.
+    ("with t as (select 1 as id) update t set a = 5", False),
+    ("update t set a = 5 from (select * from t) t", False),
+    # Statements that need the keys.
+    ("update t set a = b returning id", False),
+    ("delete from t where a = 1 returning id", False),
+    ("insert into t (id, a) select id, t_id from u", False),
+]
+
+
+@pytest.mark.parametrize(("sql", "addressed"), ADDRESSED)
+def test_rows_are_known_by_their_places_where_nothing_shows_these(
+    context: PlanContext, sql: str, addressed: bool
+) -> None:
+    assert any(scan.addressed for scan in scans_of(plan(sql, context))) is addressed
+
+
+def test_rows_are_known_by_their_keys_while_row_errors_are_collected(context: PlanContext) -> None:
+    collecting = replace(context, settings=PlanSettings(collects_row_errors=True))
+    planned = plan("update t set a = a + 1", collecting)
+    assert isinstance(planned, UpdateQuery)
+    assert not planned.by_address
+    assert planned.query.sql.startswith('SELECT "t"."id", ')
+
+
+def test_a_star_over_the_target_elsewhere_shows_no_addresses(context: PlanContext) -> None:
+    planned = plan("update t set a = (select max(id) from (select * from t) v)", context)
+    assert [scan.addressed for scan in scans_of(planned)] == [True, False]
 
 
 def test_parameters_come_in_the_order_of_the_text(context: PlanContext) -> None:
