@@ -45,7 +45,8 @@ def array_of(values: Sequence[Any], column: ColumnSchema) -> pa.Array:
     """
     if _PLAIN[column.type.kind].issuperset(map(type, values)):
         try:
-            return coerce(pa.array(values, column.type.arrow), column.type, column.name)
+            own = pa.float64() if column.type.kind is Kind.FLOAT else column.type.arrow
+            return coerce(pa.array(values, own), column.type, column.name)
         except (pa.ArrowException, OverflowError, UnicodeError):
             # The slow way below finds the value at fault and says what is wrong with it.
             return _array_by_cells(values, column)

@@ -225,7 +225,29 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
         return _to_micros(array)
     if _is_text(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
         return _read_times(array)
+    if column_type.kind is Kind.FLOAT and pa.types.is_floating(array.type):
+        return _single(array)
+    if not _may_cast(array, column_type.kind):
+        raise pa.ArrowTypeError(f"{array.type} is no {column_type}")
     return _check_dates(array.cast(target), column_type)
+
+
+def _may_cast(array: pa.Array, kind: Kind) -> bool:
+    """Whether Arrow's cast is one that a single value would have: 19000 is no day, 2 not true."""
+    number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    if kind is Kind.BOOL and pa.types.is_integer(array.type):
+        return not pc.any(pc.invert(pc.is_in(array, pa.array([0, 1, None], array.type)))).as_py()
+    return not number or kind not in (Kind.BOOL, Kind.DATE)
+
+
+def _single(array: pa.Array) -> pa.Array:
+    """Doubles as FLOATs; none of them turns infinite."""
+    single = array.cast(pa.float32())
+    grown = pc.and_(pc.is_inf(single), pc.invert(pc.is_inf(array)))
+    if pc.any(grown).as_py():
+        value = array.filter(grown)[0].as_py()
+        raise ValueOutOfRangeError(f"value {value} is out of range for FLOAT")
+    return single
 
 
 def _check_dates(array: pa.Array, column_type: DataType) -> pa.Array:

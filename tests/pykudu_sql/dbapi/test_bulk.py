@@ -197,6 +197,17 @@ def test_append_is_refused_while_the_session_reads_the_past(connection: Connecti
     assert rows(connection) == before
 
 
+@pytest.mark.parametrize("values", [[1e39], np.array([1e39]), pa.array([1e39])])
+def test_a_number_beyond_float_does_not_become_infinite(
+    connection: Connection, values: object
+) -> None:
+    connection.execute("CREATE TABLE single (id INT PRIMARY KEY, f FLOAT)")
+    with pytest.raises(pykudu_sql.DataError, match="out of range for FLOAT"):
+        connection.append("single", {"id": [1], "f": values})
+    with pytest.raises(pykudu_sql.DataError, match="out of range for FLOAT"):
+        connection.execute("INSERT INTO single SELECT 1, 1e39")
+
+
 def test_append_to_a_table_that_is_not_there_suggests_a_near_name(connection: Connection) -> None:
     with pytest.raises(pykudu_sql.ProgrammingError, match="does not exist"):
         connection.append("tt", {"id": [1]})
