@@ -96,6 +96,32 @@ def test_append_refuses_rows_that_do_not_fit_unless_they_are_collected(db: Conne
     assert rows(db) == [(2, 2, "two")]
 
 
+def test_appended_values_that_do_not_fit_are_errors_of_their_rows(db: Connection) -> None:
+    collect(db)
+    data = {
+        "id": [3, "x", 5, 1, 6],
+        "n": pa.array([1, 2, 3, 4, 5]),
+        "note": ["a", "b", 7, "d", "e"],
+    }
+    assert db.append("t", data) == 3
+    assert [(e.position, e.key, e.status) for e in db.row_errors] == [
+        (1, "(id) = (x)", "InvalidArgument"),
+        (3, "(id) = (1)", "AlreadyPresent"),
+    ]
+    assert db.row_errors[0].message == "column 'id': cannot read 'x' as INT"
+    assert [(row[0], row[2]) for row in rows(db)][2:] == [(3, "a"), (5, "7"), (6, "e")]
+    mixed = pa.array([1 << 40, 9]).to_numpy().astype(object)
+    mixed[1] = "y"
+    assert db.append("t", {"id": mixed, "n": [0, 1]}) == 0
+    assert [e.position for e in db.row_errors] == [0, 1]
+
+
+def test_columns_of_different_lengths_are_refused_whatever_is_collected(db: Connection) -> None:
+    collect(db)
+    with pytest.raises(DataError, match=r"differ in length \(id: 2, n: 1\)"):
+        db.append("t", {"id": [3, 4], "n": [1]})
+
+
 def test_append_says_what_an_operation_cannot_take(db: Connection) -> None:
     with pytest.raises(ProgrammingError, match="no operation 'merge'"):
         db.append("t", {"id": [1]}, operation="merge")
