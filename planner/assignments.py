@@ -142,7 +142,9 @@ def assigned_value(
         cell = column.type.to_cell(found.value)
     except DataError as error:
         raise type(error)(
-            f"column '{column.name}': {error.message}", position=node_position(node, text)
+            f"column '{column.name}': {error.message}",
+            hint=error.hint,
+            position=node_position(node, text),
         ) from error
     if cell is None and not column.nullable:
         raise NotNullError(

@@ -52,5 +52,6 @@ def cell_of(expression: Expression, column: ColumnSchema, text: str, context: Pl
     except DataError as error:
         raise type(error)(
             f"column '{column.name}': {error.message}",
+            hint=error.hint,
             position=source_position(text, expression.start, len(expression.text)),
         ) from error

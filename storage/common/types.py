@@ -256,7 +256,10 @@ class DataType:
         except ValueOutOfRangeError:
             raise
         except (ValueError, TypeError, ArithmeticError, UnicodeError) as error:
-            raise InvalidValueError(f"cannot read {value!r:.80} as {self}") from error
+            shown = str(value) if isinstance(value, Decimal | dt.date | np.generic) else repr(value)
+            raise InvalidValueError(
+                f"cannot read {shown:.80} as {self}", hint=_READ_AS.get(self.kind)
+            ) from error
 
     def from_cell(self, cell: Cell) -> Any:
         """The Python value of a cell."""
@@ -285,6 +288,17 @@ def _in_range(value: int, column_type: DataType) -> int:
     if not low <= value <= high:
         raise ValueOutOfRangeError(f"value {value} is out of range for {column_type}")
     return value
+
+
+# How values are written that people often write otherwise.
+_READ_AS: Mapping[Kind, str] = MappingProxyType(
+    {
+        Kind.DATE: "a date is written '2026-01-31'",
+        Kind.UNIXTIME_MICROS: "a time is written '2026-01-31 12:00:00'",
+        Kind.BOOL: "write true or false",
+    }
+    | dict.fromkeys((Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64), "it takes whole numbers")
+)
 
 
 def _bool_cell(value: object, column_type: DataType) -> bool:
