@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from pykudu_sql.planner.constant import parameter_key
+from pykudu_sql.planner.long_list import turn_long_list
 from pykudu_sql.planner.sources import Source, stored_type
 from pykudu_sql.planner.value import ParameterKey
-from pykudu_sql.planner.zoned_text import is_timestamp, turn_literal
+from pykudu_sql.planner.zoned_text import in_utc, is_timestamp, turn_literal
 from pykudu_sql.storage.common.types import Kind
 
 _COMPARISONS = (
@@ -35,17 +36,21 @@ def turn_moments(tree: exp.Expr, owners: Mapping[int, Source]) -> frozenset[Para
             if isinstance(written, exp.Placeholder):
                 met.add(parameter_key(written))
             turn_literal(written)
+            turn_long_list(written, in_utc)
     return frozenset(met)
 
 
 def _meant_as_moments(node: exp.Expr, owners: Mapping[int, Source]) -> Iterator[exp.Expr]:
-    if isinstance(node, exp.Cast):
-        if is_timestamp(node.to):
-            yield _bare(node.this)
-    elif isinstance(node, _COMPARISONS):
+    if isinstance(node, exp.Cast) and is_timestamp(node.to):
+        yield _bare(node.this)
+        return
+    operands: list[exp.Expr] = []
+    if isinstance(node, _COMPARISONS):
         operands = [_bare(operand) for operand in node.iter_expressions()]
-        if any(_is_moment(operand, owners) for operand in operands):
-            yield from operands
+    elif isinstance(node, exp.Case) and node.this is not None:
+        operands = [_bare(node.this), *(_bare(branch.this) for branch in node.args["ifs"])]
+    if any(_is_moment(operand, owners) for operand in operands):
+        yield from operands
 
 
 def _is_moment(node: exp.Expr, owners: Mapping[int, Source]) -> bool:

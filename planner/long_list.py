@@ -7,8 +7,8 @@ what stands in its place, so places in errors stay true.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from sqlglot import exp
@@ -127,6 +127,13 @@ def place_long_lists(tree: exp.Expr, lists: Sequence[LongList]) -> None:
 def long_list(node: exp.Expr | None) -> LongList | None:
     """The list that a subquery stands for, None for any other node."""
     return node.meta.get(_META) if isinstance(node, exp.Subquery) else None
+
+
+def turn_long_list(node: exp.Expr, turn: Callable[[str], str]) -> None:
+    """Change the texts of the list that a subquery stands for; leave other nodes alone."""
+    values = long_list(node)
+    if values is not None and values.is_text:
+        node.meta[_META] = replace(values, values=tuple(turn(str(v)) for v in values.values))
 
 
 def name_long_lists(

@@ -37,6 +37,7 @@ def rows(connection: Connection, sql: str, parameters: Any = None) -> list[tuple
         "at <= {}",
         "at = CAST({} AS TIMESTAMP)",
         "at + INTERVAL 0 DAY = CAST({} AS TIMESTAMP)",
+        "CASE at WHEN {} THEN true END",
         "EXISTS (SELECT 1 FROM t AS u WHERE u.at = {} AND u.v = t.v)",
     ],
 )
@@ -52,6 +53,13 @@ def test_a_written_moment_is_found_by_the_text_it_was_written_with(
 def test_a_column_of_a_subquery_is_compared_alike(connection: Connection) -> None:
     inner = "(SELECT at AS x, v FROM t) AS q"
     assert rows(connection, f"SELECT v FROM {inner} WHERE x = '{MOMENT}'") == [(1,)]
+
+
+def test_long_lists_are_compared_alike(connection: Connection) -> None:
+    others = (f"'2001-01-01 00:{i // 60:02}:{i % 60:02}'" for i in range(1500))
+    listed = f"('{MOMENT}', {', '.join(others)})"
+    assert rows(connection, f"SELECT v FROM t WHERE at IN {listed}") == [(1,)]
+    assert rows(connection, f"SELECT v FROM t WHERE s IN {listed}") == [(1,)]
 
 
 def test_changes_hit_the_row_that_was_written(connection: Connection) -> None:
