@@ -5,8 +5,9 @@ line; what follows quotes the generated SQL or settings that users cannot reach.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pykudu_sql.storage.errors import (
     DatabaseError,
@@ -57,6 +58,25 @@ _BY_NAME = {
 _PREFIX = re.compile(r"^([A-Z][A-Za-z ]*) Error: ")
 _TOO_DEEP = re.compile(r"expression depth|too deep|stack", re.IGNORECASE)
 _GROUPING = re.compile(r"GROUP BY clause|aggregates?\b", re.IGNORECASE)
+_ADVICE = re.compile(
+    r"\.? (You might need to add|In order to select one, please add) explicit type casts\.$"
+)
+_CAST = "CAST what has another type: CAST(x AS INT), CAST(x AS STRING)"
+_HINTS: Mapping[str, str] = MappingProxyType(
+    {
+        "must appear in the GROUP BY clause": (
+            "add it to GROUP BY, or take any_value(), min() or max() of it"
+        ),
+        "WHERE clause cannot contain aggregates": "conditions on aggregates stand in HAVING",
+        "'+(TIMESTAMP, INTEGER": "write ts + INTERVAL 1 DAY",
+        "'-(TIMESTAMP, INTEGER": "write ts - INTERVAL 1 DAY",
+        "no function matches": _CAST,
+        "could not choose a best candidate": _CAST,
+        "when casting from source column": (
+            "text meets another type: compare with text, or TRY_CAST, which gives NULL"
+        ),
+    }
+)
 _SEVERAL_ROWS = "more than one row returned by a subquery"
 
 
@@ -76,9 +96,10 @@ def translate(error: Exception) -> Error:
     for name in _class_names(error):
         found = _BY_NAME.get(name)
         if found is not None and found.sqlstate == "42804" and _GROUPING.search(message):
-            return ProgrammingError(message, hint=_grouping_hint(message), sqlstate="42803")
+            return ProgrammingError(message, hint=_hint(message), sqlstate="42803")
         if found is not None:
-            return found.error(message, hint=found.hint, sqlstate=found.sqlstate)
+            hint = found.hint or _hint(message)
+            return found.error(message, hint=hint, sqlstate=found.sqlstate)
     if isinstance(error, TypeError | ValueError):
         return InterfaceError(f"a parameter cannot be passed on: {message}", sqlstate="07006")
     return DatabaseError(message)
@@ -93,17 +114,13 @@ def _class_names(error: Exception) -> Iterator[str]:
     yield from (kind.__name__ for kind in type(error).__mro__)
 
 
-def _grouping_hint(message: str) -> str | None:
-    if "must appear in the GROUP BY clause" in message:
-        return "add it to GROUP BY, or take any_value(), min() or max() of it"
-    if message.startswith("WHERE clause"):
-        return "conditions on aggregates stand in HAVING"
-    return None
+def _hint(message: str) -> str | None:
+    return next((hint for part, hint in _HINTS.items() if part in message), None)
 
 
 def _message(error: Exception) -> str:
     if "InterruptException" in _class_names(error):
         return "the statement was interrupted"
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    text = _PREFIX.sub("", lines[0])
+    text = _ADVICE.sub("", _PREFIX.sub("", lines[0])).replace("'~~(", "'LIKE(")
     return text[:1].lower() + text[1:] if text[:2].istitle() else text
