@@ -25,6 +25,7 @@ from pykudu_sql.storage.errors import (
     NotNullError,
     NotSupportedError,
     ProgrammingError,
+    UndefinedColumnError,
 )
 
 
@@ -45,19 +46,25 @@ class Assignment:
 
 
 def read_assignments(
-    nodes: Sequence[exp.Expr], table: TableInfo, kind: RowOpKind, text: str, context: PlanContext
+    nodes: Sequence[exp.Expr],
+    table: TableInfo,
+    alias: str,
+    kind: RowOpKind,
+    text: str,
+    context: PlanContext,
 ) -> list[Assignment]:
     """The assignments of a SET clause.
 
     Args:
         nodes: of the parser.
         table: to be written.
+        alias: its name in the statement.
         kind: UPDATE, or UPDATE_IGNORE, which may name immutable columns.
         text: the statement, for positions in errors.
         context: to compute constants with.
 
     Raises:
-        UndefinedColumnError: there is no such column.
+        UndefinedColumnError: there is no such column, or it is another table's.
         ProgrammingError: a column of the key is set, or one column twice.
         ImmutableColumnError: an immutable column is set.
         DataError, NotNullError: a known value does not fit.
@@ -66,6 +73,11 @@ def read_assignments(
     assignments: list[Assignment] = []
     for node in nodes:
         for target, value in _pairs(node, text):
+            if target.table and target.table.lower() != alias.lower():
+                raise UndefinedColumnError(
+                    f"SET changes columns of '{alias}', and '{target.table}' is another table",
+                    position=node_position(target, text),
+                )
             column = _assigned_column(target, table, kind, text)
             if any(column is other.column for other in assignments):
                 raise ProgrammingError(

@@ -126,7 +126,7 @@ def insert_or_update(
     assert update is not None
     _qualify(update, target)
     assignments = read_assignments(
-        update.expressions, target.table, RowOpKind.UPDATE, text, context
+        update.expressions, target.table, target.alias, RowOpKind.UPDATE, text, context
     )
     values = [(a.column.id, a.as_node()) for a in assignments]
     drafts = [

@@ -229,7 +229,9 @@ def _updates(merge: _Merge, then: exp.Update) -> list[Assignment]:
             for column in _from_source(merge)
             if column.id not in schema.key_ids and not column.immutable
         ]
-    return read_assignments(items, merge.table, RowOpKind.UPDATE, merge.text, merge.context)
+    return read_assignments(
+        items, merge.table, merge.alias, RowOpKind.UPDATE, merge.text, merge.context
+    )
 
 
 def _from_source(merge: _Merge) -> list[ColumnSchema]:

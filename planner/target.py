@@ -36,12 +36,20 @@ def mentioned_table(node: exp.Table, text: str, context: PlanContext) -> TableIn
 
     Raises:
         UndefinedTableError, ProgrammingError, ReadOnlyError: as for `target_table`.
-        NotSupportedError: the node names a moment of the past.
+        NotSupportedError: the node names a moment of the past, or a WITH query.
     """
     check_writable(context.settings.as_of)
     position = node_position(node, text)
     if node.args.get("version") is not None:
         raise NotSupportedError("the past cannot be written", position=position)
+    clause = node.root().args.get("with_")
+    hiding = (query.alias.lower() for query in clause.expressions) if clause else ()
+    if not node.db and node.name.lower() in hiding:
+        raise NotSupportedError(
+            f"a WITH query has the name of the table to be changed, '{node.name}'",
+            hint="give the WITH query another name",
+            position=position,
+        )
     name = f"{node.db}.{node.name}" if node.db else node.name
     check_not_system(name.lower(), position)
     try:

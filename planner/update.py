@@ -9,7 +9,7 @@ alone; DELETE IGNORE is DELETE.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -94,7 +94,8 @@ def plan_update(
     volatile = any(True for _ in current_nodes(tree))
     clause = tree.args.get("from_")
     rows = _rows(tree, tree.this, [clause.this] if clause else [], text, context)
-    assignments = read_assignments(tree.expressions, rows.table, kind, text, context)
+    alias = rows.target.alias_or_name
+    assignments = read_assignments(tree.expressions, rows.table, alias, kind, text, context)
     if tree.args.get("returning") is not None:
         set_ids = _set_anyway(assignments, kind)
         branch = BranchDraft(kind, [*rows.keys(), *set_ids])
@@ -267,11 +268,8 @@ def _rows(
     The table named first may be an alias of one in the FROM clause, as Impala writes it:
     `UPDATE a SET ... FROM t a JOIN u b ON ...`.
     """
-    target = named
-    mentioned = [node for other in others for node in other.find_all(exp.Table)]
-    same = [node for node in mentioned if node.alias_or_name.lower() == named.name.lower()]
-    if same and not named.alias:
-        target = same[0]
+    same = (node for node in _mentioned(others) if _is_meant(named, node, context))
+    target = next(same, named)
     sources = others if target is not named else [named, *others]
     first, joins = sources[0], [exp.Join(this=source) for source in sources[1:]]
     hoisted = list(first.args.get("joins") or [])
@@ -285,6 +283,33 @@ def _rows(
         found = exp.Not(this=exp.Is(this=rows.key_columns()[0], expression=exp.Null()))
         select.where(found, copy=False)
     return rows
+
+
+def _mentioned(sources: Sequence[exp.Expr]) -> Iterator[exp.Table]:
+    """The tables that a FROM clause names itself, not in a subquery."""
+    for source in sources:
+        for node in source.walk(prune=lambda node: isinstance(node, exp.Select | exp.SetOperation)):
+            if isinstance(node, exp.Table):
+                yield node
+
+
+def _is_meant(named: exp.Table, node: exp.Table, context: PlanContext) -> bool:
+    """Whether the name of the target means a table of the FROM clause.
+
+    A bare name means an alias there. It means a table without alias if that is the very table, or
+    if nothing else has the name: `DELETE FROM db.t USING u.t` is about two tables.
+    """
+    if named.alias or node.alias_or_name.lower() != named.name.lower():
+        return False
+    if node.alias:
+        return not named.db
+    meant, known = _full_name(named, context), context.catalog.tables
+    return _full_name(node, context) == meant or (not named.db and meant not in known)
+
+
+def _full_name(node: exp.Table, context: PlanContext) -> str:
+    name = f"{node.db}.{node.name}" if node.db else node.name
+    return context.catalog.full_name(name.lower())
 
 
 def _single_key(rows: _Rows, bound: BoundQuery, context: PlanContext) -> tuple[Value, ...] | None:

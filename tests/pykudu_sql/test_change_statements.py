@@ -23,7 +23,9 @@ STATEMENTS = (
     "UPDATE t SET v = t.v + u.v, s = u.s FROM u WHERE u.k = t.a + {n} RETURNING t.a, t.b, t.v",
     "UPDATE t SET s = coalesce(s, '') || 'x' WHERE a >= {n} RETURNING a, b, s, length(s) AS n",
     "UPDATE t SET v = (SELECT max(v) FROM t) + {n} WHERE b = 1",
+    "UPDATE t SET v = m.v + {n} FROM (SELECT a, max(v) AS v FROM t GROUP BY a) m WHERE m.a = t.a",
     "DELETE FROM t USING u WHERE u.k = t.a AND t.b = {n} RETURNING t.a, t.b",
+    "DELETE FROM t USING (SELECT k FROM u JOIN t ON t.a = u.k) q WHERE q.k = t.a + {n}",
     "DELETE FROM t WHERE v IN (SELECT v FROM u WHERE k < {n}) RETURNING *",
     "INSERT INTO t SELECT k, {n}, v, s FROM u ON CONFLICT DO NOTHING RETURNING a, v",
     "INSERT INTO t SELECT k, {n}, v, s FROM u ON CONFLICT (a, b) DO UPDATE SET v = excluded.v + t.v"
