@@ -203,6 +203,7 @@ class DatabaseReader:
         lease = Lease.take_if_possible(self._env, self._root)
         reaper = FileReaper(self._env, self._root, lambda: NOTHING_READ)
         lease_ends = weakref.finalize(reaper, _give_back, lease)
+        failure = ""
         for _ in range(_ATTEMPTS):
             manifest = ManifestTail.open(self._env, self._root)
             try:
@@ -214,9 +215,12 @@ class DatabaseReader:
                     living = [one for one in self._leases if one.alive]
                     self._leases = [*living, lease_ends]
                     return reading
-            except (CorruptionError, DiskError):
-                if not _has_changed(manifest):
+            except (CorruptionError, DiskError) as error:
+                # The writer gives back what it allocated of a log behind its end, and the manifest
+                # tells nothing of that. Damage fails in the same way again.
+                if not _has_changed(manifest) and error.message == failure:
                     raise
+                failure = error.message
             manifest.close()
         raise OperationalError(
             f"the process that writes '{self._root}' changes it too fast to be followed",

@@ -44,6 +44,7 @@ class ManifestTail:
             DiskError: refused by the file system.
         """
         current = read_current(env, root)
+        failure = ""
         while True:
             try:
                 return cls(env, root, current)
@@ -54,7 +55,11 @@ class ManifestTail:
                     current = latest
                     continue
                 if env.exists(manifest_path(root, current.manifest_number)):
-                    raise
+                    # Or given back what it allocated behind the end; damage fails alike again.
+                    if error.message == failure:
+                        raise
+                    failure = error.message
+                    continue
                 raise CorruptionError(
                     f"'{manifest_path(root, current.manifest_number)}' is missing, though CURRENT "
                     "names it as the live manifest",

@@ -3,6 +3,7 @@
 import gc
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,11 +17,12 @@ from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.errors import ReadOnlyError
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.env import Env, RandomAccessFile
 from pykudu_sql.storage.fs.lease import NOTHING_READ, Lease, oldest_lease
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.log.manifest import Manifest
+from pykudu_sql.storage.log.record_log import ALIGNMENT, FILE_HEADER_BYTES
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.delta_compaction import compact_redo
 from tests.storage.model import Key, Row, operations, read
@@ -224,6 +226,43 @@ def test_a_torn_record_at_the_end_of_the_log_is_passed_over_and_stays(tmp_path: 
     assert {row[1] for row in seen(reader).values()} == {1}
     reader.close()
     assert log.read_bytes() == cut
+
+
+class _Interrupted:
+    """A file beside which something happens before much of it is read for the first time."""
+
+    def __init__(self, file: RandomAccessFile, happens: Callable[[], None]) -> None:
+        self._file = file
+        self._happens = happens
+        self.path = file.path
+        self.size = file.size
+        self.close = file.close
+
+    def read(self, offset: int, length: int) -> bytes:
+        if length > FILE_HEADER_BYTES:
+            self._happens()
+        return self._file.read(offset, length)
+
+
+class _Trimmed(LocalEnv):
+    """Real files, and logs that lose the zeros behind their end just when they are read."""
+
+    def open_random(self, path: str) -> RandomAccessFile:
+        file = super().open_random(path)
+        if not path.endswith(".log"):
+            return file
+        written = len(Path(path).read_bytes().rstrip(b"\0"))
+        return _Interrupted(file, lambda: os.truncate(path, -(-written // ALIGNMENT) * ALIGNMENT))
+
+
+def test_logs_that_are_trimmed_while_they_are_read_are_no_damage(tmp_path: Path) -> None:
+    path = str(tmp_path / "db")
+    writer = open_writer(LocalEnv(), path)
+    upsert(writer, range(10), 7)
+    reader = Store(_Trimmed(), path, READING)
+    assert len(seen(reader)) == 10
+    reader.close()
+    writer.close()
 
 
 def test_a_reader_that_can_take_no_lease_reads_all_the_same(tmp_path: Path) -> None:
