@@ -16,6 +16,7 @@ from pykudu_sql.planner.long_list import write_long_lists
 from pykudu_sql.planner.plan import Query
 from pykudu_sql.planner.query import finish
 from pykudu_sql.storage.errors import NotSupportedError
+from pykudu_sql.storage.namespace import own_name
 
 _PLAIN = frozenset({"kind", "expressions", "from_", "where"})
 
@@ -39,7 +40,7 @@ def plan_condition(
         ProgrammingError, DataError: it is wrong.
     """
     names = ", ".join(quote_name(name) for name in columns)
-    source = quote_name(table)
+    source = f"{quote_name(table)} AS {quote_name(own_name(table))}"
     text = f"SELECT {names} FROM {source} WHERE ({condition}\n)"
     tree = parse(text)
     write_long_lists(tree)
