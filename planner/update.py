@@ -213,13 +213,10 @@ def _has_addresses(rows: _Rows, values: Sequence[exp.Expr], context: PlanContext
     """Whether the query can say where its rows are, and whether that is enough to know of them."""
     select, target = rows.select, rows.target
     items = [select.args["from_"], *(select.args.get("joins") or ())]
-    clause = select.args.get("with_")
-    shadows = [cte.alias.lower() for cte in clause.expressions] if clause else []
     return (
         not context.settings.collects_row_errors
         and ROW_ADDRESS.name not in rows.table.schema.by_name
         and any(item.this is target for item in items)
-        and target.name.lower() not in shadows
         and not any(_shows_whole_rows(node, target) for node in (select, *values))
         # The engine refuses them, and says so of the first column.
         and not any(map(gathers_rows, values))

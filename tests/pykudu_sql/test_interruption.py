@@ -13,8 +13,6 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.executor.cancellation import Cancellation
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.row_operation import RowOperations
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import InvalidValueError, QueryCancelledError
 from pykudu_sql.storage.transaction import Transaction
@@ -149,7 +147,6 @@ def test_a_statement_asked_to_stop_while_it_writes_changes_nothing(
     connection: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch, in_transaction: bool
 ) -> None:
     cancellation = connection._session._state.cancellation
-    write = Transaction.write
 
     def stopped() -> bool:
         try:
@@ -158,19 +155,21 @@ def test_a_statement_asked_to_stop_while_it_writes_changes_nothing(
             return True
         return False
 
-    def write_and_be_interrupted(
-        transaction: Transaction, table: TableInfo, operations: RowOperations
-    ) -> int:
-        changed = write(transaction, table, operations)
-        connection.interrupt()
-        _wait_for(stopped)
-        return changed
+    def interrupted_behind(write: Callable[..., int]) -> Callable[..., int]:
+        def write_and_be_interrupted(*given: object) -> int:
+            changed = write(*given)
+            connection.interrupt()
+            _wait_for(stopped)
+            return changed
+
+        return write_and_be_interrupted
 
     if in_transaction:
         connection.execute("begin")
         connection.execute("update t set a = 7 where id = 0")
     with monkeypatch.context() as patched:
-        patched.setattr(Transaction, "write", write_and_be_interrupted)
+        for method in (Transaction.write, Transaction.write_at):
+            patched.setattr(Transaction, method.__name__, interrupted_behind(method))
         for sql in ("update t set a = 5 where a > 1", "insert into t select id + 50000, 1 from t"):
             with pytest.raises(QueryCancelledError, match="interrupted"):
                 connection.execute(sql)
