@@ -225,14 +225,10 @@ class Connection:
         return self._session.database.store.tell()
 
     def close(self) -> None:
-        """Roll back what is open and give the database back.
-
-        Raises:
-            InterfaceError: it is closed already.
-        """
-        session = self._session
-        self._open = None
-        session.close()
+        """Roll back what is open and give the database back. Closing twice is allowed."""
+        session, self._open = self._open, None
+        if session is not None:
+            session.close()
 
     def __enter__(self) -> Self:
         return self

@@ -9,7 +9,9 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -31,6 +33,18 @@ DEFAULTS: Final[Mapping[str, str]] = MappingProxyType(
         "spark.sql.catalogImplementation": "in-memory",
     }
 )
+
+_LOG_CONF: Final = """
+rootLogger.level = error
+rootLogger.appenderRef.console.ref = console
+logger.shell.name = org.apache.spark.api.python.PythonGatewayServer
+logger.shell.level = error
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex
+"""
 
 
 def start_session(
@@ -55,10 +69,23 @@ def start_session(
     os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
     # Spark would start the `python3` of PATH, which need not have this package.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # Printed at each start, it says nothing about what is read and written here.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     builder = SparkSession.builder.master(master).appName(app_name)
-    chosen = {**DEFAULTS, "spark.sql.warehouse.dir": f"{folder}/warehouse", **conf}
+    own = {
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_log_conf(folder)}",
+    }
+    chosen = {**DEFAULTS, **own, **conf}
     for name, value in chosen.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel(os.environ.get("PYKUDU_SPARK_LOG", "ERROR"))
     return session
+
+
+def _log_conf(folder: str) -> str:
+    """Where Spark finds how to log from its first line on; its own profile begins with warnings."""
+    path = Path(folder, "log4j2.properties")
+    path.write_text(_LOG_CONF)
+    return path.as_uri()
