@@ -94,6 +94,12 @@ class _OpenDatabases:
         """See `open_database`."""
         if path == MEMORY:
             return Database(path, settings).acquire()
+        if "\0" in path:
+            raise OperationalError(
+                f"cannot open {path!r}: no path has a NUL in it",
+                hint="correct the path",
+                sqlstate="58P01",
+            )
         real = os.path.realpath(path)
         with self.lock:
             known = self._by_path.get(real)

@@ -134,6 +134,11 @@ class Session:
             return append(self._state, table, data, operation)
 
     @property
+    def catalog(self) -> Catalog:
+        """The newest catalog, names resolved in the session's database."""
+        return self._state.catalog
+
+    @property
     def row_errors(self) -> tuple[RowError, ...]:
         """Rows that the last writing statement left out."""
         return self._state.row_errors

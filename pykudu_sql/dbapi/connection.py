@@ -212,12 +212,15 @@ class Connection:
     def list_columns(self, table: str) -> list[str]:
         """Names of a table's columns, in order.
 
+        Args:
+            table: a bare name means the database that USE has set.
+
         Raises:
             UndefinedTableError: no such table.
         """
         from pykudu_sql.storage.system_catalog import readable_table
 
-        schema = readable_table(self._session.database.store.catalog, table).schema
+        schema = readable_table(self._session.catalog, table).schema
         return [column.name for column in schema.visible_columns]
 
     def snapshot_timestamp(self) -> int:

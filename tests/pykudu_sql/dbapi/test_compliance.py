@@ -299,3 +299,18 @@ def test_wide_sums_are_integers(cursor: Cursor) -> None:
     (total,) = cursor.execute("SELECT sum(a) FROM n").fetchone() or (None,)
     assert total == (1 << 64) - 3
     assert type(total) is int
+
+
+def test_columns_are_listed_of_the_table_that_the_session_means() -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (a INT PRIMARY KEY)")
+        connection.execute("CREATE DATABASE d")
+        connection.execute("USE d")
+        connection.execute("CREATE TABLE t (b INT PRIMARY KEY)")
+        assert connection.list_columns("t") == ["b"]
+        assert connection.list_columns("default.t") == ["a"]
+
+
+def test_a_path_with_a_nul_is_refused_as_any_other_that_cannot_be() -> None:
+    with pytest.raises(pykudu_sql.OperationalError, match="NUL"):
+        pykudu_sql.connect("a\0b")
