@@ -5,10 +5,12 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parents[2]
 _WORKER = b"pyspark.daemon"
@@ -17,13 +19,14 @@ _WORKER = b"pyspark.daemon"
 class Victim:
     """A process of `victim`, with the JVM and the workers that it started."""
 
-    def __init__(self, *arguments: str) -> None:
-        """Start it in a session of its own."""
+    def __init__(self, arguments: Sequence[str], complaints: TextIO) -> None:
+        """Start it in a session of its own, its errors going to a file."""
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+        self._complaints = complaints
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.spark.victim", *arguments],
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=complaints,
             cwd=ROOT,
             env=environment,
             text=True,
@@ -41,7 +44,8 @@ class Victim:
             word, _, number = line.partition(" ")
             if word in ("begin", "done"):
                 return word, int(number)
-        raise RuntimeError("the driver ended before it was killed")
+        self._complaints.seek(0)
+        raise RuntimeError(f"the driver ended by itself: {self._complaints.read()[-3000:]}")
 
     def kill_worker(self, rng: random.Random) -> bool:
         """Kill one process that does tasks; False if there was none."""
@@ -90,8 +94,9 @@ class Victim:
 @contextmanager
 def victim(*arguments: str) -> Iterator[Victim]:
     """A driver that is gone at the end in any case."""
-    started = Victim(*arguments)
-    try:
-        yield started
-    finally:
-        started.kill()
+    with tempfile.TemporaryFile("w+") as complaints:
+        started = Victim(arguments, complaints)
+        try:
+            yield started
+        finally:
+            started.kill()

@@ -19,6 +19,7 @@ of a script is a script, which lets hypothesis shorten it. The steps:
     threads BATCHES             batches of UPSERTs on distinct keys, each on a thread of its own
 """
 
+import gc
 import shutil
 import threading
 from collections.abc import Sequence
@@ -386,6 +387,7 @@ class ScriptRunner:
         self._open_transactions = {}
         self._readers = {}
         self.store.maintenance.pause()
+        gc.collect()  # files nobody reads any more go now, not while they are copied
         before = self._folder / f"db{self._generation}"
         self._generation += 1
         shutil.copytree(before, self._folder / f"db{self._generation}")
