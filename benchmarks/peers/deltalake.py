@@ -20,6 +20,7 @@ class DeltalakePeer:
 
     def __init__(self, folder: Path, *, durable: bool) -> None:
         self._folder = folder
+        self._versions: dict[str, deltalake.DeltaTable] = {}
         self._engine = deltalake.QueryBuilder()
         for path in folder.iterdir():
             self._register(path.name)
@@ -44,9 +45,12 @@ class DeltalakePeer:
         self._register(table.name)
 
     def _register(self, table: str) -> None:
-        """Let queries see the newest version of a table, the one there is in a database."""
-        version = deltalake.DeltaTable(str(self._folder / table))
-        self._engine = deltalake.QueryBuilder().register(table, version)
+        """Let queries see the newest version of a table."""
+        self._versions[table] = deltalake.DeltaTable(str(self._folder / table))
+        engine = deltalake.QueryBuilder()
+        for name, version in self._versions.items():
+            engine = engine.register(name, version)
+        self._engine = engine
 
     def query(self, sql: str) -> pa.Table:
         """See Peer."""
