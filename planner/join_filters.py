@@ -28,6 +28,10 @@ from pykudu_sql.planner.query_plans import JoinFilter
 from pykudu_sql.planner.sources import Frame, TableReference
 from pykudu_sql.storage.common.schema import ColumnSchema
 
+# The table that tells, by identity, its column, and the one that is told of.
+Tellers = frozenset[tuple[int, int, int]]
+NOBODY: Tellers = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class _End:
@@ -68,6 +72,23 @@ def equalities(bound: BoundQuery) -> tuple[Equality, ...]:
                 found[_equality(source, target)] = None
         found.update(dict.fromkeys(_from_joins(frame, bound)))
     return tuple(found)
+
+
+def told_by_others(found: tuple[Equality, ...], bound: BoundQuery) -> Mapping[int, Tellers]:
+    """What mentions of other tables may tell each mention, by its identity.
+
+    Args:
+        found: of `equalities`.
+        bound: the query.
+    """
+    tables = {id(reference): reference.table for reference in bound.references}
+    told: dict[int, Tellers] = {}
+    for equality in found:
+        (source, source_id), (target, target_id) = equality.source, equality.target
+        if tables[source] is not tables[target]:
+            teller = (id(tables[source]), source_id, target_id)
+            told[target] = told.get(target, NOBODY) | {teller}
+    return told
 
 
 def join_filters(

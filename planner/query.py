@@ -15,7 +15,13 @@ from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse, to_sql
 from pykudu_sql.planner.few_rows import RowLimit, row_limit, summaries
-from pykudu_sql.planner.join_filters import equalities, join_filters
+from pykudu_sql.planner.join_filters import (
+    NOBODY,
+    Tellers,
+    equalities,
+    join_filters,
+    told_by_others,
+)
 from pykudu_sql.planner.key_access import key_lookup
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.long_list import name_long_lists
@@ -85,8 +91,9 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
         _hide_counters(star, covered)
     limit, summary = row_limit(tree, bound), summaries(tree, bound)
     scans = _Scans(limit, taken)
+    tellers = told_by_others(joined, bound)
     for reference in bound.references:
-        scans.put(reference, predicates.get(id(reference)))
+        scans.put(reference, predicates.get(id(reference)), tellers.get(id(reference), NOBODY))
     for column in tree.find_all(exp.Column):
         column.set("db", None)
     lists = name_long_lists(tree, bound.owners, f"{SCAN_PREFIX}list_{taken}_")
@@ -125,8 +132,9 @@ def _hide_counters(star: exp.Star, covered: Sequence[TableReference]) -> None:
 class _Scans:
     """Names a query's scans; mentions that read the same rows share one.
 
-    Two mentions read the same rows when table, moment and predicate are equal. Their columns are
-    put together, unless a `*` shows what the scan has.
+    Two mentions read the same rows when table, moment and predicate are equal, and the same other
+    tables may narrow them by a join. Their columns are put together, unless a `*` shows what the
+    scan has.
 
     Attributes:
         names: the scan of each mention, by the mention's identity.
@@ -138,11 +146,14 @@ class _Scans:
         self._order = ScanOrder.NONE if limit is None else limit.order
         self._scans: list[Scan] = []
         self._starred: list[bool] = []
+        self._tellers: list[Tellers] = []
         self.names: dict[int, str] = {}
 
-    def put(self, reference: TableReference, predicate: PredicateTemplate | None) -> None:
+    def put(
+        self, reference: TableReference, predicate: PredicateTemplate | None, tellers: Tellers
+    ) -> None:
         """Replace a mention of a table by its scan."""
-        name = self.names[id(reference)] = self._name(reference, predicate)
+        name = self.names[id(reference)] = self._name(reference, predicate, tellers)
         node = reference.node
         if node.args.get("alias") is None:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(reference.alias)))
@@ -154,7 +165,9 @@ class _Scans:
         """The scans, in the order of their names."""
         return tuple(self._scans)
 
-    def _name(self, reference: TableReference, predicate: PredicateTemplate | None) -> str:
+    def _name(
+        self, reference: TableReference, predicate: PredicateTemplate | None, tellers: Tellers
+    ) -> str:
         schema, addressed = reference.table.schema, reference.addressed
         least = () if addressed else (_narrowest(schema),)
         own = _in_order(schema, reference.used or least)
@@ -164,6 +177,8 @@ class _Scans:
         for i, made in enumerate(self._scans):
             same_table = made.table is reference.table
             if not same_table or replace(made, name="", column_ids=(), addressed=False) != rows:
+                continue
+            if self._tellers[i] != tellers:
                 continue
             same_columns = made.column_ids == own and made.addressed == addressed
             if not same_columns and (reference.starred or self._starred[i]):
@@ -176,6 +191,7 @@ class _Scans:
         name = f"{SCAN_PREFIX}{self._taken + len(self._scans)}"
         self._scans.append(replace(rows, name=name, column_ids=own, addressed=addressed))
         self._starred.append(reference.starred)
+        self._tellers.append(tellers)
         return name
 
 

@@ -63,11 +63,13 @@ class _Pending:
         scan: it.
         predicate: what it has to meet, with what other scans told.
         rows: it has to look at, about.
+        all_rows: it had to look at before other scans told anything.
     """
 
     scan: Scan
     predicate: Predicate | None
-    rows: int
+    rows: int = 0
+    all_rows: int = 0
 
 
 def relations_of(
@@ -91,12 +93,12 @@ def relations_of(
         Error: see `relation_of`.
     """
     pending = {
-        scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters), 0)
+        scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters))
         for scan in query.scans
     }
     if query.join_filters:
         for waiting in pending.values():
-            waiting.rows = _rows_to_read(state, waiting, transaction)
+            waiting.rows = waiting.all_rows = _rows_to_read(state, waiting, transaction)
     relations: dict[str, Relation] = dict(query.lists)
     while pending:
         state.checkpoint()
@@ -158,7 +160,7 @@ def _values(
     """The values to tell on; None if they are too many or would change too little."""
     if target.rows < _LEAST_ROWS:
         return None
-    selective = rows.num_rows * _KEPT_SHARE <= told_by.rows
+    selective = rows.num_rows * _KEPT_SHARE <= told_by.all_rows
     schema = target.scan.table.schema
     leads = schema.key_ids[0] == join.target_id
     if not selective and not (leads and rows.num_rows * _LOOKUP_SHARE <= target.rows):

@@ -86,7 +86,8 @@ def test_the_inner_side_of_a_join_is_looked_up_by_few_keys(
         "SELECT count(*) FROM big WHERE big.id NOT IN (SELECT big_id FROM few WHERE k < 3)",
         "SELECT count(*) FROM big, few WHERE big.id = big_id OR k = 1",
         "SELECT count(*) FROM big WHERE NOT (big.id IN (SELECT big_id FROM few WHERE k < 3))",
-        "SELECT count(*) FROM few, big a, big WHERE big_id = big.id AND a.id = k",
+        "SELECT count(*) FROM few f, few g, big a, big "
+        "WHERE f.big_id = big.id AND f.k = 1 AND g.big_id = a.id",
     ],
 )
 def test_a_side_that_must_be_kept_is_read_whole(connection: Connection, sql: str) -> None:
@@ -108,3 +109,30 @@ def test_what_a_filtered_table_says_goes_through_a_chain_of_joins(connection: Co
 def test_keys_that_the_other_column_cannot_hold_meet_no_row(connection: Connection) -> None:
     sql = "SELECT f.k, g.k FROM few f JOIN few g ON g.k = f.big_id ORDER BY 1"
     assert connection.execute(sql).fetchall() == [(1, 5), (5, 5)]
+
+
+def test_a_mention_that_nothing_narrows_leaves_another_its_own_scan(
+    connection: Connection,
+) -> None:
+    sql = (
+        "SELECT count(*) FROM few, big AS a WHERE few.big_id = a.id AND few.k < 3 "
+        "AND NOT EXISTS (SELECT id, other FROM big AS b WHERE b.other = a.other AND b.id < a.id)"
+    )
+    ((text,),) = connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchall()
+    rows = sorted(s["rows"] for s in json.loads(text)["scans"] if s["table"] == "big")
+    assert rows[0] <= 2 < rows[1]
+    unaided = sql.replace("few.big_id = a.id", "few.big_id = a.id + 0")
+    assert connection.execute(sql).fetchall() == connection.execute(unaided).fetchall()
+
+
+def test_a_narrowed_scan_tells_the_next_by_its_share_of_the_table(connection: Connection) -> None:
+    for name, count in (("first", 50), ("middle", 5000)):
+        connection.execute(f"CREATE TABLE {name} (m BIGINT PRIMARY KEY, w STRING)")
+        words = [f"w{n % 50}" for n in range(count)]
+        connection.append(name, pa.table({"m": range(count), "w": words}))
+    found = scans(
+        connection,
+        "SELECT count(*) FROM first, middle, big "
+        "WHERE first.w = middle.w AND first.m = 7 AND middle.m = big.other",
+    )
+    assert found["big"]["rows"] < ROWS

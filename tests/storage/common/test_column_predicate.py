@@ -76,6 +76,21 @@ def test_evaluate_is_the_plain_reading(case: Case) -> None:
         assert evaluate(predicate, sliced, dict(enumerate(types))).tolist() == expected[1:]
 
 
+@pytest.mark.parametrize("kind", [Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64])
+@given(st.data())
+def test_many_integers_are_looked_up_as_one_by_one(kind: Kind, data: st.DataObject) -> None:
+    column_type = DataType(kind)
+    assert column_type.integer_range is not None
+    least, greatest = column_type.integer_range
+    low = data.draw(st.sampled_from([least, -20, greatest - 40]))
+    near = st.integers(low, low + 40) | st.sampled_from([least, greatest])
+    rows = data.draw(st.lists(near, max_size=30)) * 10
+    members = tuple(sorted(data.draw(st.sets(near, min_size=2, max_size=6))))
+    columns = {0: pa.array(rows, column_type.arrow)}
+    mask = evaluate(InList(0, members), columns, {0: column_type})
+    assert mask.tolist() == [row in members for row in rows]
+
+
 @given(cases())
 def test_a_simplified_predicate_holds_for_the_same_rows(case: Case) -> None:
     types, rows, predicate = case
