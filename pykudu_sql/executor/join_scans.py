@@ -34,6 +34,7 @@ from pykudu_sql.storage.system_catalog import is_system
 from pykudu_sql.storage.transaction import Transaction
 
 MAX_VALUES = 4096
+_SAMPLE_ROWS = 2 * MAX_VALUES + 1
 _KEPT_SHARE = 8
 _LOOKUP_SHARE = 64
 _LEAST_ROWS = 1024
@@ -166,7 +167,11 @@ def _values(
     if not selective and not (leads and rows.num_rows * _LOOKUP_SHARE <= target.rows):
         return None
     name = told_by.scan.table.schema.by_id[join.source_id].name
-    distinct = pc.unique(_plain(rows.column(name))).drop_null()
+    column = _plain(rows.column(name))
+    # Where the first rows are too many values already, the others need not be looked at.
+    if len(column) > _SAMPLE_ROWS and len(pc.unique(column.slice(0, _SAMPLE_ROWS))) > MAX_VALUES:
+        return None
+    distinct = pc.unique(column).drop_null()
     if len(distinct) > MAX_VALUES or len(distinct) * _KEPT_SHARE > target.rows:
         return None
     return _cells(schema.by_id[join.target_id], distinct)
