@@ -79,12 +79,17 @@ class DiskRowSet:
     def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:
         """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
         tracker = self.tracker
-        if own is not None or bound <= tracker.newest:
-            return tracker.view(bound, own, self._file_view(bound))
+        # Taken before the newest change is looked at: one that arrives in between must not be
+        # counted in the state of a view that leaves it out.
         state = (tracker, *(store.version for store in tracker.stores))
+        newest = tracker.newest
+        if own is not None or bound <= newest:
+            return tracker.view(bound, own, self._file_view(bound))
         settled = self._settled
         if settled is None or settled[0] != state:
-            settled = (state, tracker.view(bound, None, self._file_view(bound)))
+            # Its stores are looked at later. A bound that no commit has reached, as of writes that
+            # are done over at commit, would let changes in that others must not see yet.
+            settled = (state, tracker.view(newest + 1, None, self._file_view(newest + 1)))
             self._settled = settled
         return settled[1]
 
