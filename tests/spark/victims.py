@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TextIO
 
 ROOT = Path(__file__).resolve().parents[2]
-_WORKER = b"pyspark.daemon"
+# Daemons of other modules fork the workers that plan and commit, without which no query ends.
+_WORKER = b"pyspark.worker"
 
 
 class Victim:
@@ -87,7 +88,7 @@ class Victim:
         with suppress(OSError):
             parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
             lines = [Path(f"/proc/{one}/cmdline").read_bytes() for one in (pid, parent)]
-            return all(_WORKER in line for line in lines)
+            return all(_WORKER in line.split(b"\0") for line in lines)
         return False
 
 
