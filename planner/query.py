@@ -6,7 +6,7 @@ dialect over the scans' names.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -129,6 +129,15 @@ def _hide_counters(star: exp.Star, covered: Sequence[TableReference]) -> None:
             star.append("except_", exp.column(hidden.name, table=reference.alias))
 
 
+@dataclass(frozen=True, slots=True)
+class _MadeScan:
+    """A scan with what decides who may share it: a `*` over it, and the tables that narrow it."""
+
+    scan: Scan
+    starred: bool
+    tellers: Tellers
+
+
 class _Scans:
     """Names a query's scans; mentions that read the same rows share one.
 
@@ -144,9 +153,7 @@ class _Scans:
         self._taken = taken
         self._limit = None if limit is None else limit.rows
         self._order = ScanOrder.NONE if limit is None else limit.order
-        self._scans: list[Scan] = []
-        self._starred: list[bool] = []
-        self._tellers: list[Tellers] = []
+        self._made: list[_MadeScan] = []
         self.names: dict[int, str] = {}
 
     def put(
@@ -163,7 +170,7 @@ class _Scans:
 
     def made(self) -> tuple[Scan, ...]:
         """The scans, in the order of their names."""
-        return tuple(self._scans)
+        return tuple(made.scan for made in self._made)
 
     def _name(
         self, reference: TableReference, predicate: PredicateTemplate | None, tellers: Tellers
@@ -174,24 +181,23 @@ class _Scans:
         rows = Scan("", reference.table, (), predicate, self._limit, reference.bound, self._order)
         if reference.history is not None:
             rows = replace(rows, limit=None, order=ScanOrder.NONE, history=reference.history)
-        for i, made in enumerate(self._scans):
-            same_table = made.table is reference.table
-            if not same_table or replace(made, name="", column_ids=(), addressed=False) != rows:
+        for i, made in enumerate(self._made):
+            scan = made.scan
+            if scan.table is not reference.table or made.tellers != tellers:
                 continue
-            if self._tellers[i] != tellers:
+            if replace(scan, name="", column_ids=(), addressed=False) != rows:
                 continue
-            same_columns = made.column_ids == own and made.addressed == addressed
-            if not same_columns and (reference.starred or self._starred[i]):
+            same_columns = scan.column_ids == own and scan.addressed == addressed
+            starred = made.starred or reference.starred
+            if starred and not same_columns:
                 continue
-            together = _in_order(schema, {*own, *made.column_ids})
-            either = made.addressed or addressed
-            self._scans[i] = replace(made, column_ids=together, addressed=either)
-            self._starred[i] |= reference.starred
-            return made.name
-        name = f"{SCAN_PREFIX}{self._taken + len(self._scans)}"
-        self._scans.append(replace(rows, name=name, column_ids=own, addressed=addressed))
-        self._starred.append(reference.starred)
-        self._tellers.append(tellers)
+            together = _in_order(schema, {*own, *scan.column_ids})
+            shared = replace(scan, column_ids=together, addressed=scan.addressed or addressed)
+            self._made[i] = _MadeScan(shared, starred, tellers)
+            return scan.name
+        name = f"{SCAN_PREFIX}{self._taken + len(self._made)}"
+        scan = replace(rows, name=name, column_ids=own, addressed=addressed)
+        self._made.append(_MadeScan(scan, reference.starred, tellers))
         return name
 
 

@@ -192,17 +192,25 @@ class TableResult:
         return self._batch[start - self._batch_start : stop - self._batch_start]
 
     def _rows(self, start: int, stop: int) -> list[Row]:
-        part = self._table.slice(start, stop - start)
-        columns = [
-            python_values(column, sql_type)
-            for column, sql_type in zip(part.columns, self.types, strict=True)
-        ]
-        return list(zip(*columns, strict=True))
+        return python_rows(self._table.slice(start, stop - start), self.types)
 
     def read_table(self) -> pa.Table:
         """See Result."""
         start, self.position = self.position, self.length
         return self._table.slice(start)
+
+
+def python_rows(table: pa.Table, types: Sequence[str]) -> list[Row]:
+    """A table whose columns have these SQL types as Python values.
+
+    Raises:
+        ValueOutOfRangeError: a time outside the years 1 to 9999.
+    """
+    columns = [
+        python_values(column, sql_type)
+        for column, sql_type in zip(table.columns, types, strict=True)
+    ]
+    return list(zip(*columns, strict=True))
 
 
 def python_values(column: pa.ChunkedArray, sql_type: str) -> list[Any]:

@@ -66,14 +66,13 @@ class Session:
         self._transactions = TransactionScope(
             database.store.begin, cancellation.check, durable=durable, autocommit=autocommit
         )
-        self._lock = threading.RLock()
         self._state = SessionState(
             database.store,
             self._engine,
             self._transactions,
             database.settings,
             settings,
-            self._lock,
+            threading.RLock(),
             cancellation,
             in_memory=database.path == MEMORY,
         )
@@ -205,7 +204,7 @@ class Session:
 
     def set_autocommit(self, value: bool) -> None:
         """Change it; switching it on commits an open transaction."""
-        with self._lock:
+        with self._state.lock:
             self._check_open()
             self._transactions.set_autocommit(value)
 
@@ -220,7 +219,7 @@ class Session:
         Raises:
             SerializationError: another session changed the same rows first; it is rolled back.
         """
-        with self._lock:
+        with self._state.lock:
             self._check_open()
             self._transactions.commit()
 
@@ -231,14 +230,14 @@ class Session:
             OperationalError: the open transaction has changed rows.
             CorruptionError, DiskError: the database cannot be read.
         """
-        with self._lock:
+        with self._state.lock:
             self._check_open()
             self._transactions.end_reading()
             self._store.refresh()
 
     def rollback(self) -> None:
         """Forget the open transaction, if there is one."""
-        with self._lock:
+        with self._state.lock:
             self._check_open()
             self._transactions.rollback()
 
@@ -251,7 +250,7 @@ class Session:
 
     def close(self) -> None:
         """Roll back, and give the database back. Closing twice is allowed."""
-        with self._lock:
+        with self._state.lock:
             if self._closed:
                 return
             self._closed = True

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pykudu_sql.dbapi.types import SqlType
 from pykudu_sql.engine.query_engine import EngineStream
-from pykudu_sql.result import Row, python_values
+from pykudu_sql.result import Row, python_rows
 from pykudu_sql.storage.errors import NotSupportedError
 
 
@@ -103,7 +103,9 @@ class StreamResult:
     def _advance(self) -> bool:
         """Go on to the next batch; False at the end."""
         self._batch, self._given = self._take(), 0
-        self._rows = [] if self._batch is None else self._python_rows(self._batch)
+        self._rows = []
+        if self._batch is not None:
+            self._rows = python_rows(pa.Table.from_batches([self._batch]), self.types)
         return self._batch is not None
 
     def read_table(self) -> pa.Table:
@@ -125,11 +127,3 @@ class StreamResult:
             with self._running():
                 self._next = self._stream.read()
         return batch
-
-    def _python_rows(self, batch: pa.RecordBatch) -> list[Row]:
-        table = pa.Table.from_batches([batch])
-        columns = [
-            python_values(column, sql_type)
-            for column, sql_type in zip(table.columns, self.types, strict=True)
-        ]
-        return list(zip(*columns, strict=True))

@@ -4,7 +4,6 @@ from concurrent.futures import wait
 
 from pykudu_sql.storage.bulk_writer import TabletShare, share_out, write_rowset
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.row_operation import RowOperations
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
@@ -16,7 +15,6 @@ def write_bulk(
     host: TransactionHost,
     writes: WriteSet,
     table: TableInfo,
-    encoder: KeyEncoder,
     operations: RowOperations,
 ) -> int:
     """Stage the rows of a large INSERT as rowsets.
@@ -25,7 +23,6 @@ def write_bulk(
         host: of the transaction.
         writes: of the transaction.
         table: to be written.
-        encoder: of its key.
         operations: complete.
 
     Returns:
@@ -36,7 +33,7 @@ def write_bulk(
         DiskError: the disk refused; the transaction must be rolled back.
     """
     pool = host.pool
-    shares = share_out(pool, table, encoder, operations)
+    shares = share_out(pool, table, operations)
     pending = [writes.on(table, host.tablets[table.tablets[share.tablet].id]) for share in shares]
 
     def check(target: PendingWrites, share: TabletShare) -> None:

@@ -24,7 +24,6 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import coerce_chunks, combine
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.row_operation import RowOperations
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Encoding
@@ -121,15 +120,12 @@ class TabletShare:
             yield TabletShare(self.tablet, self.keys.slice(start, stop), self.places[start:stop])
 
 
-def share_out(
-    pool: Executor, table: TableInfo, encoder: KeyEncoder, operations: RowOperations
-) -> Sequence[TabletShare]:
+def share_out(pool: Executor, table: TableInfo, operations: RowOperations) -> Sequence[TabletShare]:
     """The rows of an INSERT by tablet, in the tablets' order.
 
     Args:
         pool: threads.
         table: to be written.
-        encoder: of its key.
         operations: complete; at least one row.
 
     Raises:
@@ -138,6 +134,7 @@ def share_out(
         ValueTooLargeError: a key is over its limit.
     """
     key_columns = {i: operations.columns[i] for i in table.schema.key_ids}
+    encoder = table.key_encoder
 
     def share_block(start: int) -> list[TabletShare]:
         block = {i: values.slice(start, _BLOCK_ROWS) for i, values in key_columns.items()}

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pykudu_sql.storage.auto_increment import AutoIncrement, negative_number
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.key_encoder import MAX_ENCODED_KEY_BYTES, KeyEncoder, key_too_large
+from pykudu_sql.storage.common.key_encoder import MAX_ENCODED_KEY_BYTES, key_too_large
 from pykudu_sql.storage.common.row_operation import (
     Mask,
     RowOperations,
@@ -68,12 +68,11 @@ class RowSieve:
         self._errors = RowErrorCollector()
         self._ignored = 0
 
-    def sift(self, counters: AutoIncrement, encoder: KeyEncoder) -> AssignedRows:
+    def sift(self, counters: AutoIncrement) -> AssignedRows:
         """Take out rows that no tablet would take; complete, encode and assign the others.
 
         Args:
             counters: number the rows of tables that count.
-            encoder: of the table's key.
 
         Returns:
             The rows that are left; a key may repeat.
@@ -82,6 +81,7 @@ class RowSieve:
             NotNullError: a required column is left out, which is wrong in every row.
         """
         table, schema = self._table, self._table.schema
+        encoder = table.key_encoder
         for column_id in self._operations.columns:
             self._sift_column(schema.by_id[column_id])
         changed = set_columns(schema, self._operations.kind, self._operations.columns)

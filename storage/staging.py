@@ -31,7 +31,6 @@ from pykudu_sql.storage.auto_increment import check_counter
 from pykudu_sql.storage.bulk_writer import ROWSET_ROWS
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.cfile.container import FileIdentity
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_set
 from pykudu_sql.storage.errors import DataError, LockedError
 from pykudu_sql.storage.fs import layout
@@ -289,9 +288,8 @@ def stage_rows(
     length = len(next(iter(columns.values())))
     given = target.with_counter(columns, length)
     full = complete(table, RowOperations(target.kind, given, length))
-    encoder = KeyEncoder(table.schema.key_columns)
     changed = set_columns(table.schema, target.kind, columns)
-    rows = assign(table, encoder, full, changed)
+    rows = assign(table, full, changed)
     schema = [column for column in table.schema.columns if column.id in rows.operations.columns]
     for index in np.unique(rows.tablets).tolist():
         mine = np.flatnonzero(rows.tablets == index)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import cells_to_array, plain
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.key_encoder import MAX_ENCODED_KEY_BYTES, KeyEncoder
+from pykudu_sql.storage.common.key_encoder import MAX_ENCODED_KEY_BYTES
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_columns
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Cell, DataType
@@ -116,9 +116,7 @@ def set_columns(schema: Schema, kind: RowOpKind, columns: Mapping[int, object]) 
     return SetColumns(ids, next(schema.by_id[i].name for i in ids if i in immutable))
 
 
-def assign(
-    table: TableInfo, encoder: KeyEncoder, operations: RowOperations, changed: SetColumns
-) -> AssignedRows:
+def assign(table: TableInfo, operations: RowOperations, changed: SetColumns) -> AssignedRows:
     """Encode keys, settle keys that a batch names twice, and find each row's tablet.
 
     A key named twice is an error in an INSERT; the first counts for INSERT_IGNORE and DELETE, the
@@ -126,7 +124,6 @@ def assign(
 
     Args:
         table: to be written.
-        encoder: of its key.
         operations: complete.
         changed: what it sets in rows that are there already.
 
@@ -135,7 +132,7 @@ def assign(
         UncoveredRangeError: a key lies outside all range partitions.
         ValueTooLargeError: a key is over its limit.
     """
-    columns, keys = operations.columns, encoder.encode(operations.columns)
+    columns, keys = operations.columns, table.key_encoder.encode(operations.columns)
     order = keys.argsort()
     repeated = keys.duplicates(order)
     if len(repeated):

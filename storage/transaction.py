@@ -16,7 +16,6 @@ from pykudu_sql.storage.addressed_rows import AddressedRows
 from pykudu_sql.storage.bulk_insert import write_bulk
 from pykudu_sql.storage.bulk_writer import BULK_ROWS, coerce_columns
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_set
 from pykudu_sql.storage.common.row_result import RowResults
@@ -216,10 +215,9 @@ class Transaction:
         full = complete(table, self._host.auto_increment.number(table, operations))
         if not full.length:
             return 0
-        encoder = self._key_encoder(table)
         if full.kind is RowOpKind.INSERT and full.length >= BULK_ROWS:
-            return write_bulk(self._host, self._writes, table, encoder, full)
-        rows = assign(table, encoder, full, changed)
+            return write_bulk(self._host, self._writes, table, full)
+        rows = assign(table, full, changed)
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
             pending = self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
@@ -258,11 +256,6 @@ class Transaction:
             raise InterfaceError(f"no scan has given addresses of rows of table '{table.name}'")
         return addressed.write(kind, columns, addresses)
 
-    def _key_encoder(self, table: TableInfo) -> KeyEncoder:
-        if not table.tablets:
-            return KeyEncoder(table.schema.key_columns)
-        return self._host.tablets[table.tablets[0].id].key_encoder
-
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
         """An INSERT of a table that counts its rows, as the UPSERT of the numbers it is given.
 
@@ -297,8 +290,8 @@ class Transaction:
             DiskError: the disk refused; the transaction must be rolled back.
         """
         self._open()
-        sieve, encoder = RowSieve(table, operations), self._key_encoder(table)
-        rows = sieve.sift(self._host.auto_increment, encoder)
+        sieve = RowSieve(table, operations)
+        rows = sieve.sift(self._host.auto_increment)
         shares: list[tuple[PendingWrites, TabletRows, Located, list[Places]]] = []
         for part in split(rows):
             pending = self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
@@ -308,13 +301,8 @@ class Transaction:
         if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
             chosen = np.sort(np.concatenate(fit))
             columns = take(rows.operations.columns, chosen)
-            write_bulk(
-                self._host,
-                self._writes,
-                table,
-                encoder,
-                RowOperations(RowOpKind.INSERT, columns, len(chosen)),
-            )
+            inserts = RowOperations(RowOpKind.INSERT, columns, len(chosen))
+            write_bulk(self._host, self._writes, table, inserts)
             return sieve.results()
         for pending, part, found, rounds in shares:
             self._write_rounds(table, pending, part.batch, found, rounds)

@@ -152,7 +152,7 @@ class DuckDBEngine:
     def stream(
         self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
     ) -> EngineStream:
-        """See QueryEngine. It has a cursor of its own, which other queries do not disturb."""
+        """See StreamingEngine. It has a cursor of its own, which other queries do not disturb."""
         cursor = self._duckdb.cursor()
         self._streaming.add(cursor)
 
@@ -207,7 +207,7 @@ class DuckDBEngine:
         """Close the cursor. Closing twice is allowed."""
         with self._lock:
             self._statements.clear()
-            for streaming in self._streaming:
+            for streaming in tuple(self._streaming):
                 streaming.close()
             self._streaming.clear()
             if self._cursor is not None:

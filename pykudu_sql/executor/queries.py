@@ -64,7 +64,8 @@ def _streamed(
     from pykudu_sql.stream_result import StreamResult
 
     state.checkpoint()
-    stream = state.engine.stream(query.sql, relations, parameter_values(query, parameters))
+    with _failures_of(relations):
+        stream = state.engine.stream(query.sql, relations, parameter_values(query, parameters))
 
     def read() -> pa.RecordBatch | None:
         with _failures_of(relations):

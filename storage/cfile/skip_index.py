@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.common import compute as pc
-from pykudu_sql.storage.common.arrays import cells_to_array, plain
+from pykudu_sql.storage.common.arrays import cells_to_array, plain, stored_numbers
 from pykudu_sql.storage.common.column_predicate import Comparison, InList, Op, Predicate
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
@@ -94,8 +94,7 @@ def _distinct(cells: pa.Array, column_type: DataType) -> pa.Array:
     """The values among some cells, each once."""
     if column_type.kind is Kind.DECIMAL and column_type.width < 16:
         # Arrow has no kernels for narrow decimals.
-        stored = pa.int32() if column_type.width == 4 else pa.int64()
-        return pc.unique(cells.view(stored)).drop_null().view(column_type.arrow)
+        return pc.unique(stored_numbers(cells, column_type)).drop_null().view(column_type.arrow)
     return plain(pc.unique(cells)).drop_null()
 
 

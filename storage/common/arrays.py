@@ -140,7 +140,12 @@ def array_to_cells(values: pa.Array, column_type: DataType) -> list[Cell]:
         return list(values.to_pylist())
     if column_type.width == 16:
         return [column_type.to_cell(v) for v in values.to_pylist()]
-    return list(values.view(_PHYSICAL[column_type.width]).to_pylist())
+    return list(stored_numbers(values, column_type).to_pylist())
+
+
+def stored_numbers(values: pa.Array, column_type: DataType) -> pa.Array:
+    """Values of a type of 1 to 8 bytes as the integers that are stored for them; no copy."""
+    return values.view(_PHYSICAL[column_type.width])
 
 
 def constant_array(cell: Cell, column_type: DataType, length: int) -> pa.Array:

@@ -5,7 +5,7 @@ other files. Where the rowset is gone (a flush or a merging compaction took its 
 rows are known by their keys, which it still tells.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.tablet.delta_store import Ordinals
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
-from pykudu_sql.storage.tablet.locator import changed_keys
+from pykudu_sql.storage.tablet.locator import changed_keys, rowset_of
 from pykudu_sql.storage.tablet.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
@@ -55,13 +55,8 @@ class AddressedOperations:
     def is_changed(self, tablet: Tablet, bound: int) -> bool:
         """Whether some commit at or after a bound touched one of the rows, wherever it is now."""
         rowsets = tablet.components.rowsets
-        rowset = same_rowset(self.rowset, rowsets)
+        rowset = rowset_of(self.rowset.id, rowsets)
         if rowset is None:
             return bool(changed_keys(rowsets, self.keys(tablet), bound).any())
         since = rowset.changed_since(bound)
         return since is not None and bool(since[self.ordinals].any())
-
-
-def same_rowset(rowset: AnyRowSet, among: Sequence[AnyRowSet]) -> AnyRowSet | None:
-    """The rowset as it is now, perhaps with other files, among some; None if it is gone."""
-    return next((candidate for candidate in among if candidate.id == rowset.id), None)

@@ -84,12 +84,13 @@ class DiskRowSet:
         state = (tracker, *(store.version for store in tracker.stores))
         newest = tracker.newest
         if own is not None or bound <= newest:
-            return tracker.view(bound, own, self._file_view(bound))
+            return tracker.view(bound, own, self._file_view(tracker, bound))
         settled = self._settled
         if settled is None or settled[0] != state:
             # Its stores are looked at later. A bound that no commit has reached, as of writes that
             # are done over at commit, would let changes in that others must not see yet.
-            settled = (state, tracker.view(newest + 1, None, self._file_view(newest + 1)))
+            files = self._file_view(tracker, newest + 1)
+            settled = (state, tracker.view(newest + 1, None, files))
             self._settled = settled
         return settled[1]
 
@@ -113,9 +114,8 @@ class DiskRowSet:
             cells = replay_changes(cells, columns, (pending,))
         return None if cells is None else tuple(cells)
 
-    def _file_view(self, bound: int) -> DeltaView:
+    def _file_view(self, tracker: DeltaTracker, bound: int) -> DeltaView:
         """What the delta files come to; that of "now" is kept until a file is added."""
-        tracker = self.tracker
         if bound <= tracker.newest_on_disk:
             return tracker.file_view(bound)
         state = (tracker.undo, tracker.redo)

@@ -8,6 +8,7 @@ alive at a time.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from pykudu_sql.storage.tablet.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowSet
 from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
 
+R = TypeVar("R", bound=MemRowSet | DiskRowSet)
 OwnChanges = Mapping[int, DeltaMemStore]
 
 
@@ -45,6 +47,11 @@ class TabletComponents:
     def with_key(self, key: bytes) -> "Sequence[MemRowSet | DiskRowSet]":
         """Those that may hold a key."""
         return [self.memrowset, *self.flushing, *self.tree.with_key(key)]
+
+
+def rowset_of(rowset_id: int, among: Iterable[R]) -> R | None:
+    """The rowset of an id as it is now, perhaps with other files; None if it is gone."""
+    return next((rowset for rowset in among if rowset.id == rowset_id), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,7 @@ from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import IntegrityError
-from pykudu_sql.storage.tablet.addressed_operations import (
-    AddressedOperations,
-    AnyRowSet,
-    same_rowset,
-)
+from pykudu_sql.storage.tablet.addressed_operations import AddressedOperations, AnyRowSet
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
     BatchMutation,
@@ -50,6 +46,7 @@ from pykudu_sql.storage.tablet.locator import (
     changed_keys,
     find_row,
     locate,
+    rowset_of,
 )
 from pykudu_sql.storage.tablet.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowSet
@@ -323,7 +320,7 @@ class PendingWrites:
 
     def _write_again(self, batch: AddressedOperations) -> None:
         """Do operations whose addresses are of an earlier state of the tablet."""
-        rowset = same_rowset(batch.rowset, (*self.staged, *self._components.rowsets))
+        rowset = rowset_of(batch.rowset.id, (*self.staged, *self._components.rowsets))
         # A rowset that still stands may have no more than a ghost: of a row that was inserted
         # again there, and now is inserted elsewhere.
         if rowset is None or not self._has_alive(rowset, batch.ordinals):

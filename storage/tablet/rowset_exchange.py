@@ -14,7 +14,7 @@ from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.deltafile import DeltaFile, DeltaFileMeta
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.locator import TabletComponents
+from pykudu_sql.storage.tablet.locator import TabletComponents, rowset_of
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
@@ -39,8 +39,7 @@ def staging(files: TabletFiles) -> Iterator[StagedFiles]:
 
 def current_rowset(tablet: Tablet, rowset_id: int) -> DiskRowSet | None:
     """The DiskRowSet of an id as the tablet has it now, or None."""
-    rowsets = tablet.components.tree.rowsets
-    return next((rowset for rowset in rowsets if rowset.id == rowset_id), None)
+    return rowset_of(rowset_id, tablet.components.tree.rowsets)
 
 
 def exchange(

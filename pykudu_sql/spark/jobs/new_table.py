@@ -8,6 +8,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
+from pykudu_sql.planner.lexer import quote_name
 from pykudu_sql.spark.jobs.source_files import CORRUPT
 from pykudu_sql.storage.errors import InvalidSchemaError, UndefinedColumnError
 
@@ -64,15 +65,15 @@ def create_statement(table: str, rows: DataFrame, layout: TableLayout) -> str:
             )
     key = {name.lower() for name in layout.primary_key}
     columns = [
-        f"{quoted(name)} {_sql_type(name, kind)}" + (" NOT NULL" if name in key else "")
+        f"{quote_name(name)} {_sql_type(name, kind)}" + (" NOT NULL" if name in key else "")
         for name, kind in fields.items()
     ]
-    columns.append(f"PRIMARY KEY ({', '.join(quoted(n.lower()) for n in layout.primary_key)})")
+    columns.append(f"PRIMARY KEY ({', '.join(quote_name(n.lower()) for n in layout.primary_key)})")
     parts = [f"HASH {text}" for text in layout.hashes]
     if layout.ranges is not None:
         parts.append(f"RANGE {layout.ranges}")
     partitions = f" PARTITION BY {', '.join(parts)}" if parts else ""
-    name = ".".join(map(quoted, table.split(".")))
+    name = ".".join(map(quote_name, table.split(".")))
     return f"CREATE TABLE {name} ({', '.join(columns)}){partitions}"
 
 
@@ -86,11 +87,6 @@ def _sql_type(name: str, kind: spark.DataType) -> str:
             hint="create the table first, or flatten the column in Spark",
         )
     return found
-
-
-def quoted(name: str) -> str:
-    """A name as SQL takes it whatever it is made of."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def names_of(text: str) -> Sequence[str]:
