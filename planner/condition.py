@@ -85,26 +85,26 @@ class ConditionReader:
             self._null_test,
             self._like,
             self._flag,
-            self._both,
-            self._either,
         )
 
-    def read(self, node: exp.Expr) -> Condition | None:
-        """The condition of an expression over one table; None when it gives none."""
+    def read(self, node: exp.Expr) -> Sequence[Condition]:
+        """What an expression says, of each table at most one condition."""
         while isinstance(node, exp.Paren):
             node = node.this
+        if isinstance(node, exp.And):
+            return self._both(node)
+        if isinstance(node, exp.Or):
+            return self._either(node)
         for rule in self._rules:
             found = rule(node)
             if found is not None:
-                return found
-        return None
+                return (found,)
+        return ()
 
     def conjuncts(self, node: exp.Expr | None) -> Iterator[Condition]:
         """The conditions among the AND-ed parts of an expression."""
         for part in conjuncts(node):
-            found = self.read(part)
-            if found is not None and found.template != ALWAYS:
-                yield found
+            yield from (found for found in self.read(part) if found.template != ALWAYS)
 
     def column(self, node: exp.Expr) -> tuple[TableReference, ColumnSchema] | None:
         """The stored column that an expression is, None if it is anything else."""
@@ -236,29 +236,33 @@ class ConditionReader:
         reference, schema = found
         return Condition(reference, compare(schema, Op.EQ, not negated), fails_null=True)
 
-    def _both(self, node: exp.Expr) -> Condition | None:
-        """AND inside OR: any one part is enough, since the query filters again."""
-        if not isinstance(node, exp.And):
-            return None
-        parts = [part for part in map(self.read, flattened(node)) if part is not None]
-        same = [part for part in parts if part.reference is parts[0].reference]
-        found = _joined(same, all_of)
-        if found is None:
-            return None
-        fails = any(part.fails_null for part in same)
-        return Condition(found.reference, found.template, fails)
+    def _both(self, node: exp.And) -> Sequence[Condition]:
+        """AND inside OR: what any part says holds, since the query filters again."""
+        said: dict[int, list[Condition]] = {}
+        for part in flattened(node):
+            for found in self.read(part):
+                said.setdefault(id(found.reference), []).append(found)
+        return [
+            Condition(
+                parts[0].reference,
+                all_of([part.template for part in parts]),
+                any(part.fails_null for part in parts),
+            )
+            for parts in said.values()
+        ]
 
-    def _either(self, node: exp.Expr) -> Condition | None:
-        """OR: every branch must say something about the same table."""
-        if not isinstance(node, exp.Or):
-            return None
-        parts: list[Condition] = []
-        for branch in flattened(node):
-            part = self.read(branch)
-            if part is None or (parts and part.reference is not parts[0].reference):
-                return None
-            parts.append(part)
-        return _joined(parts, any_of)
+    def _either(self, node: exp.Or) -> Sequence[Condition]:
+        """OR: of a table something is said when every branch says something of it."""
+        branches = flattened(node)
+        said = {id(found.reference): [found] for found in self.read(next(branches))}
+        for branch in branches:
+            if not said:
+                break
+            here = {id(found.reference): found for found in self.read(branch)}
+            said = {key: parts for key, parts in said.items() if key in here}
+            for key, parts in said.items():
+                parts.append(here[key])
+        return [found for parts in said.values() if (found := _joined(parts, any_of))]
 
 
 def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
@@ -272,6 +276,23 @@ def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
             stack.extend((current.expression, current.this))
         else:
             yield current
+
+
+def shared_conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
+    """Conjuncts, behind an OR those of all its branches too: `a AND b OR a AND c` says `a`."""
+    for part in conjuncts(node):
+        yield part
+        while isinstance(part, exp.Paren):
+            part = part.this
+        if isinstance(part, exp.Or):
+            branches = flattened(part)
+            common = dict.fromkeys(conjuncts(next(branches)))
+            for branch in branches:
+                if not common:
+                    break
+                here = set(conjuncts(branch))
+                common = {each: None for each in common if each in here}
+            yield from common
 
 
 def flattened(node: exp.Connector) -> Iterator[exp.Expr]:

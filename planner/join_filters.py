@@ -6,9 +6,9 @@ Impala makes of a join's small side (runtime filters), with the values themselve
 
 A row may be dropped from the *target* of an equality when the *source* has no equal value, where
 
-- the equality is a conjunct of WHERE: whatever outer joins put in the row's place is NULL, and
-  NULL equals nothing. The source may also stand in a query around the target's, for then the
-  subquery is asked about rows of the source;
+- the equality is a conjunct of WHERE, or of all branches of an OR that is one: whatever outer
+  joins put in the row's place is NULL, and NULL equals nothing. The source may also stand in a
+  query around the target's, for then the subquery is asked about rows of the source;
 - it is a conjunct of ON, and the join need not preserve the target (see `pushdown`);
 - it is `target IN (SELECT source ...)` as a conjunct of WHERE, and what the subquery gives is a
   column of one table as it is.
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.binder import BoundQuery
-from pykudu_sql.planner.condition import conjuncts
+from pykudu_sql.planner.condition import shared_conjuncts
 from pykudu_sql.planner.pushdown import filtered_sides
 from pykudu_sql.planner.query_plans import JoinFilter
 from pykudu_sql.planner.sources import Frame, TableReference
@@ -121,7 +121,7 @@ def _from_joins(frame: Frame, bound: BoundQuery) -> Iterator[Equality]:
 
 def _equalities(node: exp.Expr | None, bound: BoundQuery) -> Iterator[tuple[_End, _End]]:
     """Sources and targets among the conjuncts of a condition, each equality both ways."""
-    for part in conjuncts(node):
+    for part in shared_conjuncts(node):
         while isinstance(part, exp.Paren):
             part = part.this
         if isinstance(part, exp.EQ):

@@ -127,6 +127,12 @@ JOINS = [
     ("t where exists (select 1 from u where u.t_id = t.id and u.id = 3)", {"u": "id = 3"}),
     ("(select * from t where a = 1) x where x.b = 2", {"t": "a = 1 AND b = 2"}),
     ("t where a = 1 union all select 1 from u where id = 2", {"t": "a = 1", "u": "id = 2"}),
+    ("t, u where (t.a = 1 and u.id = 3) or (u.id = 4 and t.a = 2)",
+     {"t": "a IN (1, 2)", "u": "id IN (3, 4)"}),
+    ("t, u where (t.a = 1 and u.id = 3) or t.a = 2", {"t": "a IN (1, 2)"}),
+    ("t, u where t.a = 1 or u.id = 3", {}),
+    ("t left join u on t.id = u.t_id where (t.a = 1 and u.id = 3) or (t.a = 2 and u.name is null)",
+     {"t": "a IN (1, 2)"}),
     ("t join (u right join events e on u.id = e.at) on true where u.name is null", {}),
 ]  # fmt: skip
 

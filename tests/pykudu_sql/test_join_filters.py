@@ -65,6 +65,7 @@ def both_ways(connection: Connection, sql: str) -> None:
         "SELECT k FROM few WHERE NOT EXISTS (SELECT 1 FROM big WHERE big.id = big_id)",
         "SELECT k, (SELECT count(*) FROM big WHERE big.id = big_id) FROM few",
         "SELECT id FROM big WHERE big.id IN (SELECT big_id FROM few)",
+        "SELECT k FROM few, big WHERE (big.id = big_id AND k = 1) OR (k > 1 AND big.id = big_id)",
         "SELECT k FROM few SEMI JOIN big ON big.id = big_id",
         "SELECT k FROM few ANTI JOIN big ON big.id = big_id",
     ],
