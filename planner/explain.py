@@ -230,7 +230,10 @@ def _query(query: Query, facts: ExplainFacts) -> list[str]:
 
 def _engine(query: Query, known: EngineFacts | None) -> list[str]:
     if known is None:
-        return _tree("ENGINE", [f"sql: {query.sql}"])
+        coded = () if query.coded is None else query.coded.columns
+        keys = ", ".join(f"{column.column} ({column.scan})" for column in coded)
+        by_codes = [f"grouped by codes if the words are few: {keys}"] if keys else []
+        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes])
     details = [] if known.reason is None else [f"not on Spark: {known.reason}"]
     return _tree(f"ENGINE {known.name}", [*details, f"sql: {known.sql}"])
 

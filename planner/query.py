@@ -15,6 +15,7 @@ from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse, to_sql
 from pykudu_sql.planner.few_rows import RowLimit, row_limit, summaries
+from pykudu_sql.planner.group_codes import by_codes, mark_group_keys
 from pykudu_sql.planner.join_filters import (
     NOBODY,
     Tellers,
@@ -96,12 +97,15 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
         scans.put(reference, predicates.get(id(reference)), tellers.get(id(reference), NOBODY))
     for column in tree.find_all(exp.Column):
         column.set("db", None)
+    keys = mark_group_keys(bound, scans.names)
     lists = name_long_lists(tree, bound.owners, f"{SCAN_PREFIX}list_{taken}_")
     _fold_names(tree)
     tree = apply_rules(tree)
     parameters = _number_parameters(tree)
+    sql = to_sql(tree)
+    coded = by_codes(tree, keys, len(parameters)) if keys else None
     return Query(
-        to_sql(tree),
+        sql,
         scans.made(),
         parameters,
         bound.names,
@@ -111,6 +115,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
         join_filters(joined, scans.names),
         lists,
         bound.moments,
+        coded,
     )
 
 

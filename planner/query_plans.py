@@ -77,6 +77,36 @@ class JoinFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class CodedColumn:
+    """A text column of a scan that a query groups by.
+
+    Attributes:
+        scan: name of the scan.
+        column: name of the column.
+        code: name of the column of its codes.
+    """
+
+    scan: str
+    column: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodedGroups:
+    """A query in the form that groups by codes; see `planner.group_codes`.
+
+    Attributes:
+        sql: as that of `Query`, with lists of words as further parameters.
+        columns: whose codes it reads beside the scans' columns.
+        shown: which of the columns the further parameters are the words of, in their order.
+    """
+
+    sql: str
+    columns: tuple[CodedColumn, ...]
+    shown: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """Rows computed by the engine over scans.
 
@@ -95,6 +125,7 @@ class Query:
         lists: relations of the values of long IN lists, by name.
         moments: those of the parameters that meet a TIMESTAMP; texts among their values may have
             an offset from UTC.
+        coded: the same over codes of text columns; None where no group has such a key.
     """
 
     sql: str
@@ -107,6 +138,7 @@ class Query:
     join_filters: tuple[JoinFilter, ...] = ()
     lists: tuple[tuple[str, pa.Table], ...] = ()
     moments: frozenset[ParameterKey] = frozenset()
+    coded: CodedGroups | None = None
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

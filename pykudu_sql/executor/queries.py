@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult, Relation
+from pykudu_sql.executor.group_codes import coded_relations
 from pykudu_sql.executor.join_scans import relations_of
 from pykudu_sql.executor.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
@@ -166,8 +167,12 @@ def run_engine(
     parameters: ParameterValues,
 ) -> EngineResult:
     """What the engine makes of the relations; raises as `compute` does."""
+    values = parameter_values(query, parameters)
+    coded = None if query.coded is None else coded_relations(query.coded, relations)
     with _failures_of(relations):
-        return state.engine.execute(query.sql, relations, parameter_values(query, parameters))
+        if query.coded is not None and coded is not None:
+            return state.engine.execute(query.coded.sql, coded.relations, [*values, *coded.words])
+        return state.engine.execute(query.sql, relations, values)
 
 
 @contextmanager

@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pykudu_sql
+from pykudu_sql.executor import group_codes
 from pykudu_sql.executor.queries import select
 from pykudu_sql.planner.plan import Query
 from pykudu_sql.planner.query import plan_rows
@@ -43,14 +45,15 @@ class Ours:
         self._connection.executemany(sql, rows)
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
-        return self._connection.execute(sql, tuple(values)).fetchall()
+        """The rows of a query, grouped by codes however few they are."""
+        with patch.object(group_codes, "LEAST_ROWS", 0):
+            return self._connection.execute(sql, tuple(values)).fetchall()
 
     def rows_unaided(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The same from scans of whole tables.
 
-        No key look-up, no predicate or limit in a scan, no answer from metadata: what pruning,
-        zone maps, indexes and push-down do is left to the engine.
+        No key look-up, no predicate or limit in a scan, no answer from metadata, no codes: what
+        pruning, zone maps, indexes and push-down do is left to the engine.
         """
         session = self._connection._session
         query = unaided(plan_rows(sql, session._context(), 0))
@@ -92,4 +95,6 @@ def unaided(query: Query) -> Query:
     scans = (
         replace(scan, predicate=None, limit=None, order=ScanOrder.NONE) for scan in query.scans
     )
-    return replace(query, scans=tuple(scans), expected=None, summary=(), join_filters=())
+    return replace(
+        query, scans=tuple(scans), expected=None, summary=(), join_filters=(), coded=None
+    )

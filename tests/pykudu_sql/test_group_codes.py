@@ -1,0 +1,119 @@
+"""GROUP BY over text columns by their codes: the same rows, names and types as by the texts."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+import pykudu_sql
+from pykudu_sql import Connection
+from pykudu_sql.executor import group_codes
+
+WORDS = ["red", "green", "blue", "Grün", "", None]
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute(
+            "CREATE TABLE t (id BIGINT PRIMARY KEY, colour STRING, size VARCHAR(5), "
+            "note STRING ENCODING PLAIN_ENCODING, x INT) PARTITION BY HASH (id) PARTITIONS 3"
+        )
+        for start in (0, 600):
+            connection.append("t", rows(start))
+            connection.execute("FLUSH TABLE t")
+        connection.execute("UPDATE t SET colour = 'violet' WHERE id % 50 = 7")
+        connection.execute(
+            "INSERT INTO t VALUES (-1, 'new', 'S', 'n', 5), (-2, NULL, NULL, NULL, 6)"
+        )
+        connection.execute(
+            "CREATE TABLE names (colour STRING PRIMARY KEY, name STRING, warm BOOLEAN)"
+        )
+        connection.execute(
+            "INSERT INTO names VALUES ('red', 'Rot', true), ('blue', 'Blau', false), "
+            "('', 'x', NULL)"
+        )
+        yield connection
+
+
+def rows(start: int) -> pa.Table:
+    numbers = range(start, start + 600)
+    # The second half knows other words, so files have other dictionaries.
+    shift = int(start >= 600)
+    colours = [WORDS[(n * 7 + shift) % 6] if n % 11 else f"c{shift}" for n in numbers]
+    return pa.table(
+        {
+            "id": numbers,
+            "colour": colours,
+            "size": ["SML"[n % 3] for n in numbers],
+            "note": [f"note {n % 4}" for n in numbers],
+            "x": pa.array((n % 13 for n in numbers), pa.int32()),
+        }
+    )
+
+
+QUERIES = [
+    "SELECT colour, count(*) FROM t GROUP BY colour ORDER BY colour",
+    "SELECT colour, size, sum(x), count(*) FROM t GROUP BY colour, size ORDER BY 1, 2",
+    "SELECT count(*) AS n, colour AS c FROM t GROUP BY c ORDER BY c DESC",
+    "SELECT sum(x), colour FROM t GROUP BY 2 ORDER BY 2 NULLS FIRST",
+    "SELECT upper(colour) || '!' AS u, min(colour), max(size) FROM t GROUP BY colour ORDER BY u",
+    "SELECT colour FROM t GROUP BY colour HAVING colour > 'c' AND sum(x) > 20 ORDER BY "
+    "length(colour), 1",
+    "SELECT t.colour, count(DISTINCT t.size) FROM t WHERE colour <> 'red' GROUP BY t.colour "
+    "ORDER BY 1",
+    "SELECT size, count(*) FILTER (WHERE size = 'S'), string_agg(size, '') FROM t GROUP BY "
+    "size ORDER BY 1",
+    "SELECT n.name, t.size, count(*) FROM t JOIN names n ON n.colour = t.colour GROUP BY "
+    "n.name, t.size ORDER BY 1, 2",
+    "SELECT name, colour, count(*) FROM t LEFT JOIN names USING (colour) GROUP BY name, "
+    "colour ORDER BY 2, 1",
+    "SELECT colour, count(*) FROM names RIGHT JOIN t USING (colour) GROUP BY colour ORDER BY 1",
+    "SELECT a.colour, b.colour, count(*) FROM t a JOIN t b ON a.id = b.id + 1 GROUP BY "
+    "a.colour, b.colour ORDER BY 1, 2",
+    "SELECT c, n FROM (SELECT colour AS c, count(*) AS n FROM t GROUP BY colour) AS g WHERE "
+    "n > 3 ORDER BY c",
+    "WITH g AS (SELECT size, sum(x) AS s FROM t GROUP BY size) SELECT t.colour, sum(g.s) "
+    "FROM t JOIN g USING (size) GROUP BY t.colour ORDER BY 1",
+    "SELECT colour, count(*) FROM t GROUP BY colour UNION ALL SELECT size, count(*) FROM t "
+    "GROUP BY size ORDER BY 1, 2",
+    "SELECT colour FROM t WHERE id IN (SELECT max(id) FROM t GROUP BY colour) ORDER BY 1",
+    "SELECT CASE WHEN colour IS NULL THEN 'none' ELSE colour END AS k, avg(x) FROM t GROUP "
+    "BY colour ORDER BY k",
+    "SELECT max(colour, 2), greatest(colour, 'm'), count(*) FROM t GROUP BY colour ORDER BY 2, 1",
+    "SELECT upper(colour) AS colour FROM t GROUP BY t.colour ORDER BY length(colour), 1",
+    "SELECT colour, (SELECT count(*) FROM names WHERE names.colour = t.colour) FROM t GROUP "
+    "BY colour ORDER BY 1",
+    "SELECT colour, count(*), rank() OVER (ORDER BY count(*), colour) FROM t GROUP BY colour "
+    "ORDER BY 1",
+    "SELECT colour, size, count(*) FROM t GROUP BY ROLLUP (colour, size) ORDER BY 1, 2, 3",
+    "SELECT DISTINCT colour FROM t GROUP BY colour, size ORDER BY colour",
+    "SELECT note, count(*) FROM t GROUP BY note ORDER BY note",
+    "SELECT colour, x, count(*) FROM t WHERE id < ? AND size = ? GROUP BY colour, x ORDER BY 1, 2",
+    "SELECT colour, count(*) FROM t WHERE false GROUP BY colour",
+    "SELECT name, count(*) FROM names WHERE warm GROUP BY name ORDER BY 1",
+    "SELECT count(*) FROM t GROUP BY COLOUR ORDER BY Colour",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_groups_by_codes_are_those_by_texts(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
+    given = (900, "M")[: sql.count("?")]
+    by_text = connection.execute(sql, given)
+    expected = by_text.fetchall()
+    monkeypatch.setattr(group_codes, "LEAST_ROWS", 0)
+    by_code = connection.execute(sql, given)
+    assert by_code.fetchall() == expected
+    assert by_code.description == by_text.description
+
+
+def test_words_in_great_number_stay_text(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sql = "SELECT colour, size, sum(x) FROM t GROUP BY colour, size ORDER BY 1, 2"
+    expected = connection.execute(sql).fetchall()
+    monkeypatch.setattr(group_codes, "LEAST_ROWS", 0)
+    monkeypatch.setattr(group_codes, "MOST_WORDS", 5)
+    assert connection.execute(sql).fetchall() == expected
