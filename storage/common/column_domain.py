@@ -152,8 +152,8 @@ def domain_of(predicate: Predicate, column_id: int) -> Domain:
     match predicate:
         case Comparison(_, op, value):
             return _FROM_COMPARISON[op](value)
-        case InList(_, values):
-            return finite(value for value in values if value is not None)
+        case InList():
+            return Domain(predicate.ascending)
         case StartsWith(_, prefix):
             return prefix_domain(prefix)
         case IsNotNull():

@@ -12,6 +12,11 @@ maps), `column_domain` (sets of values), `predicate_simplify`, `key_bounds`, `pa
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from pykudu_sql.storage.common.types import Cell
 
@@ -35,12 +40,30 @@ class Comparison:
     value: Cell
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InList:
-    """`column IN (values)`; of no values, never true."""
+    """`column IN (values)`; of no values, never true.
+
+    A list is asked of many rowsets and blocks, so the forms it is asked in are made once.
+    """
 
     column_id: int
     values: tuple[Cell, ...]
+
+    @cached_property
+    def ascending(self) -> tuple[Any, ...]:
+        """The values without NULL, each once, in their order; NaN is the greatest."""
+        given = dict.fromkeys(value for value in self.values if value is not None)
+        numbers = sorted(value for value in given if value == value)
+        nan = next((value for value in given if value != value), None)
+        return tuple(numbers) if nan is None else (*numbers, nan)
+
+    @cached_property
+    def integers(self) -> npt.NDArray[np.int64]:
+        """Those of the values that are 64-bit integers, ascending."""
+        limits = np.iinfo(np.int64)
+        values = [v for v in self.ascending if isinstance(v, int)]
+        return np.array([v for v in values if limits.min <= v <= limits.max], np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,9 +115,8 @@ def _evaluate_strings(leaf: Leaf, values: pa.Array, column_type: DataType) -> Ma
     match leaf:
         case Comparison(_, op, value):
             found = _ARROW_KERNELS[op](values, pa.scalar(value, arrow))
-        case InList(_, members):
-            known = [member for member in members if member is not None]
-            found = pc.is_in(values, value_set=pa.array(known, arrow))
+        case InList():
+            found = pc.is_in(values, value_set=pa.array(leaf.ascending, arrow))
         case StartsWith(_, prefix):
             found = pc.starts_with(values, prefix)
     if found.null_count:
@@ -130,8 +129,8 @@ def _evaluate_fixed(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask
     match leaf:
         case Comparison(_, op, value):
             return _compare(stored, op, value, column_type)
-        case InList(_, members):
-            return _is_in(stored, [m for m in members if m is not None], column_type)
+        case InList():
+            return _is_in(stored, leaf, column_type)
     return np.zeros(len(values), np.bool_)
 
 
@@ -178,21 +177,22 @@ def _compare_wide(stored: npt.NDArray[np.uint64], op: Op, value: int) -> Mask:
     return mask
 
 
-def _is_in(stored: npt.NDArray[Any], members: list[Cell], column_type: DataType) -> Mask:
+def _is_in(stored: npt.NDArray[Any], members: InList, column_type: DataType) -> Mask:
     if column_type.width == 16:
         found = np.zeros(len(stored), np.bool_)
-        for member in members:
+        for member in members.ascending:
             found |= _compare(stored, Op.EQ, member, column_type)
         return found
     if column_type.is_floating:
-        numbers = np.array(members, np.float64)
+        numbers = np.array(members.ascending, np.float64)
         found = np.asarray(np.isin(stored.astype(np.float64), numbers))
         if np.isnan(numbers).any():
             found |= np.isnan(stored)
         return found
     low, high = column_type.integer_range or (0, 1)
-    inside = [member for member in members if isinstance(member, int) and low <= member <= high]
-    return _is_integer_in(stored, np.array(inside, stored.dtype))
+    integers = members.integers
+    inside = integers[(integers >= low) & (integers <= high)]
+    return _is_integer_in(stored, inside.astype(stored.dtype))
 
 
 def _is_integer_in(stored: npt.NDArray[Any], members: npt.NDArray[Any]) -> Mask:

@@ -94,7 +94,8 @@ def _leaf_may_match(leaf: Leaf, stats: ColumnStats) -> bool:
     if isinstance(leaf, Comparison):
         return _interval_may(leaf.op, leaf.value, stats)
     if isinstance(leaf, InList):
-        return any(_interval_may(Op.EQ, value, stats) for value in leaf.values)
+        values, has_nan = _numbers(leaf)
+        return (has_nan and stats.has_nan) or _has_between(values, stats.min, stats.max)
     prefix, low, high = _prefix_bounds(leaf.prefix, stats.min, stats.max)
     return bool(low <= prefix <= high)
 
@@ -124,6 +125,8 @@ def trim(leaf: InList, stats: ColumnStats) -> Predicate:
         return leaf
     values: Sequence[Any] = leaf.values
     first, last = bisect_left(values, stats.min), bisect_right(values, stats.max)
+    if last - first == len(values):
+        return leaf
     if last - first == 1:
         return Comparison(leaf.column_id, Op.EQ, leaf.values[first])
     return InList(leaf.column_id, leaf.values[first:last]) if first < last else NEVER
@@ -162,7 +165,7 @@ def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
     if isinstance(leaf, Comparison):
         mask = _intervals_may(leaf.op, leaf.value, stats)
     elif isinstance(leaf, InList):
-        mask = _hold_any(leaf.values, stats)
+        mask = _hold_any(leaf, stats)
     else:
         mask = np.zeros(len(present), np.bool_)
         for block in np.flatnonzero(stats.known).tolist():
@@ -171,17 +174,28 @@ def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
     return present & (mask | ~stats.known)
 
 
-def _hold_any(values: Sequence[Any], stats: BlockStats) -> Mask:
-    """The blocks between whose bounds at least one of some values lies."""
-    ordered = sorted(value for value in values if value is not None and value == value)
-    has_nan = any(value != value for value in values)
+def _numbers(leaf: InList) -> tuple[Sequence[Any], bool]:
+    """The values of a list without NaN, ascending, and whether it has NaN."""
+    values = leaf.ascending
+    has_nan = bool(values) and values[-1] != values[-1]
+    return (values[:-1], True) if has_nan else (values, False)
+
+
+def _has_between(ascending: Sequence[Any], low: Any, high: Any) -> bool:
+    """Whether one of some values lies between two bounds, inclusive."""
+    place = bisect_left(ascending, low)
+    return place < len(ascending) and bool(ascending[place] <= high)
+
+
+def _hold_any(leaf: InList, stats: BlockStats) -> Mask:
+    """The blocks between whose bounds at least one value of a list lies."""
+    values, has_nan = _numbers(leaf)
     mask = stats.has_nan.copy() if has_nan else np.zeros(len(stats.known), np.bool_)
     blocks = np.flatnonzero(stats.known)
     # Python's numbers compare exactly, where a FLOAT's bound would meet a rounded constant.
     ends = zip(stats.mins[blocks].tolist(), stats.maxs[blocks].tolist(), strict=True)
     for block, (low, high) in zip(blocks.tolist(), ends, strict=True):
-        place = bisect_left(ordered, low)
-        mask[block] |= place < len(ordered) and ordered[place] <= high
+        mask[block] |= _has_between(values, low, high)
     return mask
 
 
