@@ -20,6 +20,8 @@ import numpy.typing as npt
 
 from pykudu_sql.storage.common.types import Cell
 
+_LIMIT = 1 << 63
+
 
 class Op(StrEnum):
     """How a column is compared with a value; written as in SQL."""
@@ -61,9 +63,8 @@ class InList:
     @cached_property
     def integers(self) -> npt.NDArray[np.int64]:
         """Those of the values that are 64-bit integers, ascending."""
-        limits = np.iinfo(np.int64)
-        values = [v for v in self.ascending if isinstance(v, int)]
-        return np.array([v for v in values if limits.min <= v <= limits.max], np.int64)
+        values = [v for v in self.ascending if isinstance(v, int) and -_LIMIT <= v < _LIMIT]
+        return np.array(values, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
