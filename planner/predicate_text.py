@@ -11,6 +11,7 @@ from pykudu_sql.planner.template import (
 )
 from pykudu_sql.planner.value import Parameter, ParameterKey
 from pykudu_sql.storage.common.column_predicate import (
+    Among,
     And,
     Comparison,
     InList,
@@ -51,6 +52,8 @@ def predicate_text(template: PredicateTemplate, schema: Schema) -> str:
         case InList(column_id, values):
             column = schema.by_id[column_id]
             return _in_text(column, [value_text(value, column) for value in values])
+        case Among(column_id, members):
+            return f"{schema.by_id[column_id].name} IN ({len(members)} values)"
         case IsNull(column_id):
             return f"{schema.by_id[column_id].name} IS NULL"
         case IsNotNull(column_id):

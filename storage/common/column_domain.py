@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.storage.common.column_predicate import (
+    Among,
     And,
     Comparison,
     InList,
@@ -154,6 +155,8 @@ def domain_of(predicate: Predicate, column_id: int) -> Domain:
             return _FROM_COMPARISON[op](value)
         case InList():
             return Domain(predicate.ascending)
+        case Among(_, members):
+            return interval(Limit(members.least, True), Limit(members.greatest, True))
         case StartsWith(_, prefix):
             return prefix_domain(prefix)
         case IsNotNull():

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.storage.common.integer_set import MOST_FLAGS, IntegerSet
 from pykudu_sql.storage.common.types import Cell
 
 _LIMIT = 1 << 63
@@ -66,6 +67,11 @@ class InList:
         values = [v for v in self.ascending if isinstance(v, int) and -_LIMIT <= v < _LIMIT]
         return np.array(values, np.int64)
 
+    @cached_property
+    def members(self) -> IntegerSet | None:
+        """The same as a set; None where there are none, or too far apart."""
+        return IntegerSet.of(self.integers, MOST_FLAGS)
+
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
@@ -90,6 +96,14 @@ class StartsWith:
 
 
 @dataclass(frozen=True, slots=True)
+class Among:
+    """`column IN (members)` of very many integers, as joins tell scans; equal only to itself."""
+
+    column_id: int
+    members: IntegerSet
+
+
+@dataclass(frozen=True, slots=True)
 class And:
     """True when every part is; of no parts, always."""
 
@@ -103,7 +117,7 @@ class Or:
     parts: "tuple[Predicate, ...]"
 
 
-Leaf = Comparison | InList | IsNull | IsNotNull | StartsWith
+Leaf = Comparison | InList | Among | IsNull | IsNotNull | StartsWith
 Predicate = Leaf | And | Or
 
 ALWAYS = And(())

@@ -12,6 +12,7 @@ Each is a list that begins with what it is:
 from typing import Any
 
 from pykudu_sql.storage.common.column_predicate import (
+    Among,
     And,
     Comparison,
     InList,
@@ -34,6 +35,8 @@ def predicate_to_json(predicate: Predicate) -> list[Any]:
             return [str(op), column_id, cell_to_json(value)]
         case InList(column_id, values):
             return [_IN, column_id, [cell_to_json(value) for value in values]]
+        case Among():
+            raise ValueError("what joins tell a scan is not told on")
         case IsNull(column_id):
             return [_NULL, column_id]
         case IsNotNull(column_id):

@@ -13,6 +13,7 @@ from pykudu_sql.storage.common.column_domain import FULL, Domain, clip, domain_o
 from pykudu_sql.storage.common.column_predicate import (
     ALWAYS,
     NEVER,
+    Among,
     And,
     Comparison,
     InList,
@@ -41,8 +42,11 @@ def simplify(predicate: Predicate, columns: Mapping[int, ColumnSchema]) -> Predi
     if isinstance(predicate, Or):
         return _simplify_or(predicate, columns)
     by_column: dict[int, list[Leaf]] = {}
-    ors: list[Predicate] = []
+    whole: list[Predicate] = []
     for part in conjuncts(predicate):
+        if isinstance(part, Among):
+            whole.append(part)
+            continue
         if not isinstance(part, Or):
             by_column.setdefault(part.column_id, []).append(part)
             continue
@@ -50,8 +54,8 @@ def simplify(predicate: Predicate, columns: Mapping[int, ColumnSchema]) -> Predi
         if simple == NEVER:
             return NEVER
         for inner in conjuncts(simple):
-            if isinstance(inner, Or):
-                ors.append(inner)
+            if isinstance(inner, Or | Among):
+                whole.append(inner)
             else:
                 by_column.setdefault(inner.column_id, []).append(inner)
     parts: list[Predicate] = []
@@ -61,7 +65,7 @@ def simplify(predicate: Predicate, columns: Mapping[int, ColumnSchema]) -> Predi
             return NEVER
         parts += merged
     parts.sort(key=_rank)
-    return _join(And, [*parts, *ors])
+    return _join(And, [*parts, *whole])
 
 
 def _simplify_or(predicate: Or, columns: Mapping[int, ColumnSchema]) -> Predicate:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pykudu_sql.storage.common.column_predicate import (
     NEVER,
+    Among,
     And,
     Comparison,
     InList,
@@ -26,6 +27,7 @@ from pykudu_sql.storage.common.column_predicate import (
     Or,
     Predicate,
 )
+from pykudu_sql.storage.common.integer_set import IntegerSet
 from pykudu_sql.storage.common.types import Cell
 
 Mask = npt.NDArray[np.bool_]
@@ -96,6 +98,9 @@ def _leaf_may_match(leaf: Leaf, stats: ColumnStats) -> bool:
     if isinstance(leaf, InList):
         values, has_nan = _numbers(leaf)
         return (has_nan and stats.has_nan) or _has_between(values, stats.min, stats.max)
+    if isinstance(leaf, Among):
+        assert isinstance(stats.min, int) and isinstance(stats.max, int)
+        return leaf.members.has_between(stats.min, stats.max)
     prefix, low, high = _prefix_bounds(leaf.prefix, stats.min, stats.max)
     return bool(low <= prefix <= high)
 
@@ -166,6 +171,8 @@ def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
         mask = _intervals_may(leaf.op, leaf.value, stats)
     elif isinstance(leaf, InList):
         mask = _hold_any(leaf, stats)
+    elif isinstance(leaf, Among):
+        mask = _hold_members(leaf.members, stats)
     else:
         mask = np.zeros(len(present), np.bool_)
         for block in np.flatnonzero(stats.known).tolist():
@@ -196,6 +203,14 @@ def _hold_any(leaf: InList, stats: BlockStats) -> Mask:
     ends = zip(stats.mins[blocks].tolist(), stats.maxs[blocks].tolist(), strict=True)
     for block, (low, high) in zip(blocks.tolist(), ends, strict=True):
         mask[block] |= _has_between(values, low, high)
+    return mask
+
+
+def _hold_members(members: IntegerSet, stats: BlockStats) -> Mask:
+    """The blocks between whose bounds at least one member of a set lies."""
+    mask = np.zeros(len(stats.known), np.bool_)
+    for block in np.flatnonzero(stats.known).tolist():
+        mask[block] = members.has_between(int(stats.mins[block]), int(stats.maxs[block]))
     return mask
 
 

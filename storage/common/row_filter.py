@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pykudu_sql.storage.common.column_predicate import (
     ALWAYS,
     NEVER,
+    Among,
     And,
     Comparison,
     InList,
@@ -170,6 +171,6 @@ def _kind_rank(part: Predicate) -> int:
             return 2
         case InList():
             return 3
-        case IsNotNull():
+        case IsNotNull() | Among():
             return 5
     return 4

@@ -9,6 +9,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
+from pykudu_sql.executor import join_scans
 
 ROWS = 20_000
 
@@ -137,3 +138,22 @@ def test_a_narrowed_scan_tells_the_next_by_its_share_of_the_table(connection: Co
         "WHERE first.w = middle.w AND first.m = 7 AND middle.m = big.other",
     )
     assert found["big"]["rows"] < ROWS
+
+
+def test_more_values_than_a_list_takes_are_told_as_a_set(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection.execute("CREATE TABLE twin (id BIGINT PRIMARY KEY, other INT)")
+    connection.execute("INSERT INTO twin SELECT id, other FROM big")
+    sql = (
+        "SELECT count(*), sum(big.id) FROM twin JOIN big ON twin.id = big.id WHERE twin.other < 27"
+    )
+    assert "narrowed_by" not in scans(connection, sql)["big"]
+    monkeypatch.setattr(join_scans, "LEAST_LOOKED_UP", 0)
+    told = scans(connection, sql)
+    assert told["big"]["narrowed_by"] == ["twin"]
+    assert told["big"]["rows"] == told["twin"]["rows"] > join_scans.MAX_VALUES
+    both_ways(connection, sql)
+
+    connection.execute("UPDATE big SET other = other + 1 WHERE id % 3 = 0")
+    both_ways(connection, sql)

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pykudu_sql
-from pykudu_sql.executor import group_codes
+from pykudu_sql.executor import group_codes, join_scans
 from pykudu_sql.executor.queries import select
 from pykudu_sql.planner.plan import Query
 from pykudu_sql.planner.query import plan_rows
@@ -45,8 +45,9 @@ class Ours:
         self._connection.executemany(sql, rows)
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The rows of a query, grouped by codes however few they are."""
-        with patch.object(group_codes, "LEAST_ROWS", 0):
+        """The rows of a query, by codes and sets of integers however few there are."""
+        few_rows = patch.object(group_codes, "LEAST_ROWS", 0)
+        with few_rows, patch.object(join_scans, "LEAST_LOOKED_UP", 0):
             return self._connection.execute(sql, tuple(values)).fetchall()
 
     def rows_unaided(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
