@@ -95,7 +95,7 @@ class Session:
                 _check_parameters(prepared, parameters)
             return prepared.run(parameters)
 
-    def execute_many(self, sql: str, parameter_rows: Iterable[ParameterValues]) -> Outcome:
+    def execute_many(self, sql: str, parameter_rows: Iterable[ParameterValues | None]) -> Outcome:
         """Run a writing statement once for each set of parameters, all or nothing.
 
         Raises:
@@ -109,7 +109,7 @@ class Session:
                 raise ProgrammingError(
                     "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
                 )
-            rows = list(parameter_rows)
+            rows = _rows_of(parameter_rows)
             for parameters in rows:
                 _check_parameters(prepared, parameters)
             if isinstance(meant, Change):
@@ -276,6 +276,16 @@ def _check_text(sql: str) -> None:
         ) from error
 
 
+def _rows_of(parameter_rows: Iterable[ParameterValues | None]) -> list[ParameterValues]:
+    if not isinstance(parameter_rows, Iterable):
+        raise InterfaceError(
+            f"executemany takes a sequence of parameters, not {type(parameter_rows).__name__}",
+            hint="such as [(1, 'a'), (2, 'b')]",
+            sqlstate="07001",
+        )
+    return [() if parameters is None else parameters for parameters in parameter_rows]
+
+
 def _check_parameters(prepared: PreparedStatement, parameters: ParameterValues) -> None:
     """See that parameters come in the shape and number the statement wants.
 
@@ -290,7 +300,7 @@ def _check_parameters(prepared: PreparedStatement, parameters: ParameterValues) 
         if not isinstance(parameters, Mapping):
             raise InterfaceError(
                 "the statement has named parameters",
-                hint="pass a mapping such as {'name': value}",
+                hint="pass a mapping such as {'name': value}; in a sequence each is `?`",
                 sqlstate="07001",
             )
     elif isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sized):

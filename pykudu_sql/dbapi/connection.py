@@ -48,7 +48,7 @@ def connect(
     from pykudu_sql.settings import settings_of
 
     database_settings, session_settings = settings_of({**settings, "read_only": read_only})
-    database = open_database(os.fspath(path), database_settings)
+    database = open_database(os.fsdecode(path), database_settings)
     try:
         return Connection(Session(database, session_settings, autocommit))
     except BaseException:

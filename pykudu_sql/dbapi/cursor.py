@@ -69,8 +69,7 @@ class Cursor:
         """
         session = self._opened()
         self._outcome = self._rows = None
-        rows = (() if parameters is None else parameters for parameters in parameter_rows)
-        self._outcome = session.execute_many(sql, rows)
+        self._outcome = session.execute_many(sql, parameter_rows)
         return self
 
     @property

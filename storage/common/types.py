@@ -334,6 +334,8 @@ def _float_cell(value: object, column_type: DataType) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
         raise TypeError(value)
     number = float(value)
+    if math.isinf(number) and isinstance(value, Decimal) and value.is_finite():
+        raise ValueOutOfRangeError(f"value {value} is out of range for {column_type}")
     if column_type.kind is not Kind.FLOAT:
         return number
     with np.errstate(over="ignore"):
@@ -364,7 +366,7 @@ def _date_cell(value: object, column_type: DataType) -> int:
     if isinstance(value, np.datetime64):
         return _in_range(int(value.astype("datetime64[D]").astype(np.int64)), column_type)
     if isinstance(value, dt.datetime):
-        value = value.date()
+        value = _in_utc(value).date()
     if isinstance(value, dt.date):
         return value.toordinal() - EPOCH_DAY
     raise TypeError(value)
@@ -376,6 +378,11 @@ def _refuse_not_a_time(value: object) -> None:
         raise ValueError(value)
 
 
+def _in_utc(value: dt.datetime) -> dt.datetime:
+    """A time without zone."""
+    return value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
+
+
 def _timestamp_cell(value: object, column_type: DataType) -> int:
     _refuse_not_a_time(value)
     if isinstance(value, str):
@@ -383,9 +390,7 @@ def _timestamp_cell(value: object, column_type: DataType) -> int:
     if isinstance(value, np.datetime64):
         return int(value.astype("datetime64[us]").astype(np.int64))
     if isinstance(value, dt.datetime):
-        if value.tzinfo is not None:
-            value = value.astimezone(dt.UTC).replace(tzinfo=None)
-        return (value - EPOCH) // dt.timedelta(microseconds=1)
+        return (_in_utc(value) - EPOCH) // dt.timedelta(microseconds=1)
     if isinstance(value, dt.date):
         return (value.toordinal() - EPOCH_DAY) * 86_400_000_000
     raise TypeError(value)
@@ -397,11 +402,14 @@ def _text_cell(value: object, column_type: DataType) -> str:
     if isinstance(value, bool):
         value = "true" if value else "false"
     elif isinstance(value, int | float | Decimal | dt.date | dt.datetime | np.number):
+        if isinstance(value, dt.date):
+            _refuse_not_a_time(value)
         value = str(value)
     if not isinstance(value, str):
         raise TypeError(value)
     value.encode("utf-8")  # lone surrogates cannot be stored
-    return value[: column_type.length] if column_type.kind is Kind.VARCHAR else value
+    text = str.__str__(value)  # of a subclass, the text alone
+    return text[: column_type.length] if column_type.kind is Kind.VARCHAR else text
 
 
 def _binary_cell(value: object, column_type: DataType) -> bytes:

@@ -89,6 +89,14 @@ def test_executemany_runs_statements_with_a_query_too_all_or_nothing(
     assert len(rows(connection)) == 2
 
 
+def test_executemany_of_what_is_no_sequence_is_an_error_of_the_interface(
+    connection: Connection,
+) -> None:
+    for given in (None, 5):
+        with pytest.raises(pykudu_sql.InterfaceError, match="sequence of parameters"):
+            connection.executemany("INSERT INTO t (id) VALUES (?)", given)  # type: ignore[arg-type]
+
+
 def test_executemany_takes_no_queries(connection: Connection) -> None:
     with pytest.raises(pykudu_sql.ProgrammingError, match="executemany"):
         connection.executemany("SELECT * FROM t WHERE id = ?", [(1,)])

@@ -5,6 +5,7 @@ import math
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -154,3 +155,30 @@ def test_encodings_fit_types_as_in_kudu() -> None:
 def test_key_columns_may_be_anything_but_booleans_and_floats() -> None:
     refused = {kind.kind for kind in ALL_TYPES if not kind.allowed_in_key}
     assert refused == {Kind.BOOL, Kind.FLOAT, Kind.DOUBLE}
+
+
+def test_a_text_of_a_subclass_is_stored_as_a_plain_text() -> None:
+    class Word(str):
+        __slots__ = ()
+
+    for column_type in (DataType(Kind.STRING), DataType(Kind.VARCHAR, length=9)):
+        cell = column_type.to_cell(Word("a"))
+        assert (cell, type(cell)) == ("a", str)
+
+
+def test_a_time_with_a_zone_is_the_day_it_is_in_utc() -> None:
+    zone = dt.timezone(dt.timedelta(hours=5))
+    cell = DataType(Kind.DATE).to_cell(dt.datetime(2020, 1, 1, 1, tzinfo=zone))
+    assert DataType(Kind.DATE).from_cell(cell) == dt.date(2019, 12, 31)
+
+
+def test_what_no_float_reaches_is_out_of_range_and_not_infinite() -> None:
+    for kind in (Kind.FLOAT, Kind.DOUBLE):
+        with pytest.raises(ValueOutOfRangeError):
+            DataType(kind).to_cell(Decimal("1E+1000"))
+        assert DataType(kind).to_cell(Decimal("Infinity")) == float("inf")
+
+
+def test_a_time_that_is_none_is_no_text() -> None:
+    with pytest.raises(InvalidValueError):
+        DataType(Kind.STRING).to_cell(pd.NaT)
