@@ -16,11 +16,12 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import display, node_position
 from pykudu_sql.planner.from_clause import CteScope, FromClauses
 from pykudu_sql.planner.functions import check_function
-from pykudu_sql.planner.lineage import is_cut, sealed, settle, united
+from pykudu_sql.planner.lineage import by_their_names, is_cut, sealed, settle, united
 from pykudu_sql.planner.long_list import long_list
 from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.names import ambiguous, undefined_alias, undefined_column, unresolved
 from pykudu_sql.planner.not_offered import clause_not_offered
+from pykudu_sql.planner.query_forms import free_variable, name_rolled_up, values_names
 from pykudu_sql.planner.sources import (
     Branch,
     DerivedTable,
@@ -134,10 +135,10 @@ class _Binder:
                 self._modifiers(node, outer, ctes, columns)
                 return columns if not is_cut(node) else sealed(columns)
             case exp.Values():
+                names = values_names(node, output_name)
                 for row in node.expressions:
                     self.expression(row, Frame(outer), ctes)
-                width = len(node.expressions[0].expressions)
-                return [OutputColumn(f"col{i}") for i in range(width)]
+                return [OutputColumn(name) for name in names]
         raise SyntaxError("this is not a query", position=node_position(node, self._text))
 
     def expression(self, node: exp.Expr, frame: Frame, ctes: CteScope, *clause: str) -> None:
@@ -155,6 +156,8 @@ class _Binder:
                 self._subquery(current, frame, ctes)
                 continue
             self._check(current)
+            if isinstance(current, exp.Comprehension):
+                free_variable(current)
             if isinstance(current, exp.Column):
                 self._column(current, frame, clause)
                 continue
@@ -211,7 +214,11 @@ class _Binder:
     ) -> list[OutputColumn]:
         operands: list[exp.Expr] = []
         left: exp.Expr = node
-        while isinstance(left, exp.SetOperation) and (left is node or not left.args.get("with_")):
+        by_name = bool(node.args.get("by_name"))
+        while isinstance(left, exp.SetOperation) and (
+            left is node
+            or (not left.args.get("with_") and bool(left.args.get("by_name")) == by_name)
+        ):
             operands.append(left.expression)
             left = left.this
         columns = self.query(left, outer, ctes)
@@ -221,15 +228,17 @@ class _Binder:
             others = self.query(operand, outer, ctes)
             _use(others)
             branches.append(others)
-            if len(others) != len(columns) and not node.args.get("by_name"):
+            if len(others) != len(columns) and not by_name:
                 raise ProgrammingError(
                     f"{node.key.upper()} of queries with {len(columns)} and {len(others)} columns",
                     position=node_position(operand, self._text),
                     sqlstate="42601",
                 )
+        if by_name:
+            columns = by_their_names(branches)
         self._modifiers(node, outer, ctes, columns)
-        together = united(branches)
-        return sealed(together) if is_cut(node) or node.args.get("by_name") else together
+        together = columns if by_name else united(branches)
+        return sealed(together) if is_cut(node) else together
 
     def _modifiers(
         self,
@@ -249,6 +258,7 @@ class _Binder:
         self, select: exp.Select, outer: Frame | None, ctes: CteScope
     ) -> list[OutputColumn]:
         frame = Frame(outer)
+        name_rolled_up(select)
         self.bound.frames.append((select, frame))
         self.sources.bind(select, frame, ctes)
         if not select.expressions:

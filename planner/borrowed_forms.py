@@ -1,6 +1,7 @@
 """What borrowed functions need beyond a template: patterns and units of time, pairs of values.
 
-Patterns are those of Impala (Java's SimpleDateFormat), which become the engine's (C's strftime).
+Patterns are those of Impala (Java's SimpleDateFormat) and the standard's (`YYYY-MM-DD HH24:MI`),
+which become the engine's (C's strftime).
 They and units must be written as constants, since they are translated while planning.
 """
 
@@ -21,6 +22,15 @@ _DIRECTIVES: Mapping[str, str] = MappingProxyType(
         "SSSSSS": "%f", "SSSSSSSSS": "%n", "a": "%p", "EEEE": "%A", "EEE": "%a", "E": "%a",
     }
 )  # fmt: skip
+_LETTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "YYYY": "%Y", "YY": "%y", "MONTH": "%B", "MON": "%b", "MM": "%m", "DDD": "%j", "DD": "%d",
+        "DAY": "%A", "DY": "%a", "HH24": "%H", "HH12": "%I", "HH": "%I", "MI": "%M", "SS": "%S",
+        "MS": "%g", "US": "%f", "FF3": "%g", "FF6": "%f", "FF": "%f", "AM": "%p", "PM": "%p",
+    }
+)  # fmt: skip
+_LETTER = re.compile(rf'"([^"]*)"|({"|".join(_LETTERS)})|([A-Za-z]+)|.', re.DOTALL | re.IGNORECASE)
+_IS_LETTERS = re.compile("YY|HH24|HH12|MI")
 _UNITS: Mapping[str, str] = MappingProxyType(
     {
         name: unit
@@ -38,15 +48,23 @@ _UNITS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+_ADDED = (
+    "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter",
+    "year",
+)  # fmt: skip
+
 
 def strftime_pattern(argument: exp.Expr) -> exp.Expr:
-    """A pattern such as `'yyyy-MM-dd'` as one of strftime's.
+    """A pattern such as `'yyyy-MM-dd'` as one of strftime's; also `'YYYY-MM-DD'`.
 
     Raises:
         InvalidValueError: it is no constant text, or has a letter that no part of a time has.
     """
     pieces = []
-    for found in _PIECE.finditer(_constant_text(argument, "pattern of time", "'yyyy-MM-dd'")):
+    written = _constant_text(argument, "pattern of time", "'yyyy-MM-dd'")
+    if _IS_LETTERS.search(written):
+        return letters_pattern(argument)
+    for found in _PIECE.finditer(written):
         text = found.group()
         if found.group(1) is not None:
             pieces.append((found.group(1).replace("''", "'") or "'").replace("%", "%%"))
@@ -61,6 +79,60 @@ def strftime_pattern(argument: exp.Expr) -> exp.Expr:
                 sqlstate="22023",
             )
     return exp.Literal.string("".join(pieces))
+
+
+def letters_pattern(argument: exp.Expr) -> exp.Expr:
+    """A pattern such as `'YYYY-MM-DD HH24:MI:SS'`, the standard's, as one of strftime's.
+
+    Raises:
+        InvalidValueError: it is no constant text, or has a letter that no part of a time has.
+    """
+    pieces = []
+    for found in _LETTER.finditer(_constant_text(argument, "pattern of time", "'YYYY-MM-DD'")):
+        if found[3]:
+            raise InvalidValueError(
+                f"'{found[3]}' in a pattern of time stands for nothing",
+                hint=f"there are {', '.join(_LETTERS)}; other letters stand in double quotes",
+                sqlstate="22023",
+            )
+        known = _LETTERS.get(found.group().upper())
+        quoted = found.group() if found[1] is None else found[1]
+        pieces.append(known or quoted.replace("%", "%%"))
+    return exp.Literal.string("".join(pieces))
+
+
+def units_later(arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """`timestampadd(DAY, n, time)`: so many units later.
+
+    Raises:
+        InvalidValueError: there is no such unit.
+    """
+    unit, count, moment = arguments
+    name = _constant_text(unit, "unit", "DAY").lower().removesuffix("s")
+    if name not in _ADDED:
+        raise InvalidValueError(
+            f"'{name}' is no unit of time", hint=f"there are {', '.join(_ADDED)}", sqlstate="22023"
+        )
+    interval = exp.Anonymous(this=f"to_{name}s", expressions=[count.copy()])
+    return exp.paren(exp.Add(this=exp.cast(moment.copy(), "timestamp"), expression=interval))
+
+
+def texts_of_codes(arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """`char(65, 66)`: the characters of several codes as one text."""
+    texts = [exp.Anonymous(this="chr", expressions=[code.copy()]) for code in arguments]
+    return exp.Anonymous(this="concat", expressions=texts)
+
+
+def extreme_of(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """SQLite's max() and min() of several values, which are NULL if one of these is.
+
+    Args:
+        name: the engine's function, which passes over NULLs.
+        arguments: the values.
+    """
+    unknown = [exp.Is(this=exp.paren(each.copy()), expression=exp.null()) for each in arguments]
+    found = exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
+    return exp.Case(ifs=[exp.If(this=exp.or_(*unknown), true=exp.null())], default=found)
 
 
 def truncated(arguments: Sequence[exp.Expr]) -> exp.Expr:

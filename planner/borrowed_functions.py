@@ -1,18 +1,27 @@
 """Functions of Impala and SQLite that the engine lacks, as expressions that it has.
 
 A function is borrowed by a template: SQL in which `_1`, `_2`, ... stand for its arguments,
-`_pattern_2` for a pattern of time in the engine's spelling. That
+`_pattern_2` and `_letters_2` for patterns of time in the engine's spelling. That
 keeps what these names mean in one place and needs nothing of the engine but its own functions.
 Arguments keep the nodes they are, so columns stay bound and parameters stay parameters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.planner.borrowed_forms import decoded, strftime_pattern, truncated
+from pykudu_sql.planner.borrowed_forms import (
+    decoded,
+    extreme_of,
+    letters_pattern,
+    strftime_pattern,
+    texts_of_codes,
+    truncated,
+    units_later,
+)
+from pykudu_sql.planner.clock_texts import CLOCK_TEXTS, clock_text
 from pykudu_sql.planner.dialect import parse
 
 _UNITS = (
@@ -71,6 +80,18 @@ _LIMITS = {
     for word, value in (("min", f"(-{1 << bits - 1})"), ("max", (1 << bits - 1) - 1))
 }
 
+_SOUNDS = "translate(upper(regexp_replace(_1, '[^A-Za-z]', '', 'g')), '{}', '{}')".format(
+    "AEIOUYHWBFPVCGJKQSXZDTLMNR", "00000000111122222222334556"
+)
+for _digit in "0123456":
+    _SOUNDS = f"regexp_replace({_SOUNDS}, '{_digit}+', '{_digit}', 'g')"
+_SOUNDEX = (
+    "CASE WHEN _1 IS NULL THEN NULL WHEN regexp_matches(_1, '[A-Za-z]') THEN "
+    "upper(regexp_extract(_1, '[A-Za-z]')) || "
+    f"rpad(left(replace(substr({_SOUNDS}, 2), '0', ''), 3), 3, '0') ELSE '?000' END"
+)
+_PIECES = "string_split(_1, _2)"
+
 # By name and number of arguments.
 TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
     {
@@ -79,6 +100,17 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("days_between", 2): "CAST(_1 AS DATE) - CAST(_2 AS DATE)",
         ("from_unixtime", 1): "CAST(make_timestamp(CAST(_1 AS BIGINT) * 1000000) AS TEXT)",
         ("to_date", 1): "CAST(CAST(_1 AS TIMESTAMP) AS DATE)",
+        ("to_date", 2): "CAST(strptime(_1, _pattern_2) AS DATE)",
+        ("text_of_time", 2): "strftime(CAST(_1 AS TIMESTAMP), _letters_2)",
+        ("units_between", 3): "datesub(_1, CAST(_2 AS TIMESTAMP), CAST(_3 AS TIMESTAMP))",
+        ("unix_date", 1): "CAST(_1 AS DATE) - DATE '1970-01-01'",
+        ("unix_millis", 1): "epoch_ms(CAST(_1 AS TIMESTAMP))",
+        ("unix_micros", 1): "epoch_us(CAST(_1 AS TIMESTAMP))",
+        ("utc_to_unix_micros", 1): "epoch_us(CAST(_1 AS TIMESTAMP))",
+        ("unix_micros_to_utc_timestamp", 1): "make_timestamp(CAST(_1 AS BIGINT))",
+        ("timestamp_seconds", 1): "make_timestamp(CAST(_1 * 1000000 AS BIGINT))",
+        ("timestamp_millis", 1): "make_timestamp(CAST(_1 * 1000 AS BIGINT))",
+        ("timestamp_micros", 1): "make_timestamp(CAST(_1 AS BIGINT))",
         ("unix_timestamp", 1): "CAST(floor(epoch(CAST(_1 AS TIMESTAMP))) AS BIGINT)",
         ("unix_timestamp", 2): "CAST(floor(epoch(strptime(_1, _pattern_2))) AS BIGINT)",
         ("from_unixtime", 2): (
@@ -108,6 +140,17 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("nullvalue", 1): "_1 IS NULL",
         ("nonnullvalue", 1): "_1 IS NOT NULL",
         ("countset", 1): "bit_count(_1)",
+        ("countset", 2): "CASE WHEN _2 = 0 THEN bit_count(~_1) ELSE bit_count(_1) END",
+        ("setbit", 2): "_1 | (CAST(1 AS BIGINT) << _2)",
+        ("setbit", 3): (
+            "CASE WHEN _3 = 0 THEN _1 & ~(CAST(1 AS BIGINT) << _2) "
+            "ELSE _1 | (CAST(1 AS BIGINT) << _2) END"
+        ),
+        ("log1p", 1): "ln(1 + _1)",
+        ("expm1", 1): "exp(_1) - 1",
+        ("hypot", 2): "sqrt(pow(_1, 2) + pow(_2, 2))",
+        ("bround", 1): "round_even(_1, 0)",
+        ("bround", 2): "round_even(_1, _2)",
         ("bit_at", 2): "(_1 >> _2) & 1",
         ("e", 0): "exp(1)",
         ("positive", 1): "_1",
@@ -123,10 +166,52 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
             "ELSE CAST(floor((_1 - _2) * _4 / (_3 - _2)) AS BIGINT) + 1 END"
         ),
         ("bytes", 1): "strlen(_1)",
+        ("lengthb", 1): "strlen(_1)",
+        ("octet_length", 1): "strlen(hex(_1)) // 2",
+        ("sound_of", 1): _SOUNDEX,
+        ("quote", 1): (
+            "CASE WHEN _1 IS NULL THEN 'NULL' WHEN typeof(_1) = 'VARCHAR' THEN "
+            """'''' || replace(CAST(_1 AS TEXT), '''', '''''') || '''' """
+            "WHEN typeof(_1) = 'BLOB' THEN 'X''' || hex(CAST(CAST(_1 AS TEXT) AS BLOB)) || '''' "
+            "ELSE CAST(_1 AS TEXT) END"
+        ),
+        ("zeroblob", 1): "unhex(repeat('00', _1))",
+        ("ilike", 2): "_1 ILIKE _2",
+        ("mid", 3): "substr(_1, _2, _3)",
+        ("replicate", 2): "repeat(_1, _2)",
+        ("regexp_count", 2): "len(regexp_extract_all(_1, _2))",
+        ("pieces_to", 3): (
+            f"CASE WHEN _3 >= 0 THEN array_to_string(list_slice({_PIECES}, 1, _3), _2) "
+            f"ELSE array_to_string(list_slice({_PIECES}, _3, -1), _2) END"
+        ),
+        ("jaro_sim", 2): "jaro_similarity(_1, _2)",
+        ("jaro_distance", 2): "1 - jaro_similarity(_1, _2)",
+        ("jaro_dst", 2): "1 - jaro_similarity(_1, _2)",
+        ("jw_sim", 2): "jaro_winkler_similarity(_1, _2)",
+        ("jaro_winkler_distance", 2): "1 - jaro_winkler_similarity(_1, _2)",
+        ("jw_dst", 2): "1 - jaro_winkler_similarity(_1, _2)",
+        ("dle_dst", 2): "damerau_levenshtein(_1, _2)",
         ("utf8_length", 1): "length(_1)",
         ("le_dst", 2): "levenshtein(_1, _2)",
         ("get_json_object", 2): "json_extract_string(_1, _2)",
+        ("isnull", 1): "_1 IS NULL",
         ("isnull", 2): "coalesce(_1, _2)",
+        ("isnotnull", 1): "NOT _1 IS NULL",
+        ("equal_null", 2): "_1 IS NOT DISTINCT FROM _2",
+        ("likely", 1): "_1",
+        ("unlikely", 1): "_1",
+        ("likelihood", 2): "_1",
+        ("pg_typeof", 1): "typeof(_1)",
+        ("every", 1): "bool_and(_1)",
+        ("size", 1): "len(_1)",
+        ("json_group_array", 1): "to_json(coalesce(list(_1), []))",
+        ("json_group_object", 2): (
+            "CAST('{' || coalesce(string_agg(to_json(CAST(_1 AS TEXT)) || ':' || "
+            "coalesce(CAST(to_json(_2) AS TEXT), 'null'), ','), '') || '}' AS JSON)"
+        ),
+        ("json_patch", 2): "json_merge_patch(_1, _2)",
+        ("row_to_json", 1): "to_json(_1)",
+        ("array_to_json", 1): "to_json(_1)",
         ("nullifzero", 1): "nullif(_1, 0)",
         ("zeroifnull", 1): "coalesce(_1, 0)",
         ("bitand", 2): "_1 & _2",
@@ -140,6 +225,7 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("dround", 1): "round(_1)",
         ("dround", 2): "round(_1, _2)",
         ("dtrunc", 1): "trunc(_1)",
+        ("dtrunc", 2): "trunc(_1, _2)",
         ("pmod", 2): "((_1 % _2) + _2) % _2",
         ("quotient", 2): "CAST(_1 AS BIGINT) // CAST(_2 AS BIGINT)",
         ("base64encode", 1): "base64(encode(_1))",
@@ -160,12 +246,24 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("from_utc_timestamp", 2): _IN_ZONE.format("'UTC'", "_2"),
         ("to_utc_timestamp", 2): _IN_ZONE.format("_2", "'UTC'"),
         ("ndv", 1): "approx_count_distinct(_1)",
+        ("ndv", 2): "approx_count_distinct(_1)",
         ("total", 1): "coalesce(sum(CAST(_1 AS DOUBLE)), 0e0)",
     }
 )
 # Those that no template can say, since it depends on what an argument is.
 _FORMS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr]] = MappingProxyType(
-    {"decode_pairs": decoded, "trunc_time": truncated}
+    {
+        "decode_pairs": decoded,
+        "trunc_time": truncated,
+        "units_later": units_later,
+        "text_of_codes": texts_of_codes,
+        "greatest_of": partial(extreme_of, "greatest"),
+        "least_of": partial(extreme_of, "least"),
+        **{name: partial(clock_text, name) for name in CLOCK_TEXTS},
+    }
+)
+_PATTERNS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = MappingProxyType(
+    {"_pattern": strftime_pattern, "_letters": letters_pattern}
 )
 BORROWED = frozenset((*(name for name, _ in TEMPLATES), *_FORMS))
 
@@ -193,7 +291,8 @@ def lend(node: exp.Expr) -> exp.Expr:
         if not number.isdigit():
             continue  # a lambda's own name
         argument = arguments[int(number) - 1]
-        place.replace(strftime_pattern(argument) if kind else _operand(argument.copy()))
+        pattern = _PATTERNS.get(kind)
+        place.replace(pattern(argument) if pattern else _operand(argument.copy()))
     return meaning
 
 

@@ -18,6 +18,7 @@ from pykudu_sql.planner.history_source import (
 from pykudu_sql.planner.moment import may_move, version_bound
 from pykudu_sql.planner.names import undefined_column, with_position
 from pykudu_sql.planner.not_offered import clause_not_offered
+from pykudu_sql.planner.query_forms import name_columns, turn_right_semi_join
 from pykudu_sql.planner.sources import (
     Branch,
     DerivedTable,
@@ -102,6 +103,7 @@ class FromClauses:
                 position=node_position(lateral, self._text),
             )
         clause = select.args.get("from_")
+        turn_right_semi_join(select)
         if clause is not None:
             frame.steps.append(JoinStep(None, self._item(clause.this, frame, ctes)))
         for join in select.args.get("joins") or ():
@@ -111,6 +113,12 @@ class FromClauses:
         if join.method == "POSITIONAL":
             raise NotSupportedError(
                 "POSITIONAL JOIN is not supported", hint="rows of a table have no position"
+            )
+        if join.side == "RIGHT" and join.kind in ("SEMI", "ANTI"):
+            raise NotSupportedError(
+                f"RIGHT {join.kind} JOIN is not supported behind another join",
+                hint=f"write the table of its right side first: b LEFT {join.kind} JOIN a",
+                position=node_position(join.this, self._text),
             )
         left = list(frame.visible())
         right = self._item(join.this, frame, ctes)
@@ -287,6 +295,8 @@ class FromClauses:
     def _derived(self, node: exp.Expr, query: exp.Expr, frame: Frame, ctes: CteScope) -> Source:
         """A subquery or VALUES; it may refer to the sources before it, as LATERAL ones do."""
         columns = self._query(query, frame, ctes)
+        if isinstance(query.unnest(), exp.Values) and any(c.name[:3] != "col" for c in columns):
+            name_columns(node, [column.name for column in columns])
         alias = node.alias.lower() or f"subquery {len(frame.sources) + 1}"
         return self._add(frame, DerivedTable(alias, renamed(columns, node.args.get("alias"))), node)
 

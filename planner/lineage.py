@@ -53,6 +53,15 @@ def united(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
     return [_united(column) for column in zip(*operands, strict=True)]
 
 
+def by_their_names(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
+    """The columns of a set operation BY NAME, as the engine orders them; no filter enters it."""
+    columns: dict[str, OutputColumn] = {}
+    for operand in operands:
+        for column in operand:
+            columns.setdefault(column.name.lower(), column)
+    return sealed(list(columns.values()))
+
+
 def _united(columns: Sequence[OutputColumn]) -> OutputColumn:
     branches = [branch for column in columns for branch in column.branches]
     types = [column.stored_type() for column in columns]

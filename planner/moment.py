@@ -17,6 +17,7 @@ from pykudu_sql.planner.dialect import display, node_position, to_sql
 from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.rules import apply_rules
+from pykudu_sql.planner.session_facts import with_session_facts
 from pykudu_sql.storage.common.types import EPOCH, DataType, Kind
 from pykudu_sql.storage.errors import (
     DataError,
@@ -51,8 +52,8 @@ def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
-    """The tree with the present, and the session's database, as literals; changed in place."""
-    tree = _with_database(tree, context.settings.database)
+    """The tree with the present, and what it asks of the session, as literals; changed in place."""
+    tree = with_session_facts(tree, context.settings.database)
     moment = statement_time(context)
     for node in list(current_nodes(tree)):
         if isinstance(node, exp.CurrentDate):
@@ -65,15 +66,6 @@ def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
         if node is tree:
             return literal
         node.replace(literal)
-    return tree
-
-
-def _with_database(tree: exp.Expr, name: str) -> exp.Expr:
-    """The tree with `current_database()` and `current_schema()` as the name they stand for."""
-    for node in list(tree.find_all(exp.CurrentDatabase, exp.CurrentSchema)):
-        if node is tree:
-            return exp.Literal.string(name)
-        node.replace(exp.Literal.string(name))
     return tree
 
 

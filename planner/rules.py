@@ -10,6 +10,7 @@ from itertools import takewhile
 
 from sqlglot import exp
 
+from pykudu_sql.planner.borrowed_forms import letters_pattern
 from pykudu_sql.planner.borrowed_functions import lend
 from pykudu_sql.planner.zoned_text import utc_cast
 
@@ -34,6 +35,18 @@ def varchar_cast(node: exp.Expr) -> exp.Expr:
         return node
     whole = type(node)(this=node.this, to=exp.DataType.build("text"))
     return exp.Left(this=whole, expression=sizes[0].this)
+
+
+def formatted_cast(node: exp.Expr) -> exp.Expr:
+    """`CAST(x AS STRING FORMAT 'YYYY-MM-DD')` and its reverse, with the standard's patterns."""
+    pattern = node.args.get("format")
+    if isinstance(node, exp.Cast) and pattern is not None:
+        moment = exp.cast(node.this, "timestamp")
+        return exp.Anonymous(this="strftime", expressions=[moment, letters_pattern(pattern)])
+    is_text = isinstance(pattern, exp.Literal) and "%" not in pattern.name
+    if isinstance(node, exp.StrToDate | exp.StrToTime) and pattern is not None and is_text:
+        node.set("format", letters_pattern(pattern))
+    return node
 
 
 def unasked_alternative(node: exp.Expr) -> exp.Expr:
@@ -62,7 +75,14 @@ def _is_constant(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal)
 
 
-RULES: tuple[Rule, ...] = (lend, empty_in_list, varchar_cast, utc_cast, unasked_alternative)
+RULES: tuple[Rule, ...] = (
+    lend,
+    empty_in_list,
+    formatted_cast,
+    varchar_cast,
+    utc_cast,
+    unasked_alternative,
+)
 
 
 def apply_rules(tree: exp.Expr) -> exp.Expr:

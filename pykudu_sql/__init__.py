@@ -38,9 +38,10 @@ from pykudu_sql.dbapi.types import (
     TimestampFromTicks,
 )
 from pykudu_sql.planner.statements import is_complete, split_statements
+from pykudu_sql.storage.common.release import VERSION
 from pykudu_sql.storage.errors import SerializationError
 
-__version__ = "0.1.0"
+__version__ = VERSION
 apilevel = "2.0"
 threadsafety = 2
 paramstyle = "qmark"

@@ -1,0 +1,61 @@
+"""Forms of a query that the engine lacks, put into ones it has before names are bound."""
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+
+def name_rolled_up(select: exp.Select) -> None:
+    """`GROUP BY a, b WITH ROLLUP` as `GROUP BY ROLLUP (a, b)`; CUBE alike."""
+    group = select.args.get("group")
+    if group is None:
+        return
+    for key in ("rollup", "cube"):
+        for node in group.args.get(key) or ():
+            if not node.expressions and group.expressions:
+                node.set("expressions", group.expressions)
+                group.set("expressions", [])
+
+
+def free_variable(node: exp.Comprehension) -> None:
+    """Let the variable of `[x + 1 FOR x IN list]` be a name of its own, no column."""
+    name = node.expression.name.lower()
+    for part in (node.this, node.args.get("condition")):
+        for column in [] if part is None else list(part.find_all(exp.Column)):
+            if column.name.lower() == name and not column.table:
+                column.replace(exp.to_identifier(column.name))
+
+
+def values_names(node: exp.Values, output_name: Callable[[exp.Expr], str]) -> list[str]:
+    """The columns of VALUES; Impala names them in any row, `VALUES (1 AS a), (2)`."""
+    names = [f"col{i}" for i in range(len(node.expressions[0].expressions))]
+    for row in node.expressions:
+        for i, value in enumerate(row.expressions[: len(names)]):
+            if isinstance(value, exp.Alias):
+                names[i] = output_name(value)
+                value.replace(value.this)
+    return names
+
+
+def name_columns(node: exp.Expr, names: Sequence[str]) -> None:
+    """Write the names that VALUES gives its columns behind its alias, for the engine."""
+    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier("values"))
+    if not alias.columns:
+        alias.set("columns", [exp.to_identifier(name) for name in names])
+        node.set("alias", alias)
+
+
+def turn_right_semi_join(select: exp.Select) -> None:
+    """`a RIGHT SEMI JOIN b` as `b LEFT SEMI JOIN a`, which the engine has; ANTI alike."""
+    joins, clause = select.args.get("joins"), select.args.get("from_")
+    if not joins or clause is None:
+        return
+    first = joins[0]
+    if first.side != "RIGHT" or first.kind not in ("SEMI", "ANTI"):
+        return
+    if clause.this.args.get("joins") or first.this.args.get("joins"):
+        return
+    left, right = clause.this, first.this
+    clause.set("this", right)
+    first.set("this", left)
+    first.set("side", None)

@@ -1,0 +1,70 @@
+"""What a query may ask of its session: its database, its user, and which release answers.
+
+They are put in as texts before anything runs, so no engine is asked, and none can tell more.
+"""
+
+import getpass
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sqlglot import exp
+
+from pykudu_sql.storage.common.release import VERSION
+
+CATALOG = "pykudu"  # as information_schema has it
+_KINDS: Mapping[type[exp.Expr], str] = MappingProxyType(
+    {
+        exp.CurrentDatabase: "database",
+        exp.CurrentSchema: "database",
+        exp.CurrentUser: "user",
+        exp.SessionUser: "user",
+        exp.CurrentVersion: "version",
+        exp.CurrentCatalog: "catalog",
+    }
+)
+_CALLS: Mapping[str, str] = MappingProxyType(
+    {"user": "user", "effective_user": "user", "logged_in_user": "user"}
+)
+
+
+def with_session_facts(tree: exp.Expr, database: str) -> exp.Expr:
+    """The tree with `current_database()`, `user()`, `version()` and their kind as texts.
+
+    Args:
+        tree: changed in place.
+        database: the session's.
+    """
+    asking = ((node, _fact(node)) for node in tree.walk())
+    for node, fact in [(node, fact) for node, fact in asking if fact is not None]:
+        literal = exp.Literal.string(_answer(fact, database))
+        if node is tree:
+            return literal
+        node.replace(literal)
+    return tree
+
+
+def _fact(node: exp.Expr) -> str | None:
+    """Which fact a node asks for."""
+    if isinstance(node, exp.Anonymous):
+        return None if node.expressions else _CALLS.get(node.name.lower())
+    return _KINDS.get(type(node))
+
+
+def _answer(fact: str, database: str) -> str:
+    match fact:
+        case "database":
+            return database
+        case "version":
+            return f"pykudu_sql {VERSION}"
+        case "catalog":
+            return CATALOG
+        case _:
+            return _user()
+
+
+def _user() -> str:
+    """Who runs this process, empty where the system has no name for that."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
