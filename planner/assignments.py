@@ -93,13 +93,26 @@ def _pairs(node: exp.Expr, text: str) -> Iterator[tuple[exp.Column, exp.Expr]]:
     """The single assignments of an item, which may be `(a, b) = (1, 2)`."""
     if isinstance(node, exp.EQ):
         targets, value = _items(node.this), node.expression
-        values = [value] if len(targets) == 1 else _items(value)
+        values = [value] if len(targets) == 1 else _columns_of(value) or _items(value)
         if len(targets) == len(values) and all(isinstance(t, exp.Column) for t in targets):
             yield from zip(targets, values, strict=True)
             return
     raise NotSupportedError(
         "SET takes column = value, separated by commas", position=node_position(node, text)
     )
+
+
+def _columns_of(node: exp.Expr) -> list[exp.Expr]:
+    """`(SELECT x, y ...)` as a subquery for each of its columns; nothing if it is none."""
+    query = node.this if isinstance(node, exp.Subquery) else None
+    if not isinstance(query, exp.Select) or query.is_star or query.args.get("distinct"):
+        return []
+    found = []
+    for item in query.expressions:
+        single = node.copy()
+        single.this.set("expressions", [item.copy()])
+        found.append(single)
+    return found
 
 
 def _items(node: exp.Expr) -> list[exp.Expr]:

@@ -10,6 +10,7 @@ from pykudu_sql.planner.history_commands import drop_snapshot, next_bound, undro
 from pykudu_sql.planner.index_commands import drop_index
 from pykudu_sql.planner.lexer import TokenKind, source_position
 from pykudu_sql.planner.listing_commands import describe, show
+from pykudu_sql.planner.listing_plans import Show, ShowKind
 from pykudu_sql.planner.named_table import named_table
 from pykudu_sql.planner.namespace_commands import comment_on, drop_database, drop_view, use
 from pykudu_sql.planner.plan import (
@@ -22,7 +23,13 @@ from pykudu_sql.planner.plan import (
     SetOption,
     Vacuum,
 )
-from pykudu_sql.planner.statistics_commands import compute_stats, invalidate_metadata, refresh
+from pykudu_sql.planner.statistics_commands import (
+    analyze,
+    compute_stats,
+    drop_stats,
+    invalidate_metadata,
+    refresh,
+)
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.planner.transaction_commands import begin, commit, release, rollback, savepoint
 from pykudu_sql.storage.errors import UndefinedObjectError, UndefinedTableError
@@ -34,10 +41,15 @@ OptionValue = bool | int | float | str | None
 
 
 def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`SET [DATABASE] name = value`; DEFAULT as the value resets it, and so does `RESET name`."""
+    """`SET [DATABASE] name = value`; DEFAULT as the value resets it, and so does `RESET name`.
+
+    `SET` and `SET ALL` alone list the settings, as in Impala.
+    """
     reset = tokens.accept("RESET")
     if not reset:
         tokens.expect("SET")
+        if tokens.at_end() or (tokens.at("ALL") and tokens.ahead(1).kind is TokenKind.END):
+            return Show(ShowKind.SETTINGS)
     of_database = tokens.at("DATABASE") and tokens.ahead(1).kind is TokenKind.WORD
     if of_database:
         tokens.take()
@@ -126,6 +138,8 @@ def drop(tokens: TokenStream, context: PlanContext) -> Plan:
         return drop_view(tokens, context)
     if tokens.at("DROP", "DATABASE") or tokens.at("DROP", "SCHEMA"):
         return drop_database(tokens, context)
+    if tokens.at("DROP", "STATS") or tokens.at("DROP", "INCREMENTAL", "STATS"):
+        return drop_stats(tokens, context)
     tokens.expect("DROP")
     if tokens.at("INDEX"):
         return drop_index(tokens, context) or NoOperation("There was no such index.")
@@ -168,6 +182,7 @@ COMMANDS: dict[str, Command] = {
     "RESTORE": restore,
     "USE": use,
     "COMMENT": comment_on,
+    "ANALYZE": analyze,
     "COMPUTE": compute_stats,
     "INVALIDATE": invalidate_metadata,
     "REFRESH": refresh,

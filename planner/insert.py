@@ -145,7 +145,10 @@ def _head(tokens: TokenStream, context: PlanContext) -> _Head:
     alias = tokens.name("an alias") if tokens.accept("AS") else own_name(name)
     columns: tuple[ColumnSchema, ...] = table.schema.visible_columns
     listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
-    if listed:
+    tokens.accept("BY", "POSITION")
+    if tokens.accept("BY", "NAME"):
+        columns, listed = _named_columns(tokens, table, context), True
+    elif listed:
         columns = _listed_columns(tokens, table, kind)
     if table.schema.auto_incrementing and not kind.numbers:
         numbered = any(table.schema.is_hidden(column) for column in columns)
@@ -173,6 +176,13 @@ def _kind(tokens: TokenStream) -> tuple[RowOpKind, bool]:
     tokens.expect("INSERT")
     if tokens.accept("OR", "REPLACE"):
         return RowOpKind.UPSERT, True
+    if tokens.accept("OR", "ABORT"):
+        return RowOpKind.INSERT, False
+    if tokens.at("OR", "FAIL") or tokens.at("OR", "ROLLBACK"):
+        raise NotSupportedError(
+            f"INSERT OR {tokens.ahead(1).word} is not supported",
+            hint="an INSERT that fails changes nothing; ROLLBACK takes back what was before it",
+        )
     if tokens.accept("OR", "IGNORE") or tokens.accept("IGNORE"):
         return RowOpKind.INSERT_IGNORE, False
     if tokens.at("OVERWRITE"):
@@ -200,6 +210,20 @@ def _listed_columns(
         if not tokens.accept_symbol(","):
             break
     tokens.expect_symbol(")")
+    return tuple(columns)
+
+
+def _named_columns(
+    tokens: TokenStream, table: TableInfo, context: PlanContext
+) -> tuple[ColumnSchema, ...]:
+    """The columns that the query behind BY NAME has, in its order."""
+    place = tokens.current
+    position = source_position(tokens.text, place.start, len(place.text))
+    tail = find_tail(tokens.text, place.start)
+    query = plan_rows(tokens.text if tail is None else tokens.text[:tail], context, place.start)
+    columns: list[ColumnSchema] = []
+    for name in query.names:
+        columns.append(listed_column(table, name.lower(), columns, position))
     return tuple(columns)
 
 

@@ -4,7 +4,7 @@ Words and columns are Impala's for Kudu tables, with Kudu's own facts (tablets, 
 """
 
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.lexer import source_position
+from pykudu_sql.planner.lexer import quote_string, source_position
 from pykudu_sql.planner.listing_plans import (
     Describe,
     DescribeDatabase,
@@ -31,6 +31,7 @@ _LISTS = (
     ShowKind.SNAPSHOTS,
     ShowKind.DROPPED_TABLES,
 )
+_QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 _OF_DATABASE = (ShowKind.TABLES, ShowKind.VIEWS)
 
 
@@ -81,7 +82,10 @@ def _accept_from(tokens: TokenStream) -> None:
 
 
 def describe(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DESCRIBE [TABLE | FORMATTED | EXTENDED] t`, `DESC t`, `DESCRIBE DATABASE [FORMATTED] db`."""
+    """`DESCRIBE [TABLE | FORMATTED | EXTENDED] t`, `DESC t`, `DESCRIBE DATABASE [FORMATTED] db`.
+
+    Also `DESCRIBE SELECT ..`.
+    """
     tokens.take()
     if tokens.accept("DATABASE"):
         if not tokens.accept("FORMATTED"):
@@ -97,8 +101,23 @@ def describe(tokens: TokenStream, context: PlanContext) -> Plan:
         )
         tokens.expect_end()
         return DescribeFormatted(item)
+    if tokens.current.word in _QUERY_WORDS or tokens.at_symbol("("):
+        return _described_query(tokens, context)
     tokens.accept("TABLE")
     return _described(tokens, context)
+
+
+def _described_query(tokens: TokenStream, context: PlanContext) -> Plan:
+    """DESCRIBE of the query that comes next: a row for each of its columns."""
+    from pykudu_sql.planner.query import plan_query, plan_rows
+    from pykudu_sql.planner.result_types import result_type_names
+
+    query = plan_rows(tokens.text, context, tokens.current.start)
+    rows = ", ".join(
+        f"({quote_string(name)}, {quote_string(type_name)})"
+        for name, type_name in zip(query.names, result_type_names(query, context), strict=True)
+    )
+    return plan_query(f"SELECT * FROM (VALUES {rows}) AS described(name, type)", context)
 
 
 def _described(tokens: TokenStream, context: PlanContext) -> Plan:

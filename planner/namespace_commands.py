@@ -4,6 +4,7 @@ A view's query is planned when the view is made, so a wrong one is refused with 
 reads is looked up again whenever the view is read.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pykudu_sql.planner.context import PlanContext
@@ -24,6 +25,7 @@ from pykudu_sql.storage.errors import (
     InvalidSchemaError,
     NotSupportedError,
     ProgrammingError,
+    SourcePosition,
     UndefinedObjectError,
     UndefinedTableError,
 )
@@ -155,8 +157,45 @@ def create_view(tokens: TokenStream, context: PlanContext) -> Plan:
     context.catalog.check_database(database_of(name))
     listed = _columns(tokens) if tokens.at_symbol("(") else ()
     comment = tokens.string() if tokens.accept("COMMENT") else ""
+    old = context.catalog.views.get(name) if replaces else None
+    view_id = new_id() if old is None else old.id
+    view = _defined(tokens, context, ViewInfo(view_id, name, "", "", (), comment), listed, position)
+    return CreateView(view, if_not_exists, replaces)
+
+
+def alter_view(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`ALTER VIEW v [(column [COMMENT 's'], ...)] AS query`, `ALTER VIEW v RENAME TO w`.
+
+    Raises:
+        UndefinedTableError: there is no such view.
+        Error: as of `create_view`.
+    """
+    tokens.expect("ALTER", "VIEW")
+    place = tokens.current
+    view = named_view(tokens, context)
+    if tokens.accept("RENAME", "TO"):
+        place = tokens.current
+        name = context.catalog.full_name(tokens.table_name())
+        tokens.expect_end()
+        position = source_position(tokens.text, place.start, len(place.text))
+        check_not_system(name, position)
+        context.catalog.check_database(database_of(name))
+        return CreateView(replace(view, name=name), replaces=True)
+    position = source_position(tokens.text, place.start, len(place.text))
+    listed = _columns(tokens) if tokens.at_symbol("(") else ()
+    return CreateView(_defined(tokens, context, view, listed, position), replaces=True)
+
+
+def _defined(
+    tokens: TokenStream,
+    context: PlanContext,
+    view: ViewInfo,
+    listed: Sequence[tuple[str, str]],
+    position: SourcePosition,
+) -> ViewInfo:
+    """A view with the query that comes next and the columns listed for it."""
     tokens.expect("AS")
-    start = tokens.current.start
+    name, start = view.name, tokens.current.start
     columns = _planned(tokens.text, start, name, context)
     if listed and len(listed) != len(columns):
         raise InvalidSchemaError(
@@ -169,15 +208,13 @@ def create_view(tokens: TokenStream, context: PlanContext) -> Plan:
             for column, (given, told) in zip(columns, listed, strict=True)
         )
     query = tokens.text[start:].strip().rstrip(";").rstrip()
-    old = context.catalog.views.get(name) if replaces else None
-    view_id = new_id() if old is None else old.id
-    view = ViewInfo(view_id, name, query, context.settings.database, columns, comment)
+    view = replace(view, query=query, database=context.settings.database, columns=columns)
     try:
         view.check()
     except InvalidSchemaError as error:
         error.position = position
         raise
-    return CreateView(view, if_not_exists, replaces)
+    return view
 
 
 def _columns(tokens: TokenStream) -> tuple[tuple[str, str], ...]:

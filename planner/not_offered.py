@@ -23,11 +23,11 @@ _HEADS: Mapping[str, str] = MappingProxyType(
         "PREPARE": "statements are kept by their text; pass parameters for `?`",
         "EXECUTE": "statements are kept by their text; pass parameters for `?`",
         "LOCK": "transactions need no locks: the first to commit wins",
-        "ANALYZE": "statistics are computed when SHOW COLUMN STATS asks for them",
         "PIVOT": _PIVOT,
         "UNPIVOT": _UNPIVOT,
         "SUMMARIZE": "SHOW COLUMN STATS t tells what is in the columns of a table",
         "CHECKPOINT": "FLUSH writes what is in memory to files",
+        "REINDEX": "indexes are always up to date",
         "RENAME": "write ALTER TABLE a RENAME TO b",
         "PRAGMA": "see DESCRIBE, SHOW SETTINGS and the schema information_schema",
     }

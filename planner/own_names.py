@@ -83,6 +83,7 @@ _ONE_TIME_WORDS = """
 """
 _OF_ONE_TIME = frozenset(_ONE_TIME_WORDS.split())
 _OF_UNIT_AND_TIME = frozenset({"DATE_TRUNC", "DATE_PART"})
+_JOIN_HINTS = frozenset({"BROADCAST", "NOSHUFFLE", "SHUFFLE"})
 _BEGINS_VALUE = frozenset(
     {
         TokenType.STRING, TokenType.NUMBER, TokenType.HEX_STRING, TokenType.PLACEHOLDER,
@@ -96,6 +97,7 @@ _BEGINS_OPERAND = frozenset({"SELECT", "VALUES", "ALL", "DISTINCT"})
 def with_own_names(tokens: Sequence[Token]) -> list[Token]:
     """The tokens of a statement with such calls renamed."""
     result: list[Token] = []
+    tokens = [token for i, token in enumerate(tokens) if not _is_join_hint(tokens, i)]
     for i, token in enumerate(tokens):
         result.extend(_comparing_words(tokens, i) or (_renamed(tokens, i),))
         if _asks_for_the_present(tokens, i):
@@ -103,6 +105,20 @@ def with_own_names(tokens: Sequence[Token]) -> list[Token]:
         elif _is_before_bare_time(tokens, i):
             result.append(token_like(token, TokenType.TIMESTAMP, "TIMESTAMP"))
     return result
+
+
+def _is_join_hint(tokens: Sequence[Token], i: int) -> bool:
+    """Whether Impala's planner is told how to join here: STRAIGHT_JOIN, `JOIN [SHUFFLE] t`."""
+    kind = tokens[i].token_type
+    if tokens[i].text.upper() == "STRAIGHT_JOIN" and kind is not TokenType.IDENTIFIER:
+        behind = tokens[i - 1].text.upper() if i else ""
+        return behind in ("SELECT", "DISTINCT") and i + 1 < len(tokens)
+    if kind not in (TokenType.L_BRACKET, TokenType.VAR, TokenType.R_BRACKET):
+        return False
+    first = i - (0 if kind is TokenType.L_BRACKET else 1 if kind is TokenType.VAR else 2)
+    if first < 1 or first + 2 >= len(tokens) or tokens[first - 1].token_type is not TokenType.JOIN:
+        return False
+    return tokens[first + 1].text.upper() in _JOIN_HINTS
 
 
 def token_like(token: Token, token_type: TokenType, text: str) -> Token:

@@ -70,6 +70,10 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
             return _change(word, first.start, tokens, context)
         case "CREATE":
             return _create(tokens, context)
+        case "ALTER" if tokens.at("ALTER", "VIEW"):
+            from pykudu_sql.planner.namespace_commands import alter_view
+
+            return alter_view(tokens, context)
         case "ALTER":
             from pykudu_sql.planner.ddl import plan_alter_table
             from pykudu_sql.planner.ddl_parser import parse_alter_table

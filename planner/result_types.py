@@ -27,6 +27,7 @@ _ENGINE_TYPES = {
     "TIMESTAMP WITH TIME ZONE": DataType(Kind.UNIXTIME_MICROS),
     "TIMESTAMP_NS": DataType(Kind.UNIXTIME_MICROS),
 }
+_SHOWN = {"INTEGER": "INT", "VARCHAR": "STRING", "BLOB": "BINARY", '"NULL"': "NULL"}
 
 
 def result_columns(query: Query, context: PlanContext) -> list[ColumnSchema]:
@@ -38,12 +39,25 @@ def result_columns(query: Query, context: PlanContext) -> list[ColumnSchema]:
     """
     if query.parameters:
         raise NotSupportedError("CREATE TABLE .. AS cannot have parameters")
-    answer = str(context.evaluate(_types_sql(query)))
-    found = answer.split(_SEPARATOR)
     return [
         ColumnSchema(0, name.lower(), _column_type(name, type_name))
-        for name, type_name in zip(query.names, found, strict=True)
+        for name, type_name in zip(query.names, _types(query, context), strict=True)
     ]
+
+
+def result_type_names(query: Query, context: PlanContext) -> list[str]:
+    """The types of a query's columns as they are shown, also those that no table column has.
+
+    Raises:
+        NotSupportedError: the query has parameters.
+    """
+    if query.parameters:
+        raise NotSupportedError("DESCRIBE of a query cannot have parameters")
+    return [_SHOWN.get(type_name, type_name) for type_name in _types(query, context)]
+
+
+def _types(query: Query, context: PlanContext) -> list[str]:
+    return str(context.evaluate(_types_sql(query))).split(_SEPARATOR)
 
 
 def _types_sql(query: Query) -> str:

@@ -1,4 +1,4 @@
-"""Statements of Impala's that have nothing to do here, so that its scripts run as they are.
+"""Statements of Impala and SQLite that have nothing to do here, so that scripts run as they are.
 
 Statistics are computed when they are asked for, and there is no second copy of the metadata.
 """
@@ -19,6 +19,29 @@ def compute_stats(tokens: TokenStream, context: PlanContext) -> Plan:
     for name in tokens.names() if tokens.at_symbol("(") else ():
         if name not in table.schema.by_name:
             raise undefined_column(name, table.schema.by_name, None)
+    tokens.expect_end()
+    return NoOperation("Statistics are always up to date: SHOW COLUMN STATS computes them.")
+
+
+def drop_stats(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DROP [INCREMENTAL] STATS t`."""
+    tokens.expect("DROP")
+    tokens.accept("INCREMENTAL")
+    tokens.expect("STATS")
+    named_table(tokens, context)
+    tokens.expect_end()
+    return NoOperation("Statistics are computed when they are asked for; none are kept.")
+
+
+def analyze(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`ANALYZE [[TABLE] t]` of SQLite and Spark, also with `COMPUTE STATISTICS [...]`."""
+    tokens.expect("ANALYZE")
+    tokens.accept("TABLE")
+    if not tokens.at_end():
+        named_table(tokens, context)
+    if tokens.accept("COMPUTE", "STATISTICS"):
+        while not tokens.at_end():
+            tokens.take()
     tokens.expect_end()
     return NoOperation("Statistics are always up to date: SHOW COLUMN STATS computes them.")
 

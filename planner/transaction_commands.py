@@ -12,9 +12,14 @@ from pykudu_sql.planner.token_stream import TokenStream
 
 
 def begin(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`BEGIN [TRANSACTION]`, `START TRANSACTION`."""
+    """`BEGIN [IMMEDIATE | ...] [TRANSACTION]`, `START TRANSACTION`.
+
+    SQLite's words for when a transaction locks what mean nothing here: nothing is locked.
+    """
     if not tokens.accept("BEGIN"):
         tokens.expect("START", "TRANSACTION")
+    elif not tokens.accept("DEFERRED") and not tokens.accept("IMMEDIATE"):
+        tokens.accept("EXCLUSIVE")
     return _whole(tokens, TransactionAction.BEGIN)
 
 

@@ -23,7 +23,7 @@ from pykudu_sql.planner.dialect import node_position, parse
 from pykudu_sql.planner.functions import gathers_rows
 from pykudu_sql.planner.key_access import key_values, parameters_of
 from pykudu_sql.planner.moment import current_nodes
-from pykudu_sql.planner.plan import DeleteQuery, KeyDelete, KeyUpdate, UpdateQuery
+from pykudu_sql.planner.plan import DeleteQuery, KeyDelete, KeyUpdate, NoOperation, UpdateQuery
 from pykudu_sql.planner.query import finish
 from pykudu_sql.planner.returning import read_returning
 from pykudu_sql.planner.sources import TableReference
@@ -170,8 +170,8 @@ def _returning(
     return ChangeQuery(rows.table, query, drafted.branches, statement, drafted.returning)
 
 
-def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery:
-    """Plan a TRUNCATE from its first word on: a deletion of all rows.
+def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery | NoOperation:
+    """Plan a TRUNCATE from its first word on: a deletion of all rows; none of no table IF EXISTS.
 
     Raises:
         SyntaxError: it does not follow the grammar.
@@ -179,9 +179,13 @@ def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery:
     """
     tokens.expect("TRUNCATE")
     tokens.accept("TABLE")
+    if_exists = tokens.accept("IF", "EXISTS")
     place = tokens.current
-    table = target_table(tokens.table_name(), place, tokens.text, context)
+    name = tokens.table_name()
     tokens.expect_end()
+    if if_exists and context.catalog.full_name(name) not in context.catalog.tables:
+        return NoOperation("Table does not exist.")
+    table = target_table(name, place, tokens.text, context)
     # The table is named as the catalog stores it, whatever the session's database is.
     target = mention(table.name, "target")
     rows = _Rows(exp.Select(from_=exp.From(this=target)), target, table, False)

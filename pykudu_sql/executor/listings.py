@@ -295,10 +295,13 @@ def _setting_text(value: object) -> str | None:
 
 
 def _like(pattern: str | None) -> Callable[[str | None], bool]:
-    """Whether a name matches a pattern of LIKE, whatever its case; `*` is `%`, as in Impala."""
+    """Whether a name matches a pattern of LIKE, whatever its case.
+
+    As in Impala `*` is `%`, and `|` stands between patterns of which one is to match.
+    """
     if pattern is None:
         return lambda name: True
-    parts = {"%": ".*", "*": ".*", "_": "."}
+    parts = {"%": ".*", "*": ".*", "_": ".", "|": "|"}
     regex = "".join(parts.get(c, re.escape(c)) for c in pattern)
     compiled = re.compile(regex, re.IGNORECASE | re.DOTALL)
     return lambda name: compiled.fullmatch(name or "") is not None
