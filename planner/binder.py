@@ -292,6 +292,7 @@ class _Binder:
         """The columns of one entry of the SELECT list."""
         star = item.this if isinstance(item, exp.Column) else item
         if not isinstance(star, exp.Star):
+            self._refuse_dressed_star(item)
             self.expression(item, frame, ctes)
             yield OutputColumn(output_name(item), branches=(self._shown(item, frame),))
             return
@@ -310,6 +311,18 @@ class _Binder:
         ]
         yield from self._star_changes(star, columns, frame, ctes)
 
+    def _refuse_dressed_star(self, item: exp.Expr) -> None:
+        """`* AS x` and `(*)` are no columns."""
+        inner = item
+        while isinstance(inner, exp.Alias | exp.Paren):
+            inner = inner.this
+        if inner is not item and inner.is_star:
+            raise SyntaxError(
+                "* takes neither an alias nor parentheses",
+                hint="name the columns, or write * EXCLUDE (...), * REPLACE (...)",
+                position=node_position(item, self._text),
+            )
+
     def _star_changes(
         self, star: exp.Star, columns: list[OutputColumn], frame: Frame, ctes: CteScope
     ) -> list[OutputColumn]:
@@ -320,9 +333,15 @@ class _Binder:
         if not changes:
             return columns
         _use(columns)
+        named = [*_listed(star.args.get("replace")), *_listed(star.args.get("rename"))]
+        if not all(isinstance(node, exp.Alias) for node in named):
+            raise SyntaxError(
+                "REPLACE and RENAME behind * take what AS name, in parentheses",
+                position=node_position(star, self._text),
+            )
         dropped = {node.name.lower() for node in _listed(star.args.get("except_"))}
-        known = {column.name.lower() for column in columns}
-        for name in dropped - known:
+        known = [column.name.lower() for column in columns]
+        for name in sorted(dropped.difference(known)):
             raise undefined_column(name, known, node_position(star, self._text))
         for node in _listed(star.args.get("replace")):
             self.expression(node.this, frame, ctes)
@@ -410,8 +429,7 @@ def _starred(sources: Iterable[Source]) -> list[TableReference]:
 
 def output_name(item: exp.Expr) -> str:
     """The result's name of an entry of the SELECT list: its alias, its column, or its text."""
-    while isinstance(item, exp.Paren):
-        item = item.this
+    item = item.unnest()
     if isinstance(item, exp.Alias):
         identifier = item.args["alias"]
         quoted = isinstance(identifier, exp.Identifier) and identifier.quoted

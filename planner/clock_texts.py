@@ -61,6 +61,8 @@ def _tree(template: str, moment: exp.Expr) -> exp.Expr:
 
 def _moment(arguments: Sequence[exp.Expr]) -> exp.Expr:
     """The time with its modifiers done."""
+    if not arguments:
+        raise InvalidValueError("a time is missing", hint="such as 'now'", sqlstate="22023")
     given, *modifiers = arguments
     texts = [_modifier(modifier) for modifier in modifiers]
     if "unixepoch" in texts:

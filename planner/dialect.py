@@ -7,12 +7,14 @@ the text. Too long or too deep a statement is refused while it is still a list o
 """
 
 import difflib
+import logging
 from collections.abc import Sequence
 from typing import ClassVar
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
+from sqlglot.generator import Generator
 
 from pykudu_sql.planner.guards import (
     MAX_TOKENS,
@@ -35,6 +37,8 @@ POSITIONAL = "?"
 
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
 
+# What sqlglot fails with over input that it does not expect.
+_SLIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 _STARTS_MOMENT = frozenset(
     {
         TokenType.NUMBER,
@@ -88,6 +92,7 @@ class Kudu(DuckDB):
 
 
 _DIALECT = Kudu()
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # it warns where we raise
 
 
 def parse(text: str, start: int = 0) -> exp.Expr:
@@ -121,6 +126,8 @@ def parse(text: str, start: int = 0) -> exp.Expr:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except ParseError as error:
         raise _syntax_error(error, text) from None
+    except _SLIPS as error:
+        raise SyntaxError("this cannot be read as SQL") from error
     tree = trees[0] if trees else None
     if tree is None:
         raise SyntaxError("the statement is empty")
@@ -139,9 +146,19 @@ def to_sql(tree: exp.Expr) -> str:
         identify=True, comments=False, unsupported_level=ErrorLevel.RAISE
     )
     try:
-        return generator.generate(tree, copy=False)
+        return _generated(generator, tree)
     except UnsupportedError as error:
         raise NotSupportedError(f"not supported: {error}") from None
+
+
+def _generated(generator: Generator, tree: exp.Expr) -> str:
+    try:
+        return generator.generate(tree, copy=False)
+    except (ParseError, *_SLIPS) as error:
+        raise NotSupportedError(
+            "a part of this statement means nothing to the engine",
+            hint="see that each function has the arguments it takes",
+        ) from error
 
 
 def display(tree: exp.Expr) -> str:
@@ -151,7 +168,8 @@ def display(tree: exp.Expr) -> str:
         tree = tree.copy()
         for call in tree.find_all(exp.Anonymous):
             call.set("this", WRITTEN_NAMES.get(call.name, call.name))
-    return _DIALECT.generator(normalize_functions="lower", comments=False).generate(tree)
+    generator = _DIALECT.generator(normalize_functions="lower", comments=False)
+    return _generated(generator, tree.copy())
 
 
 def node_position(node: exp.Expr, text: str) -> SourcePosition | None:

@@ -65,7 +65,9 @@ _CANDIDATES = frozenset(
     )
 )
 _UNIT_FIRST = frozenset({"TIMESTAMPADD", "DATEADD", "TIMESTAMPDIFF"})
-_OF_THE_PRESENT = frozenset({"UNIX_TIMESTAMP", "DATETIME", "JULIANDAY", "UNIXEPOCH"})
+_OF_THE_PRESENT = frozenset(
+    {"UNIX_TIMESTAMP", "DATE", "DATETIME", "JULIANDAY", "TIME", "UNIXEPOCH"}
+)
 _TAKES_NOW = frozenset({"DATE", "TIME", "DATETIME", "JULIANDAY", "UNIXEPOCH"})
 _NAMES_TYPE = frozenset({TokenType.ALIAS, TokenType.DCOLON})
 # What stands in the statement for a name that calls got here.
@@ -154,7 +156,11 @@ def _name(tokens: Sequence[Token], i: int, word: str) -> str | None:
             return "decode_pairs"
         case "TRUNC" if count == 2 and _last_is_text(tokens, i):
             return "trunc_time"
-        case "DATE" if _says_now(first) or (count > 1 and _last_is_text(tokens, i)):
+        case "DATE" if (
+            first.token_type is TokenType.R_PAREN
+            or _says_now(first)
+            or (count > 1 and _last_is_text(tokens, i))
+        ):
             return "date_of"
         case "TIME" if count:
             return "time_of"

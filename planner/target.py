@@ -9,7 +9,7 @@ from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.range_bound import literal
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, Kind
-from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SyntaxError
 from pykudu_sql.storage.system_catalog import check_not_system
 
 
@@ -31,15 +31,18 @@ def target_table(name: str, place: Token, text: str, context: PlanContext) -> Ta
         raise
 
 
-def mentioned_table(node: exp.Table, text: str, context: PlanContext) -> TableInfo:
+def mentioned_table(node: exp.Expr, text: str, context: PlanContext) -> TableInfo:
     """The table to write that a node of a parsed statement names.
 
     Raises:
         UndefinedTableError, ProgrammingError, ReadOnlyError: as for `target_table`.
         NotSupportedError: the node names a moment of the past, or a WITH query.
+        SyntaxError: it is no table.
     """
     check_writable(context.settings.as_of)
     position = node_position(node, text)
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        raise SyntaxError("only a table can be changed", position=position)
     if node.args.get("version") is not None:
         raise NotSupportedError("the past cannot be written", position=position)
     clause = node.root().args.get("with_")

@@ -19,13 +19,19 @@ def main(argv: Sequence[str]) -> int:
     except Error as error:
         print(f"pykudu-sql check: {error}", file=sys.stderr)
         return 1
-    problems = 0
+    problems = left_over = 0
     for finding in checking.run():
+        if finding.is_left_over:
+            left_over += 1
+            continue
         problems += 1
         print(f"{finding.path}: {finding.problem}\n    {finding.way_out}", flush=True)
     tally = checking.tally
     seen = f"{tally.files} files, {tally.bytes:,} bytes, {tally.tablets} tablets"
     depth = "metadata only" if options.quick else f"{tally.rows:,} rows"
+    if left_over:
+        named = "file was" if left_over == 1 else "files were"
+        depth += f"\n{left_over} {named} left over when a process ended; opening removes them"
     if problems:
         print(f"{problems} problem{'s' if problems > 1 else ''} in {seen}, {depth}")
         return 1

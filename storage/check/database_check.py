@@ -93,7 +93,7 @@ def _unnamed_files(env: Env, root: str, view: DatabaseView) -> Iterator[Finding]
     for orphan in find_orphans(env, root, view.tablets, view.state.tablets):
         what = "tablet" if orphan.is_tablet else "file"
         problem = f"is a {what} that the manifest does not name"
-        yield Finding(orphan.path, problem, _REMOVED_AT_OPENING)
+        yield Finding(orphan.path, problem, _REMOVED_AT_OPENING, is_left_over=True)
 
 
 def _tables_by_tablet(view: DatabaseView) -> dict[str, TableInfo]:

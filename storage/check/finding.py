@@ -16,11 +16,13 @@ class Finding:
         path: the file or directory.
         problem: what is wrong with it.
         way_out: what can be done.
+        is_left_over: a killed process left it, nothing reads it, and opening removes it.
     """
 
     path: str
     problem: str
     way_out: str
+    is_left_over: bool = False
 
 
 @dataclass(slots=True)

@@ -163,7 +163,7 @@ class Schema:
 
     def is_hidden(self, column: ColumnSchema) -> bool:
         """Whether a column is the hidden auto-incrementing counter."""
-        return self.auto_incrementing and column.id == self.key_ids[-1]
+        return self.auto_incrementing and self.key_ids[-1:] == (column.id,)
 
     def column(self, name: str) -> ColumnSchema:
         """The column of a name.

@@ -13,7 +13,7 @@ open, from what really is there.
 
 from typing import Self
 
-from pykudu_sql.storage.errors import DiskError, ReadOnlyError, ValueTooLargeError
+from pykudu_sql.storage.errors import DiskError, Error, ReadOnlyError, ValueTooLargeError
 from pykudu_sql.storage.fs.env import Env, WritableFile
 from pykudu_sql.storage.log.log_reader import LogEnd
 from pykudu_sql.storage.log.record_log import (
@@ -216,8 +216,10 @@ class LogWriter:
 
     def refusal(self) -> ReadOnlyError:
         """The error for work asked of a log that failed before."""
+        failure = self.failure
+        reason = failure.message if isinstance(failure, Error) else failure
         error = ReadOnlyError(
-            f"the {self.identity.kind} log takes no more writes after a failure: {self.failure}",
+            f"the {self.identity.kind} log takes no more writes after a failure: {reason}",
             hint="Mend the cause and open the database again; it recovers what is on disk.",
         )
         error.__cause__ = self.failure

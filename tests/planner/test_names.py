@@ -248,3 +248,24 @@ def test_functions_outside_the_list_never_reach_the_engine(context: PlanContext,
     ):
         with pytest.raises(Error):
             plan(sql, closed)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * as x from t",
+        "select (*) from t",
+        "select *v from t where id = 7",
+        "select (t.*) from t",
+        "select * rename r (a as w) from t",
+        "select * replace (1) from t",
+        "delete select t where id = 5",
+        "select date(,)",
+        "select unixepoch(,)",
+        "select char()",
+        "create table l (k int, non unique primary key (nothing))",
+    ],
+)
+def test_what_parses_and_means_nothing_is_an_error_of_ours(context: PlanContext, sql: str) -> None:
+    with pytest.raises(Error):
+        plan(sql, context)

@@ -35,6 +35,19 @@ def test_a_damaged_file_is_named_with_a_way_out(
     assert "1 problem in" in last
 
 
+def test_what_a_killed_process_left_is_counted_and_no_damage(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (base,) = path.rglob("*.base")
+    base.with_name("77.base").write_bytes(b"unfinished")
+    assert main(["check", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("ok: ") and "1 file was left over" in said
+    pykudu_sql.connect(path).close()
+    assert main(["check", str(path)]) == 0
+    assert "left over" not in capsys.readouterr().out
+
+
 def test_inspect_prints_what_lies_on_disk(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(path)]) == 0
     assert "table t: 1 tablet, 1 rowset, 2 live rows" in capsys.readouterr().out
