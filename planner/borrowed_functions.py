@@ -103,9 +103,6 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("to_date", 2): "CAST(strptime(_1, _pattern_2) AS DATE)",
         ("text_of_time", 2): "strftime(CAST(_1 AS TIMESTAMP), _letters_2)",
         ("units_between", 3): "datesub(_1, CAST(_2 AS TIMESTAMP), CAST(_3 AS TIMESTAMP))",
-        ("unix_date", 1): "CAST(_1 AS DATE) - DATE '1970-01-01'",
-        ("unix_millis", 1): "epoch_ms(CAST(_1 AS TIMESTAMP))",
-        ("unix_micros", 1): "epoch_us(CAST(_1 AS TIMESTAMP))",
         ("utc_to_unix_micros", 1): "epoch_us(CAST(_1 AS TIMESTAMP))",
         ("unix_micros_to_utc_timestamp", 1): "make_timestamp(CAST(_1 AS BIGINT))",
         ("timestamp_seconds", 1): "make_timestamp(CAST(_1 * 1000000 AS BIGINT))",
@@ -179,7 +176,6 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("ilike", 2): "_1 ILIKE _2",
         ("mid", 3): "substr(_1, _2, _3)",
         ("replicate", 2): "repeat(_1, _2)",
-        ("regexp_count", 2): "len(regexp_extract_all(_1, _2))",
         ("pieces_to", 3): (
             f"CASE WHEN _3 >= 0 THEN array_to_string(list_slice({_PIECES}, 1, _3), _2) "
             f"ELSE array_to_string(list_slice({_PIECES}, _3, -1), _2) END"
@@ -197,7 +193,6 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("isnull", 1): "_1 IS NULL",
         ("isnull", 2): "coalesce(_1, _2)",
         ("isnotnull", 1): "NOT _1 IS NULL",
-        ("equal_null", 2): "_1 IS NOT DISTINCT FROM _2",
         ("likely", 1): "_1",
         ("unlikely", 1): "_1",
         ("likelihood", 2): "_1",

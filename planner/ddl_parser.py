@@ -87,11 +87,15 @@ def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
     """
     start = tokens.current.start
     name = tokens.table_name()
-    starts = [tokens.current.start]
-    steps = [_step(tokens)]
-    while tokens.accept_symbol(","):
-        starts.append(tokens.current.start)
-        steps.append(_step(tokens))
+    starts: list[int] = []
+    steps: list[AlterStepSyntax] = []
+    while not steps or tokens.accept_symbol(","):
+        place = tokens.current.start
+        made = [_step(tokens)]
+        if isinstance(made[0], RenameColumnSyntax) and tokens.accept("COMMENT"):
+            made.append(AlterColumnSyntax(made[0].new_name, comment=tokens.string()))
+        steps.extend(made)
+        starts.extend([place] * len(made))
     tokens.expect_end()
     return AlterTableSyntax(name, start, tuple(steps), tuple(starts))
 

@@ -163,13 +163,18 @@ def _generated(generator: Generator, tree: exp.Expr) -> str:
 
 def display(tree: exp.Expr) -> str:
     """A tree as a person would write it, for names of result columns and EXPLAIN."""
-    calls = (part for part in tree.walk() if isinstance(part, exp.Anonymous))
-    if any(call.name in WRITTEN_NAMES for call in calls):
-        tree = tree.copy()
-        for call in tree.find_all(exp.Anonymous):
+    tree = exp.maybe_copy(tree)
+    for call in list(tree.find_all(exp.Anonymous, exp.Initcap)):
+        if isinstance(call, exp.Anonymous):
             call.set("this", WRITTEN_NAMES.get(call.name, call.name))
+            continue
+        short = exp.Anonymous(this="initcap", expressions=[call.this])
+        if call is tree:
+            tree = short
+        else:
+            call.replace(short)
     generator = _DIALECT.generator(normalize_functions="lower", comments=False)
-    return _generated(generator, tree.copy())
+    return _generated(generator, tree)
 
 
 def node_position(node: exp.Expr, text: str) -> SourcePosition | None:

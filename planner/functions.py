@@ -34,14 +34,14 @@ _TEXT = """
     initcap instr jaccard jaro_similarity jaro_winkler_similarity jarowinkler_similarity lcase
     left left_grapheme len length length_grapheme levenshtein like_escape lower lpad ltrim md5
     md5_number md5_number_lower md5_number_upper mismatches nfc_normalize not_ilike_escape
-    not_like_escape octet_length ord overlay pad position prefix printf regexp_escape
-    regexp_extract regexp_extract_all regexp_full_match regexp_i_like regexp_ilike regexp_like
-    regexp_matches regexp_replace regexp_split regexp_split_to_array repeat replace reverse
-    right rpad rtrim sha sha1 sha2 sha256 space split split_part split_to_array starts_with
-    startswith str_position str_split str_split_regex string_split string_split_regex
-    string_to_array strip_accents strlen strpos substr substring substring_grapheme suffix
-    to_base to_base64 to_binary to_hex translate trim ucase unbin unhex unicode upper url_decode
-    url_encode
+    not_like_escape octet_length ord overlay pad position prefix printf regexp_count
+    regexp_escape regexp_extract regexp_extract_all regexp_full_match regexp_i_like regexp_ilike
+    regexp_like regexp_matches regexp_replace regexp_split regexp_split_to_array repeat replace
+    reverse right rpad rtrim sha sha1 sha2 sha256 space split split_part split_to_array
+    starts_with startswith str_position str_split str_split_regex string_split
+    string_split_regex string_to_array strip_accents strlen strpos substr substring
+    substring_grapheme suffix to_base to_base64 to_binary to_hex translate trim ucase unbin
+    unhex unicode upper url_decode url_encode
 """
 _TIME = """
     add_months age century current_date current_time current_timestamp date date_add date_bin
@@ -56,11 +56,12 @@ _TIME = """
     timestamp_trunc timezone timezone_hour timezone_minute to_centuries to_date to_days
     to_decades to_hours to_microseconds to_millennia to_milliseconds to_minutes to_months
     to_quarters to_seconds to_timestamp to_weeks to_years today transaction_timestamp
-    try_strptime ts_or_ds_add ts_or_ds_to_date ts_or_ds_to_timestamp unix_seconds unix_to_time
-    utc_timestamp week week_of_year weekday weekofyear year year_of_week yearweek
+    try_strptime ts_or_ds_add ts_or_ds_to_date ts_or_ds_to_timestamp unix_date unix_micros
+    unix_millis unix_seconds unix_to_time utc_timestamp week week_of_year weekday weekofyear
+    year year_of_week yearweek
 """
 _CONDITIONAL = """
-    coalesce decode ifnull nullif nvl nvl2 typeof
+    coalesce decode equal_null ifnull nullif nvl nvl2 typeof
 """
 _AGGREGATE = """
     any_value approx_count_distinct approx_distinct approx_quantile approx_top_k arbitrary

@@ -184,7 +184,7 @@ class Catalog:
         if found is None and full in self.views:
             raise ProgrammingError(
                 f"'{name}' is a view, not a table",
-                hint="a view can only be read, described and dropped (DROP VIEW)",
+                hint="a view can only be read, described, altered and dropped (DROP VIEW)",
                 sqlstate="42809",
             )
         if found is None and self.complete_since:

@@ -154,6 +154,10 @@ def _position_of(env: Env, path: str) -> Position | None:
         return _read_position(env, path)
     try:
         env.unlink(path, point="lease.remove_dead")
+    except DiskError:
+        if env.exists(path):
+            raise
+        # Its holder gave it back, or another thread removed it, since we opened it.
     finally:
         lock.release()
     return None

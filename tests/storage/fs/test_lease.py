@@ -1,0 +1,53 @@
+"""Leases come and go beside the process that looks for them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pykudu_sql.storage.errors import DiskError
+from pykudu_sql.storage.fs.env import FileLock
+from pykudu_sql.storage.fs.lease import Lease, oldest_lease
+from pykudu_sql.storage.fs.local_env import LocalEnv
+
+
+class _GivenBackMeanwhile(LocalEnv):
+    """A disk on which a lease is gone as soon as it is locked."""
+
+    def lock(self, path: str) -> FileLock:
+        taken = super().lock(path)
+        os.unlink(path)
+        return taken
+
+
+class _Refusing(LocalEnv):
+    """A disk that removes nothing."""
+
+    def unlink(self, path: str, *, point: str) -> None:
+        raise DiskError(f"cannot remove '{path}'")
+
+
+def dead_lease(root: Path) -> Path:
+    """What a killed reader leaves."""
+    lease = Lease.take(LocalEnv(), str(root))
+    text = Path(lease.path).read_bytes()
+    lease.release()
+    Path(lease.path).write_bytes(text)
+    return Path(lease.path)
+
+
+def test_a_lease_that_is_given_back_while_it_is_looked_at_is_none(tmp_path: Path) -> None:
+    dead_lease(tmp_path)
+    assert oldest_lease(_GivenBackMeanwhile(), str(tmp_path)) is None
+
+
+def test_a_dead_lease_is_removed(tmp_path: Path) -> None:
+    dead = dead_lease(tmp_path)
+    assert oldest_lease(LocalEnv(), str(tmp_path)) is None
+    assert not dead.exists()
+
+
+def test_a_dead_lease_that_cannot_be_removed_is_an_error(tmp_path: Path) -> None:
+    dead_lease(tmp_path)
+    with pytest.raises(DiskError, match="cannot remove"):
+        oldest_lease(_Refusing(), str(tmp_path))
