@@ -163,7 +163,7 @@ def check_function(node: exp.Func, text: str) -> None:
     if is_allowed(node):
         return
     name = _written_name(node, text)
-    close = difflib.get_close_matches(name, ALLOWED, n=1, cutoff=0.8)
+    close = difflib.get_close_matches(name, PUBLIC_NAMES, n=1, cutoff=0.8)
     raise ProgrammingError(
         f"function {name}() does not exist",
         hint=f"did you mean {close[0]}()?" if close else None,

@@ -69,7 +69,13 @@ _OF_THE_PRESENT = frozenset(
     {"UNIX_TIMESTAMP", "DATE", "DATETIME", "JULIANDAY", "TIME", "UNIXEPOCH"}
 )
 _TAKES_NOW = frozenset({"DATE", "TIME", "DATETIME", "JULIANDAY", "UNIXEPOCH"})
-_NAMES_TYPE = frozenset({TokenType.ALIAS, TokenType.DCOLON})
+_BEFORE_MOMENT = frozenset({"OF", "TO"})
+_BEFORE_NAMES = frozenset(
+    {
+        TokenType.ALIAS, TokenType.DCOLON, TokenType.R_PAREN, TokenType.VAR, TokenType.IDENTIFIER,
+        TokenType.WITH, TokenType.RECURSIVE,
+    }
+)  # fmt: skip
 # What stands in the statement for a name that calls got here.
 WRITTEN_NAMES: Mapping[str, str] = MappingProxyType(
     {name: word.lower() for (word, _), name in _RENAMED.items()}
@@ -176,10 +182,26 @@ def _name(tokens: Sequence[Token], i: int, word: str) -> str | None:
 
 
 def _is_called(tokens: Sequence[Token], i: int) -> bool:
-    """Whether a parenthesis stands behind a word that is no type of a CAST."""
+    """Whether a word is a function's: no type of a CAST, no alias, no name of a WITH query."""
     if i + 2 >= len(tokens) or tokens[i + 1].token_type is not TokenType.L_PAREN:
         return False
-    return i == 0 or tokens[i - 1].token_type not in _NAMES_TYPE
+    is_named = i > 0 and tokens[i - 1].token_type in _BEFORE_NAMES
+    if is_named and tokens[i - 1].text.upper() not in _BEFORE_MOMENT:
+        return False
+    behind = tokens[_closing(tokens, i + 1) + 1 :][:2]
+    kinds = [token.token_type for token in behind]
+    return kinds != [TokenType.ALIAS, TokenType.L_PAREN]
+
+
+def _closing(tokens: Sequence[Token], opening: int) -> int:
+    """The place of the parenthesis that closes one, the last place if none does."""
+    depth = 0
+    for place in range(opening, len(tokens)):
+        depth += tokens[place].token_type in OPENING
+        depth -= tokens[place].token_type in CLOSING
+        if depth == 0:
+            return place
+    return len(tokens) - 1
 
 
 def _is_time_of_call(tokens: Sequence[Token], i: int) -> bool:

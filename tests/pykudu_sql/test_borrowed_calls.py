@@ -95,6 +95,9 @@ def test_words_that_are_called_elsewhere_are_names_here(connection: pykudu_sql.C
     names = "datetime, date, format, char"
     text = f"SELECT {names} FROM (VALUES (1, 2, 3, 4)) v({names})"
     assert connection.execute(text).fetchall() == [(1, 2, 3, 4)]
+    text = "WITH datetime(a) AS (SELECT 1), max(a, b, c) AS (SELECT 2, 3, 4) "
+    text += "SELECT datetime.a, max.c, time.t FROM datetime, max, range(5, 6) time(t)"
+    assert connection.execute(text).fetchall() == [(1, 4, 5)]
     text = "SELECT CAST('10:00' AS TIME), CAST('2020-01-01' AS DATETIME)"
     assert connection.execute(text).fetchall() == [(dt.time(10), dt.datetime(2020, 1, 1))]
 
