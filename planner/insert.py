@@ -85,12 +85,10 @@ def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = 
         NotSupportedError: a clause that is not offered.
     """
     first = tokens.current
-    head = _head(tokens, context)
+    head = _head(tokens, context, before)
     text, start = tokens.text, tokens.current
     if before is not None:
-        # The query's text with the INSERT in its midst blanked out, so that places stay.
-        blank = _WRITTEN.sub(" ", text[first.start : start.start])
-        text = text[: first.start] + blank + text[start.start :]
+        text = _without_insert(text, first, start)
     if tokens.accept("DEFAULT", "VALUES"):
         place = None if tokens.at_end() else tokens.current.start
         return _finished(head, _default_row(head, text), text, start.start, place, context)
@@ -106,6 +104,12 @@ def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = 
     body = text if tail is None else text[:tail]
     rows_plan = _insert_parsed(head, body, start, begin, context)
     return _finished(head, rows_plan, text, begin, tail, context)
+
+
+def _without_insert(text: str, first: Token, start: Token) -> str:
+    """A query's text with the INSERT in its midst blanked out, so that places stay."""
+    blank = _WRITTEN.sub(" ", text[first.start : start.start])
+    return text[: first.start] + blank + text[start.start :]
 
 
 def _finished(
@@ -135,7 +139,8 @@ def _finished(
     return rows
 
 
-def _head(tokens: TokenStream, context: PlanContext) -> _Head:
+def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Head:
+    first = tokens.current
     kind, replaces = _kind(tokens)
     tokens.expect("INTO")
     tokens.accept("TABLE")
@@ -147,7 +152,10 @@ def _head(tokens: TokenStream, context: PlanContext) -> _Head:
     listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
     tokens.accept("BY", "POSITION")
     if tokens.accept("BY", "NAME"):
-        columns, listed = _named_columns(tokens, table, context), True
+        text, begin = tokens.text, tokens.current.start
+        if before is not None:
+            text, begin = _without_insert(text, first, tokens.current), before
+        columns, listed = _named_columns(text, begin, table, tokens.current, context), True
     elif listed:
         columns = _listed_columns(tokens, table, kind)
     if table.schema.auto_incrementing and not kind.numbers:
@@ -214,13 +222,12 @@ def _listed_columns(
 
 
 def _named_columns(
-    tokens: TokenStream, table: TableInfo, context: PlanContext
+    text: str, begin: int, table: TableInfo, place: Token, context: PlanContext
 ) -> tuple[ColumnSchema, ...]:
     """The columns that the query behind BY NAME has, in its order."""
-    place = tokens.current
-    position = source_position(tokens.text, place.start, len(place.text))
-    tail = find_tail(tokens.text, place.start)
-    query = plan_rows(tokens.text if tail is None else tokens.text[:tail], context, place.start)
+    position = source_position(text, place.start, len(place.text))
+    tail = find_tail(text, place.start)
+    query = plan_rows(text if tail is None else text[:tail], context, begin)
     columns: list[ColumnSchema] = []
     for name in query.names:
         columns.append(listed_column(table, name.lower(), columns, position))
