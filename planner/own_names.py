@@ -172,7 +172,7 @@ def _name(tokens: Sequence[Token], i: int, word: str) -> str | None:
             return "time_of"
         case "STRFTIME" if says_pattern and count > 1:
             return "strftime_of"
-        case "FORMAT" if says_pattern and "{" not in first.text:
+        case "FORMAT" if count > 1 and says_pattern and "{" not in first.text:
             return "printf"
     found = _RENAMED.get((word, count))
     if found is None and word in _RENAMED_FROM:
