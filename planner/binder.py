@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.compared_moments import turn_moments
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.dialect import display, node_position
+from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.planner.from_clause import CteScope, FromClauses
 from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.lineage import by_their_names, is_cut, sealed, settle, united
@@ -21,7 +21,13 @@ from pykudu_sql.planner.long_list import long_list
 from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.names import ambiguous, undefined_alias, undefined_column, unresolved
 from pykudu_sql.planner.not_offered import clause_not_offered
-from pykudu_sql.planner.query_forms import free_variable, name_rolled_up, values_names
+from pykudu_sql.planner.query_forms import (
+    asked_outputs,
+    free_variable,
+    name_rolled_up,
+    output_name,
+    values_names,
+)
 from pykudu_sql.planner.sources import (
     Branch,
     DerivedTable,
@@ -135,7 +141,7 @@ class _Binder:
                 self._modifiers(node, outer, ctes, columns)
                 return columns if not is_cut(node) else sealed(columns)
             case exp.Values():
-                names = values_names(node, output_name)
+                names = values_names(node)
                 for row in node.expressions:
                     self.expression(row, Frame(outer), ctes)
                 return [OutputColumn(name) for name in names]
@@ -276,6 +282,7 @@ class _Binder:
         if select.args.get("order") is not None:
             names = [column.name.lower() for column in outputs]
             self.expression(select.args["order"], frame, ctes, *names)
+        _use([outputs[i] for i in asked_outputs(select, [column.name for column in outputs])])
         for key in ("limit", "offset"):
             if select.args.get(key) is not None:
                 self.expression(select.args[key], frame, ctes)
@@ -425,18 +432,6 @@ def _starred(sources: Iterable[Source]) -> list[TableReference]:
     for reference in references:
         reference.starred = True
     return references
-
-
-def output_name(item: exp.Expr) -> str:
-    """The result's name of an entry of the SELECT list: its alias, its column, or its text."""
-    item = item.unnest()
-    if isinstance(item, exp.Alias):
-        identifier = item.args["alias"]
-        quoted = isinstance(identifier, exp.Identifier) and identifier.quoted
-        return item.alias if quoted else item.alias.lower()
-    if isinstance(item, exp.Column):
-        return item.name.lower()
-    return display(item)
 
 
 def _use(columns: Iterable[OutputColumn]) -> None:

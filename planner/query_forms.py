@@ -1,8 +1,10 @@
-"""Forms of a query that the engine lacks, put into ones it has before names are bound."""
+"""Forms of a query that the engine lacks, put into ones it has; what a SELECT list is called."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
+
+from pykudu_sql.planner.dialect import display
 
 
 def name_rolled_up(select: exp.Select) -> None:
@@ -26,7 +28,7 @@ def free_variable(node: exp.Comprehension) -> None:
                 column.replace(exp.to_identifier(column.name))
 
 
-def values_names(node: exp.Values, output_name: Callable[[exp.Expr], str]) -> list[str]:
+def values_names(node: exp.Values) -> list[str]:
     """The columns of VALUES; Impala names them in any row, `VALUES (1 AS a), (2)`."""
     names = [f"col{i}" for i in range(len(node.expressions[0].expressions))]
     for row in node.expressions:
@@ -59,3 +61,36 @@ def turn_right_semi_join(select: exp.Select) -> None:
     clause.set("this", right)
     first.set("this", left)
     first.set("side", None)
+
+
+def asked_outputs(select: exp.Select, names: Sequence[str]) -> list[int]:
+    """The places of the SELECT list that its own ORDER BY and GROUP BY ask for.
+
+    A `*` brings only columns that somebody asks for, so these must be known: by name, and all of
+    them where a clause counts places (`ORDER BY 2`, `GROUP BY ALL`).
+
+    Args:
+        select: the query.
+        names: of its columns, stars spread.
+    """
+    order, group = select.args.get("order"), select.args.get("group")
+    keys = [node.this.unnest() for node in order.expressions] if order is not None else []
+    counted = [key for key in keys if isinstance(key, exp.Literal | exp.Var)]
+    if group is not None:
+        counted.extend(group.find_all(exp.Literal))
+    if any(not key.is_string for key in counted) or (group is not None and group.args.get("all")):
+        return list(range(len(names)))
+    asked = {column.name.lower() for key in keys for column in key.find_all(exp.Column)}
+    return [i for i, name in enumerate(names) if name.lower() in asked]
+
+
+def output_name(item: exp.Expr) -> str:
+    """The result's name of an entry of the SELECT list: its alias, its column, or its text."""
+    item = item.unnest()
+    if isinstance(item, exp.Alias):
+        identifier = item.args["alias"]
+        quoted = isinstance(identifier, exp.Identifier) and identifier.quoted
+        return item.alias if quoted else item.alias.lower()
+    if isinstance(item, exp.Column):
+        return item.name.lower()
+    return display(item)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from pykudu_sql.planner.binder import BoundQuery, bind, output_name
+from pykudu_sql.planner.binder import BoundQuery, bind
 from pykudu_sql.planner.change_plans import (
     ACTION,
     WRITTEN,
@@ -21,6 +21,7 @@ from pykudu_sql.planner.change_plans import (
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.planner.query import finish
+from pykudu_sql.planner.query_forms import output_name
 from pykudu_sql.planner.query_plans import Query
 from pykudu_sql.planner.sources import Frame, Source, TableReference
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError

@@ -73,8 +73,10 @@ def parse_type(text: str) -> DataType:
     first, second = match.group(2), match.group(3)
     if kind is Kind.DECIMAL:
         return decimal_type(int(first or 9), int(second or 0))
+    if kind is Kind.VARCHAR and first is None:
+        return DataType(Kind.STRING)  # without a length, as DuckDB and PostgreSQL write it
     if kind is Kind.VARCHAR:
-        if first is None or second is not None or not 1 <= int(first) <= 65535:
+        if second is not None or not 1 <= int(first or 0) <= 65535:
             raise InvalidSchemaError(
                 f"VARCHAR needs a length from 1 to 65535: {text.strip()}",
                 hint="or use STRING",

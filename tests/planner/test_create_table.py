@@ -175,7 +175,7 @@ def test_like_copies_columns_key_and_partitions(context: PlanContext) -> None:
         ("create table f (a int primary key, a int)", "42701", "given twice", "a"),
         ("create table f (a int, primary key (b))", "42703", "'b' does not exist", "p"),
         ("create table f (a inte primary key)", "42P16", "unknown type 'INTE'", "a"),
-        ("create table f (a varchar primary key)", "42P16", "VARCHAR needs a length", "a"),
+        ("create table f (a varchar(0) primary key)", "42P16", "VARCHAR needs a length", "a"),
         ("create table f (a decimal(50,2) primary key)", "42P16", "out of range", "a"),
         ("create table f (a int primary key encoding dict_encoding)", "42P16", "not supported", "f"),
         ("create table f (a int primary key encoding foo)", "42P16", "unknown encoding", "a"),

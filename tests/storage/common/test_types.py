@@ -49,6 +49,7 @@ def test_a_type_is_read_back_from_its_name_and_from_arrow(kind: DataType) -> Non
         ("UNIXTIME_MICROS", DataType(Kind.UNIXTIME_MICROS)),
         ("double precision", DataType(Kind.DOUBLE)),
         ("text", DataType(Kind.STRING)),
+        ("varchar", DataType(Kind.STRING)),
         ("decimal", decimal_type(9, 0)),
         ("NUMERIC( 15 , 2 )", decimal_type(15, 2)),
         ("varchar(10)", DataType(Kind.VARCHAR, length=10)),
@@ -61,7 +62,7 @@ def test_type_names_of_sql_and_kudu_are_understood(text: str, expected: DataType
 @pytest.mark.parametrize(
     "text",
     [
-        "", "JSON", "INT(5)", "VARCHAR", "VARCHAR(0)", "VARCHAR(65536)", "VARCHAR(1,2)",
+        "", "JSON", "INT(5)", "VARCHAR(0)", "VARCHAR(65536)", "VARCHAR(1,2)",
         "DECIMAL(39)", "DECIMAL(0)", "DECIMAL(5,6)", "INT; DROP TABLE t",
     ],
 )  # fmt: skip
