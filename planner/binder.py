@@ -380,6 +380,8 @@ class _Binder:
             for each in source.column_names():
                 source.use(each)
             return
+        if column.table and frame.has_field(column):
+            return
         if column.table:
             source = self._qualified(column, frame)
             if name not in source.all_names():

@@ -213,6 +213,19 @@ class Frame:
         """The sources that have a column of a name."""
         return [source for source in self.visible() if name in source.all_names()]
 
+    def has_field(self, column: exp.Column) -> bool:
+        """Whether `s.a` is a field of a struct that a subquery computes; `s` is used then."""
+        name = column.table.lower()
+        for scope in () if column.db else self.chain():
+            holders = scope.holders(name)
+            if name in scope.sources or not all(isinstance(s, DerivedTable) for s in holders):
+                return False
+            for source in holders:
+                source.use(name)
+            if holders:
+                return True
+        return False
+
     def star(self) -> list[tuple[str, Origins]]:
         """The columns of `*` with their origins; columns joined by USING come once."""
         columns: dict[str, int] = {}

@@ -117,6 +117,13 @@ def test_times_and_their_modifiers_are_those_of_sqlite(connection: pykudu_sql.Co
     sqlite.close()
 
 
+def test_fields_of_a_computed_struct_are_read_with_a_dot(connection: pykudu_sql.Connection) -> None:
+    text = "SELECT s.a, s.b FROM (SELECT {'a': 1, 'b': 'x'} AS s, 2 AS a) q WHERE s.a < q.a"
+    assert connection.execute(text).fetchall() == [(1, "x")]
+    with pytest.raises(pykudu_sql.Error):
+        connection.execute("SELECT t.a FROM (SELECT 1 AS t) q")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
