@@ -91,6 +91,9 @@ _ONE_TIME_WORDS = """
 """
 _OF_ONE_TIME = frozenset(_ONE_TIME_WORDS.split())
 _OF_UNIT_AND_TIME = frozenset({"DATE_TRUNC", "DATE_PART"})
+_HINT_PLACES: Mapping[TokenType, int] = MappingProxyType(
+    {TokenType.L_BRACKET: 0, TokenType.VAR: 1, TokenType.R_BRACKET: 2}
+)
 _JOIN_HINTS = frozenset({"BROADCAST", "NOSHUFFLE", "SHUFFLE"})
 _BEGINS_VALUE = frozenset(
     {
@@ -118,15 +121,13 @@ def with_own_names(tokens: Sequence[Token]) -> list[Token]:
 def _is_join_hint(tokens: Sequence[Token], i: int) -> bool:
     """Whether Impala's planner is told how to join here: STRAIGHT_JOIN, `JOIN [SHUFFLE] t`."""
     kind = tokens[i].token_type
-    if tokens[i].text.upper() == "STRAIGHT_JOIN" and kind is not TokenType.IDENTIFIER:
-        behind = tokens[i - 1].text.upper() if i else ""
-        return behind in ("SELECT", "DISTINCT") and i + 1 < len(tokens)
-    if kind not in (TokenType.L_BRACKET, TokenType.VAR, TokenType.R_BRACKET):
+    if kind is TokenType.STRAIGHT_JOIN:
+        return i > 0 and tokens[i - 1].text.upper() in ("SELECT", "DISTINCT")
+    before = _HINT_PLACES.get(kind)
+    if before is None or i <= before or tokens[i - before - 1].token_type is not TokenType.JOIN:
         return False
-    first = i - (0 if kind is TokenType.L_BRACKET else 1 if kind is TokenType.VAR else 2)
-    if first < 1 or first + 2 >= len(tokens) or tokens[first - 1].token_type is not TokenType.JOIN:
-        return False
-    return tokens[first + 1].text.upper() in _JOIN_HINTS
+    hint = tokens[i - before + 1 : i - before + 2]
+    return bool(hint) and hint[0].text.upper() in _JOIN_HINTS
 
 
 def token_like(token: Token, token_type: TokenType, text: str) -> Token:
@@ -188,8 +189,8 @@ def _is_called(tokens: Sequence[Token], i: int) -> bool:
     is_named = i > 0 and tokens[i - 1].token_type in _BEFORE_NAMES
     if is_named and tokens[i - 1].text.upper() not in _BEFORE_MOMENT:
         return False
-    behind = tokens[_closing(tokens, i + 1) + 1 :][:2]
-    kinds = [token.token_type for token in behind]
+    end = _closing(tokens, i + 1)
+    kinds = [token.token_type for token in tokens[end + 1 : end + 3]]
     return kinds != [TokenType.ALIAS, TokenType.L_PAREN]
 
 
