@@ -94,10 +94,10 @@ class _OpenDatabases:
         """See `open_database`."""
         if path == MEMORY:
             return Database(path, settings).acquire()
-        if "\0" in path:
+        if not path or "\0" in path:
             raise OperationalError(
-                f"cannot open {path!r}: no path has a NUL in it",
-                hint="correct the path",
+                f"cannot open {path!r}: a path is not empty and has no NUL in it",
+                hint=f"correct the path, or write {MEMORY!r} for a database in memory",
                 sqlstate="58P01",
             )
         real = os.path.realpath(path)

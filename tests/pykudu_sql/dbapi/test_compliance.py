@@ -311,6 +311,7 @@ def test_columns_are_listed_of_the_table_that_the_session_means() -> None:
         assert connection.list_columns("default.t") == ["a"]
 
 
-def test_a_path_with_a_nul_is_refused_as_any_other_that_cannot_be() -> None:
-    with pytest.raises(pykudu_sql.OperationalError, match="NUL"):
-        pykudu_sql.connect("a\0b")
+@pytest.mark.parametrize("path", ["", "a\0b"])
+def test_a_path_that_cannot_be_is_refused_as_any_other(path: str) -> None:
+    with pytest.raises(pykudu_sql.OperationalError, match="a path is not empty and has no NUL"):
+        pykudu_sql.connect(path)
