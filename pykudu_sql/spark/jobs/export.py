@@ -10,13 +10,25 @@ from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql.types import BinaryType
 
 from pykudu_sql.spark.jobs.report import JobReport, RowCounter, Stopwatch, appearing, size_of
+from pykudu_sql.spark.jobs.source_files import cell
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import read_table
 from pykudu_sql.storage.errors import InvalidValueError, OperationalError
 
 FORMATS: Final = ("parquet", "csv")
+# As `load` reads them back; Spark would leave out microseconds and blanks.
+_WRITER: Final = {
+    "header": "true",
+    "escape": '"',
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,10 @@ def check_target(target: Path, file_format: str, overwrite: bool) -> None:
             f"tables are not exported as '{file_format:.40}'",
             hint="choose one of " + ", ".join(FORMATS),
         )
+    if target.exists() and not target.is_dir():
+        raise OperationalError(
+            f"'{target}' is a file, and a folder is to be made", sqlstate="58P02"
+        )
     if target.exists() and not overwrite:
         raise OperationalError(
             f"'{target}' exists already", hint="say --overwrite to replace it", sqlstate="58P02"
@@ -105,10 +121,23 @@ def save_files(rows: DataFrame, target: Path, file_format: str, options: Mapping
     Returns:
         Bytes of the files.
     """
+    chosen = {name.lower(): value for name, value in {**_WRITER, **options}.items()}
     with appearing(target) as unfinished:
-        writer = rows.write.format(file_format)
-        writer.options(**{"header": "true", **options}).save(str(unfinished))
+        shown = _as_text(rows) if file_format == "csv" else rows
+        shown.write.format(file_format).options(**chosen).save(str(unfinished))
         size = size_of(unfinished)
         if target.is_dir():
             shutil.rmtree(target)
     return size
+
+
+def _as_text(rows: DataFrame) -> DataFrame:
+    """Rows with bytes as `\\x00ff`, which `load` knows; Spark's own form of them it does not."""
+    return rows.select(
+        *(
+            f.concat(f.lit("\\x"), f.lower(f.hex(cell(one.name)))).alias(one.name)
+            if isinstance(one.dataType, BinaryType)
+            else cell(one.name)
+            for one in rows.schema.fields
+        )
+    )

@@ -7,23 +7,24 @@ are there already, or twice in the files, are for `operation` to decide, as anyw
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from pykudu_sql.dbapi.connection import connect
 from pykudu_sql.planner.suggestion import near
 from pykudu_sql.settings import DatabaseSettings
-from pykudu_sql.spark.jobs.new_table import NO_LAYOUT, TableLayout, create_statement
-from pykudu_sql.spark.jobs.report import JobReport, Stopwatch, appearing
+from pykudu_sql.spark.jobs.new_table import NO_LAYOUT, TableLayout, create_statement, quoted
+from pykudu_sql.spark.jobs.report import JobReport, Stopwatch, appearing, remove
 from pykudu_sql.spark.jobs.row_check import checked, chosen, fitting, rejected
 from pykudu_sql.spark.jobs.source_files import FORMATS, format_of, read_files
 from pykudu_sql.spark.session import start_session
-from pykudu_sql.spark.tables import write_table
+from pykudu_sql.spark.tables import WriteReport, write_table
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.errors import DataError, InvalidSchemaError, InvalidValueError
+from pykudu_sql.storage.errors import DataError, Error, InvalidSchemaError, InvalidValueError
 from pykudu_sql.storage.fs import layout as files
 
 _SHOWN_REJECTS = 5
@@ -34,7 +35,7 @@ class LoadOptions:
     """How files are read and written.
 
     Attributes:
-        file_format: csv, parquet, json or orc; None tells it from the first name.
+        file_format: csv, parquet, json or orc; None tells it from the names.
         reader: options of Spark's reader, such as `sep`.
         operation: what is done with each row: insert, insert_ignore, upsert, ...
         rejects: the file for rows that do not fit; None makes any such row an error.
@@ -70,7 +71,7 @@ def load(
         OperationalError: there is no Java, or another process holds the database.
     """
     chosen_options = options or LoadOptions()
-    file_format = chosen_options.file_format or format_of(sources[0])
+    file_format = chosen_options.file_format or format_of(sources)
     if file_format not in FORMATS:
         raise InvalidValueError(
             f"there is no format '{file_format:.40}'", hint="choose one of " + ", ".join(FORMATS)
@@ -85,19 +86,32 @@ def load(
             hint=(f"{meant} " if meant else "") + "--primary-key COLUMN,.. makes a new one",
         )
     spark = start_session(chosen_options.master, chosen_options.conf)
-    if found is None:
-        inferred = read_files(spark, sources, file_format, None, chosen_options.reader)
-        found = _create(database, name, create_statement(name, inferred, chosen_options.layout))
-    columns = found.schema.columns
-    names = [column.name for column in columns]
-    rows = read_files(spark, sources, file_format, names, chosen_options.reader)
-    given = chosen(rows, columns, name)
-    judged = checked(rows, given)
-    count = _put_aside(rejected(judged), chosen_options.rejects)
-    written = write_table(
-        fitting(judged, given), database, name, operation=chosen_options.operation
-    )
+    if found is not None:
+        written, count = _fill(spark, database, found, sources, file_format, chosen_options)
+        return watch.report(written.rows, written.bytes, count)
+    inferred = read_files(spark, sources, file_format, None, chosen_options.reader)
+    statement = create_statement(name, inferred, chosen_options.layout)
+    with _created(database, name, statement) as made:
+        written, count = _fill(spark, database, made, sources, file_format, chosen_options)
     return watch.report(written.rows, written.bytes, count)
+
+
+def _fill(
+    spark: SparkSession,
+    database: str,
+    table: TableInfo,
+    sources: Sequence[str],
+    file_format: str,
+    options: LoadOptions,
+) -> tuple[WriteReport, int]:
+    """Load files into a table that is there; what was written, and how many rows were not."""
+    columns = table.schema.columns
+    rows = read_files(spark, sources, file_format, columns, options.reader)
+    given = chosen(rows, columns, table.name)
+    judged = checked(rows, given)
+    count = _put_aside(rejected(judged), options.rejects)
+    fit = fitting(judged, given)
+    return write_table(fit, database, table.name, operation=options.operation), count
 
 
 def _tables(database: str) -> Mapping[str, TableInfo]:
@@ -113,10 +127,35 @@ def _tables(database: str) -> Mapping[str, TableInfo]:
         opened.release()
 
 
-def _create(database: str, table: str, statement: str) -> TableInfo:
+@contextmanager
+def _created(database: str, table: str, statement: str) -> Iterator[TableInfo]:
+    """A new table, which goes if the load does not succeed, and the database with it if it is new.
+
+    Whoever has written to the table meanwhile keeps it.
+    """
+    is_new = not Path(database).exists()
+    try:
+        with connect(database, autocommit=True) as connection:
+            connection.execute(statement)
+        made = _tables(database)[table]
+        try:
+            yield made
+        except BaseException:
+            with suppress(Error):
+                _drop_if_empty(database, made)
+            raise
+    except BaseException:
+        if is_new and not _tables(database):
+            remove(Path(database))
+        raise
+
+
+def _drop_if_empty(database: str, made: TableInfo) -> None:
+    name = ".".join(map(quoted, made.name.split(".")))
     with connect(database, autocommit=True) as connection:
-        connection.execute(statement)
-    return _tables(database)[table]
+        is_same = _tables(database).get(made.name) == made
+        if is_same and not connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchall():
+            connection.execute(f"DROP TABLE {name}")
 
 
 def _put_aside(bad: DataFrame, target: str | None) -> int:

@@ -1,48 +1,82 @@
 """Files as DataFrames: CSV, JSON, Parquet, ORC, told apart by their names.
 
 Where the table is known, text is read as text and converted by `row_check`, which can say of each
-row why it does not fit; Spark's own readers put NULL in the place of what they cannot read.
+row why it does not fit; Spark's own readers put NULL in the place of what they cannot read. In CSV
+an empty cell is NULL; a quoted one is the empty string, and NULL where the column is no text.
+
+Columns go by their names, in every file: Parquet and ORC files may have different ones, CSV files
+whose headers differ are an error.
 """
 
+import os
+import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
+from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types import Kind
 from pykudu_sql.storage.errors import InvalidValueError
 
 FORMATS: Final = ("csv", "parquet", "json", "orc")
-CORRUPT: Final = "_corrupt_record"
+CORRUPT: Final = "_pykudu_corrupt_record"
 
 _SUFFIXES: Final = {"tsv": "csv", "jsonl": "json", "ndjson": "json", "pq": "parquet"}
 _PACKED: Final = (".gz", ".bz2", ".zst", ".snappy", ".lz4")
+_TEXTS: Final = (Kind.STRING, Kind.VARCHAR, Kind.BINARY)
+_GLOB: Final = re.compile(r"[\\*?\[\]{}]")
+# Spark cannot tell a quoted empty cell from one that has the text of `nullValue`: this no cell has.
+_NO_CELL: Final = "\0no cell\0"
+_CSV: Final = {"header": "true", "escape": '"', "multiLine": "true", "nullValue": _NO_CELL}
+_TEXT: Final = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
+_DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "csv": {**_CSV, **_TEXT, "enforceSchema": "false"},
+        "json": _TEXT,
+        "parquet": {"mergeSchema": "true"},
+        "orc": {"mergeSchema": "true"},
+    }
+)
 
 
-def format_of(source: str) -> str:
-    """The format that a file's name tells.
+def format_of(sources: Sequence[str]) -> str:
+    """The one format that the names of files tell.
 
     Raises:
-        InvalidValueError: it tells none.
+        InvalidValueError: they tell none, or several.
     """
+    found = {source: _SUFFIXES.get(suffix := _suffix(source), suffix) for source in sources}
+    untold = [source for source, one in found.items() if one not in FORMATS]
+    if untold:
+        raise InvalidValueError(
+            f"the name '{untold[0]:.200}' does not tell the format of the file",
+            hint="say --format " + "|".join(FORMATS),
+        )
+    formats = sorted(set(found.values()))
+    if len(formats) > 1:
+        raise InvalidValueError(
+            f"the files are of several formats: {', '.join(formats)}",
+            hint="load those of each format by themselves, or say which it is: --format",
+        )
+    return formats[0]
+
+
+def _suffix(source: str) -> str:
     name = source.lower()
     for suffix in _PACKED:
         name = name.removesuffix(suffix)
-    suffix = name.rpartition(".")[2]
-    found = _SUFFIXES.get(suffix, suffix)
-    if found not in FORMATS:
-        raise InvalidValueError(
-            f"the name '{source:.200}' does not tell the format of the file",
-            hint="say --format " + "|".join(FORMATS),
-        )
-    return found
+    return name.rpartition(".")[2]
 
 
 def read_files(
     spark: SparkSession,
     sources: Sequence[str],
     file_format: str,
-    columns: Sequence[str] | None,
+    columns: Sequence[ColumnSchema] | None,
     options: Mapping[str, str],
 ) -> DataFrame:
     """The rows of files. Rows of text that cannot be taken apart have `CORRUPT` set.
@@ -51,27 +85,95 @@ def read_files(
         spark: the session.
         sources: paths, folders or globs.
         file_format: one of `FORMATS`.
-        columns: of text files, when they are known: all are then read as text. None infers types.
+        columns: of the table, when it is known: text is then read as text. None infers types.
         options: of Spark's reader, over the defaults here.
+
+    Raises:
+        InvalidValueError: files without a header have more columns than the table; or the name of
+            a CSV file looks like a glob.
     """
-    reader = spark.read.format(file_format)
+    paths = [_literal(source, file_format) for source in sources]
+    chosen = _options(file_format, sources, options)
+    if file_format in ("parquet", "orc"):
+        return spark.read.format(file_format).options(**chosen).load(paths)
+    if columns is None:
+        inferring = {**chosen, "inferschema": "true", "preferdate": "true"}
+        return spark.read.format(file_format).options(**inferring).load(paths)
+    names = _own_names(spark, paths, file_format, columns, chosen)
+    fields = [t.StructField(name, t.StringType()) for name in (*names, CORRUPT)]
+    reader = spark.read.format(file_format).schema(t.StructType(fields))
+    rows = reader.options(**chosen).load(paths)
+    return rows if file_format == "json" else _without_blanks(rows, columns)
+
+
+def _literal(source: str, file_format: str) -> str:
+    """A source as Spark takes it: a file whose name looks like a glob is meant as it is."""
+    if not os.path.lexists(source) or not _GLOB.search(source):
+        return source
     if file_format == "csv":
-        reader = reader.options(header="true", escape='"', multiLine="true")
-    if file_format in ("csv", "json"):
-        reader = reader.options(mode="PERMISSIVE", columnNameOfCorruptRecord=CORRUPT)
-        if columns is None:
-            reader = reader.options(inferSchema="true", preferDate="true")
-    reader = reader.options(**options)
-    if columns is not None and file_format in ("csv", "json"):
-        names = _csv_header(spark, sources, options) if file_format == "csv" else columns
-        fields = [t.StructField(name, t.StringType()) for name in (*names, CORRUPT)]
-        reader = reader.schema(t.StructType(fields))
-    return reader.load(list(sources))
+        raise InvalidValueError(
+            f"Spark takes the name '{source:.200}' for a glob", hint="rename the file"
+        )
+    return _GLOB.sub(r"\\\g<0>", source)
 
 
-def _csv_header(
-    spark: SparkSession, sources: Sequence[str], options: Mapping[str, str]
+def _options(
+    file_format: str, sources: Sequence[str], options: Mapping[str, str]
+) -> dict[str, str]:
+    """Options of a reader, names in lower case: defaults, and over them what the user says."""
+    defaults = dict(_DEFAULTS[file_format])
+    if file_format == "csv" and all(_suffix(source) == "tsv" for source in sources):
+        defaults["sep"] = "\t"
+    if "delimiter" in map(str.lower, options):
+        defaults.pop("sep", None)
+    return {name.lower(): value for given in (defaults, options) for name, value in given.items()}
+
+
+def _own_names(
+    spark: SparkSession,
+    paths: Sequence[str],
+    file_format: str,
+    columns: Sequence[ColumnSchema],
+    options: Mapping[str, str],
 ) -> Sequence[str]:
-    """The columns of CSV files in their own order."""
-    header = spark.read.options(header="true", escape='"', multiLine="true", **options)
-    return header.csv(list(sources)).columns
+    """The columns that text files have, in their order and spelling; the table's if they are empty.
+
+    Raises:
+        InvalidValueError: there is no header, and more columns than the table has.
+    """
+    known = [column.name for column in columns]
+    plain = {name: value for name, value in options.items() if name != "mode"}
+    if file_format == "json":
+        # All lines are looked at, for any may have a column that no other has.
+        plain["primitivesasstring"] = "true"
+    found = [
+        name
+        for name in spark.read.format(file_format).options(**plain).load(list(paths)).columns
+        if name != CORRUPT
+    ]
+    if file_format == "csv" and options["header"].lower() == "false":
+        if len(found) > len(known):
+            raise InvalidValueError(
+                f"the files have {len(found)} columns, the table has {len(known)}",
+                hint="without a header, columns are those of the table, in its order",
+            )
+        return known[: len(found)]
+    return found or known
+
+
+def _without_blanks(rows: DataFrame, columns: Sequence[ColumnSchema]) -> DataFrame:
+    """Rows of CSV with NULL for a blank cell of a column that is no text."""
+    texts = {column.name for column in columns if column.type.kind in _TEXTS}
+    return rows.select(
+        *(
+            cell(name)
+            if name == CORRUPT or name.lower() in texts
+            else f.when(f.trim(cell(name)) != "", cell(name)).alias(name)
+            for name in rows.columns
+        )
+    )
+
+
+def cell(name: str) -> Column:
+    """A column by its name, whatever that is made of."""
+    return f.col("`" + name.replace("`", "``") + "`")

@@ -11,6 +11,7 @@ from pykudu_sql.spark.failures import own_errors
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 
 _CONDITION = re.compile(r"^\[[\w.]+\] ")
+_THROWN = re.compile(r"^(?:: |Caused by: )[\w.$]+(?:Exception|Error): (.+)$", re.M)
 
 
 @contextmanager
@@ -32,6 +33,10 @@ def told_plainly() -> Iterator[None]:
 
 
 def _first_sentence(text: str) -> str:
-    """What Spark says happened, without the name of the condition and without traces."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return _CONDITION.sub("", lines[0]) if lines else "no reason was given"
+    """What Spark says happened, and why, without the names of conditions and without traces."""
+    thrown = _THROWN.findall(text)
+    if not thrown:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return _CONDITION.sub("", lines[0]) if lines else "no reason was given"
+    first, last = (_CONDITION.sub("", one.strip()) for one in (thrown[0], thrown[-1]))
+    return first if last in first else f"{first} ({last})"
