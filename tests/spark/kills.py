@@ -3,9 +3,9 @@
     python -m tests.spark.kills --rounds 50 [--seed 1]
 
 A round is one kill. Most kill a worker while it does a task, and Spark tries the task again; every
-fourth kills the driver, JVM and all, before, in or after its commit. After each driver the database
-is checked: whole batches only, none missing that was said to be committed, `pykudu-sql check`
-clean, and nothing left in `staging` and `tmp` once the database was opened.
+fourth kills the driver, JVM and all: in turn before its commit, in it, and after it. After each
+driver the database is checked: whole batches only, none missing that was said to be committed,
+`pykudu-sql check` clean, and nothing left in `staging` and `tmp` once the database was opened.
 """
 
 import argparse
@@ -13,8 +13,10 @@ import random
 import sys
 import tempfile
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import pykudu_sql
 from pykudu_sql.offline import check
@@ -23,6 +25,7 @@ from tests.spark.victims import Victim, victim
 
 _PER_DRIVER = 4
 _LONGEST_LOAD = 1.5
+_LONGEST_COMMIT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +34,17 @@ class Kills:
 
     Attributes:
         workers: killed.
-        drivers: killed.
+        before: drivers killed whose last batch is not there.
+        between: drivers killed when their last batch was there, before they said so.
+        after: drivers killed that had said that their last batch was there.
         batches: in the table at the end.
-        unsaid: batches that were committed though their driver was killed before it said so.
     """
 
     workers: int
-    drivers: int
+    before: int
+    between: int
+    after: int
     batches: int
-    unsaid: int
 
 
 def campaign(folder: Path, rounds: int, seed: int) -> Kills:
@@ -59,31 +64,32 @@ def campaign(folder: Path, rounds: int, seed: int) -> Kills:
             "CREATE TABLE t (id BIGINT PRIMARY KEY, batch BIGINT) "
             "PARTITION BY HASH (id) PARTITIONS 3"
         )
-    workers = drivers = known = unsaid = 0
-    while workers + drivers < rounds:
-        here = min(_PER_DRIVER, rounds - workers - drivers)
+    workers = known = 0
+    found: Counter[str] = Counter()
+    while workers + found.total() < rounds:
+        here = min(_PER_DRIVER, rounds - workers - found.total())
+        moment = _MOMENTS[found.total() % len(_MOMENTS)]
         with victim("load", path, str(known)) as driver:
-            said = {known - 1}
+            said = known - 1
             for _ in range(here - 1):
-                said |= _kill_a_worker(driver, rng)
+                said = max(said, _kill_a_worker(driver, rng))
                 workers += 1
-            said |= _kill_the_driver(driver, rng)
-            drivers += 1
-        batches = _look(path)
-        assert batches >= max(said) + 1, f"batch {max(said)} was committed and is lost"
-        unsaid += batches - max(said) - 1
-        known = batches
-    return Kills(workers, drivers, known, unsaid)
+            begun, done = moment(driver, path, rng)
+        said = max(said, done)
+        known = _look(path)
+        assert known > said, f"batch {said} was committed and is lost"
+        found["after" if begun <= said else "between" if begun < known else "before"] += 1
+    return Kills(workers, found["before"], found["between"], found["after"], known)
 
 
-def _kill_a_worker(driver: Victim, rng: random.Random) -> set[int]:
-    """Kill a worker in a task, and wait until the load is done all the same."""
-    said = set()
+def _kill_a_worker(driver: Victim, rng: random.Random) -> int:
+    """Kill a worker in a task, and wait until the load is done all the same; the last one done."""
+    said = -1
     killed = False
     while not killed:
         word, number = driver.said()
         if word == "done":
-            said.add(number)
+            said = number
             continue
         deadline = time.monotonic() + _LONGEST_LOAD
         time.sleep(rng.uniform(0, 0.4))
@@ -92,12 +98,41 @@ def _kill_a_worker(driver: Victim, rng: random.Random) -> set[int]:
     return said
 
 
-def _kill_the_driver(driver: Victim, rng: random.Random) -> set[int]:
-    """Kill the driver some time after a load began."""
+def _kill_before_commit(driver: Victim, path: str, rng: random.Random) -> tuple[int, int]:
+    """Kill the driver while the tasks of a load run."""
+    begun, done = _next_load(driver)
+    time.sleep(rng.uniform(0, _LONGEST_LOAD / 4))
+    return begun, max([done, *driver.kill()])
+
+
+def _kill_in_commit(driver: Victim, path: str, rng: random.Random) -> tuple[int, int]:
+    """Kill the driver once its tasks are done, before it says that it committed."""
+    begun, done = _next_load(driver)
+    while not any(Path(path, "staging").glob("*/RECORD")):
+        time.sleep(0.001)
+    time.sleep(rng.uniform(0, _LONGEST_COMMIT))
+    return begun, max([done, *driver.kill()])
+
+
+def _kill_after_commit(driver: Victim, path: str, rng: random.Random) -> tuple[int, int]:
+    """Kill the driver as soon as it has said that it committed."""
+    begun, done = _next_load(driver)
+    while done < begun:
+        done = driver.said()[1]
+    return begun, max([done, *driver.kill()])
+
+
+_MOMENTS: Final = (_kill_before_commit, _kill_in_commit, _kill_after_commit)
+
+
+def _next_load(driver: Victim) -> tuple[int, int]:
+    """Wait until a load begins: its number, and that of the last one done."""
+    done = -1
     word, number = driver.said()
-    said = {number} if word == "done" else set()
-    time.sleep(rng.uniform(0, _LONGEST_LOAD))
-    return said | set(driver.kill())
+    while word == "done":
+        done = number
+        word, number = driver.said()
+    return number, done
 
 
 def _look(path: str) -> int:
