@@ -1,10 +1,11 @@
 """A standalone cluster on loopback, from the PySpark that pip installed: a master and two workers.
 
-    python -m tests.spark.cluster [--local-cluster]
+    python -m tests.spark.cluster [--local-cluster] [--lineitem SCALE]
 
 Driver and executors have the wheel of this checkout and nothing else of it. Shows that a load and a
 read work there, that tasks took the package from the wheel, and that nothing listens outside
-loopback.
+loopback meanwhile. With `--lineitem` the load is TPC-H's lineitem from Parquet into eight tablets,
+compared with the files column by column.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,11 @@ import pyspark
 
 from pykudu_sql.spark.java import java_home
 from tests.spark.cluster_driver import ROWS
+from tests.spark.listening import watched
+from tests.spark.loading import make_table, source_checksums, table_checksums, write_source
 from tests.spark.victims import ROOT
 
-_LOOPBACK = ("0100007F", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F")
-_LISTENING = "0A"
+_LOCAL = "local-cluster[2,1,1024]"
 
 
 def build_wheel(folder: Path) -> Path:
@@ -56,8 +58,8 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def standalone(folder: Path) -> Iterator[tuple[str, list[int]]]:
-    """A master and two workers of one core; their URL, and their process ids."""
+def standalone(folder: Path) -> Iterator[str]:
+    """A master and two workers of one core; their URL."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url = f"spark://127.0.0.1:{port}"
@@ -68,7 +70,7 @@ def standalone(folder: Path) -> Iterator[tuple[str, list[int]]]:
         for number in range(2):
             limits = ["--cores", "1", "--memory", "1g", "-d", str(folder / f"work{number}")]
             started.append(_start(folder, "worker.Worker", *place, *limits, url))
-        yield url, [process.pid for process in started]
+        yield url
     finally:
         for process in started:
             process.kill()
@@ -97,74 +99,78 @@ def _wait_for(port: int) -> None:
     raise TimeoutError("the master does not answer")
 
 
-def run_driver(folder: Path, master: str, wheel: Path) -> dict[str, Any]:
-    """Run the program on a cluster; what it said."""
+def run_driver(
+    folder: Path, master: str, wheel: Path, database: Path, *files: Path
+) -> dict[str, Any]:
+    """Run the program on a cluster; what it said.
+
+    Args:
+        folder: where it runs.
+        master: of the cluster.
+        wheel: of this checkout.
+        database: its directory.
+        files: the folder of lineitem, if that is to be loaded.
+    """
     driver = folder / "driver.py"
     shutil.copy(ROOT / "tests" / "spark" / "cluster_driver.py", driver)
-    arguments = [
-        str(driver),
-        master,
-        str(folder / f"{master.partition('[')[0][:5]}.db"),
-        str(wheel),
-    ]
     done = subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, str(driver), master, *map(str, (database, wheel, *files))],
         env={**environment(folder), "PYTHONPATH": str(wheel)},
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=300,
     )
     if done.returncode:
         raise RuntimeError(done.stderr[-4000:])
     said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert all(wheel.name in place for place in said["places"]), said
     return said
 
 
-def open_ports(pids: list[int]) -> list[str]:
-    """Where processes listen outside loopback, as the kernel writes addresses."""
-    inodes = set()
-    for pid in pids:
-        for entry in os.listdir(f"/proc/{pid}/fd"):
-            with suppress(OSError):
-                inodes.add(os.readlink(f"/proc/{pid}/fd/{entry}"))
-    found = []
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-            fields = line.split()
-            address = fields[1].partition(":")[0]
-            own = f"socket:[{fields[9]}]" in inodes
-            if own and fields[3] == _LISTENING and address not in _LOOPBACK:
-                found.append(fields[1])
-    return found
-
-
-def check(said: dict[str, Any], wheel: Path) -> None:
-    """See that the program did what it should.
+def load_rows(folder: Path, master: str, wheel: Path) -> dict[str, Any]:
+    """Load and read rows that the program makes; what it said.
 
     Raises:
-        AssertionError: it did not.
+        AssertionError: it did not find what it wrote.
     """
+    said = run_driver(folder, master, wheel, folder / "rows.db")
     assert (said["written"], said["n"]) == (ROWS, ROWS - 10), said
     assert said["s"] == sum(range(10, ROWS)), said
-    assert all(wheel.name in place for place in said["places"]), said
+    return said
+
+
+def load_lineitem(folder: Path, master: str, wheel: Path, scale: float) -> dict[str, Any]:
+    """Load lineitem; what the program said.
+
+    Raises:
+        AssertionError: the table does not hold what the files do.
+    """
+    database, files = folder / "lineitem.db", folder / "files"
+    rows = write_source(files, scale)
+    make_table(str(database))
+    said = run_driver(folder, master, wheel, database, files)
+    assert said["written"] == rows, said
+    assert table_checksums(str(database)) == source_checksums(files)
+    return said
 
 
 def main(argv: list[str]) -> int:
     """Run the script; 0 when all went well."""
     parser = argparse.ArgumentParser(prog="python -m tests.spark.cluster")
     parser.add_argument("--local-cluster", action="store_true", help="Spark's own of two workers")
+    parser.add_argument("--lineitem", type=float, metavar="SCALE", help="load this table of TPC-H")
     options = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, watched(os.getpid()) as seen:
         folder = Path(name)
         wheel = build_wheel(folder)
-        if options.local_cluster:
-            said = run_driver(folder, "local-cluster[2,1,1024]", wheel)
-        else:
-            with standalone(folder) as (url, pids):
-                said = run_driver(folder, url, wheel)
-                assert not (outside := open_ports(pids)), outside
-        check(said, wheel)
+        cluster = nullcontext(_LOCAL) if options.local_cluster else standalone(folder)
+        with cluster as master:
+            if options.lineitem is None:
+                said = load_rows(folder, master, wheel)
+            else:
+                said = load_lineitem(folder, master, wheel, options.lineitem)
+    assert seen.within
+    assert not seen.outside, seen.outside
     print(json.dumps(said))
     return 0
 
