@@ -1,9 +1,9 @@
 """Spark as an engine: queries of one session over tables that Spark's own tasks read.
 
-Each table of a statement is a `load()` of its own, of one snapshot, with only the columns and, as
+Each table of a statement is a scan of its own, of one snapshot, with only the columns and, as
 far as storage can tell, only the rows that the statement needs; it is known under the name that the
 statement has for it until the statement ends. Nothing is kept from one statement to the next, for a
-DataFrame keeps the snapshot that it was loaded with.
+DataFrame keeps the snapshot that it was planned at.
 
 The engine works in a Spark session of its own, with settings of its own, so that views and settings
 of a program that uses Spark beside us stay apart:
@@ -13,8 +13,8 @@ of a program that uses Spark beside us stay apart:
 - `${...}` in a statement is text.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from types import MappingProxyType
 from typing import Any, Final
 from uuid import uuid4
@@ -28,6 +28,9 @@ from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.engine.spark_errors import translate
 from pykudu_sql.engine.stored_relation import StoredRelation
 from pykudu_sql.spark.arrow_types import spark_schema
+from pykudu_sql.spark.options import SPLIT_BYTES, Place, ReadOptions
+from pykudu_sql.spark.read_plan import read_planner
+from pykudu_sql.spark.token_frame import parallelism, token_frame
 from pykudu_sql.storage.errors import NotSupportedError, QueryCancelledError
 
 _CONF: Final[Mapping[str, str]] = MappingProxyType(
@@ -63,7 +66,7 @@ class SparkEngine:
         # The group holds for jobs of this thread, and is told the next statement anew.
         context.setJobGroup(self._group, "a statement of pykudu-sql", interruptOnCancel=True)
         try:
-            with self._loaded(sql, relations) as frame:
+            with ExitStack() as held, self._planned(sql, self._read(relations, held)) as frame:
                 if self._cancelled:  # while it was planned, when no job was there to be stopped
                     raise QueryCancelledError("the statement was interrupted")
                 table = frame.toArrow()
@@ -81,32 +84,43 @@ class SparkEngine:
             NotSupportedError: Spark cannot plan it.
         """
         try:
-            with self._loaded(sql, relations) as frame:
+            with self._planned(sql, self._empty(relations)) as frame:
                 return to_arrow_schema(frame.schema)
         except (AnalysisException, ParseException) as error:
             reason = translate(error).message
             raise NotSupportedError(f"Spark cannot plan it: {reason}") from error
 
     @contextmanager
-    def _loaded(self, sql: str, relations: Mapping[str, StoredRelation]) -> Iterator[DataFrame]:
-        """A query planned over its relations, which are known for as long."""
+    def _planned(self, sql: str, frames: Iterable[tuple[str, DataFrame]]) -> Iterator[DataFrame]:
+        """A query planned over DataFrames, whose names are known for as long."""
         catalog = self._session.catalog
         names = []
         try:
-            for name, relation in relations.items():
-                self._load(relation).createOrReplaceTempView(name)
+            for name, frame in frames:
+                frame.createOrReplaceTempView(name)
                 names.append(name)
             yield self._session.sql(sql)
         finally:
             for name in names:
                 catalog.dropTempView(name)
 
-    def _load(self, relation: StoredRelation) -> DataFrame:
-        options = {"table": relation.table, "asOf": str(relation.as_of)}
-        if relation.where is not None:
-            options["where"] = relation.where
-        reader = self._session.read.format("pykudu").schema(spark_schema(relation.columns))
-        return reader.options(**options).load(relation.path)
+    def _read(
+        self, relations: Mapping[str, StoredRelation], held: ExitStack
+    ) -> Iterator[tuple[str, DataFrame]]:
+        """The relations with their rows, whose files are held until `held` is left."""
+        tasks = parallelism(self._session)
+        for name, one in relations.items():
+            place = Place(one.path, one.table)
+            options = ReadOptions(place, None, one.where, str(one.as_of), SPLIT_BYTES, tasks)
+            with read_planner(options) as planner:
+                plan = held.enter_context(planner.plan(one.columns).held())
+            schema = spark_schema(one.columns)
+            yield name, token_frame(self._session, place, plan, schema, one.columns)
+
+    def _empty(self, relations: Mapping[str, StoredRelation]) -> Iterator[tuple[str, DataFrame]]:
+        """The relations without rows."""
+        for name, one in relations.items():
+            yield name, self._session.createDataFrame([], spark_schema(one.columns))
 
     def interrupt(self) -> None:
         """See QueryEngine."""

@@ -114,8 +114,22 @@ def _arrow_type(asked: spark.DataType, column_type: DataType) -> pa.DataType:
 
 
 def to_spark(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """A batch of a scan with the very schema that Spark expects; columns match by position."""
+    """A batch of a scan with the very schema that Spark expects; columns match by position.
+
+    A decimal that is expected as an integer comes as its digits without the point.
+    """
     arrays = [
-        plain(values).cast(field.type) for values, field in zip(batch.columns, schema, strict=True)
+        _cast(plain(values), field.type)
+        for values, field in zip(batch.columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _cast(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    if not (pa.types.is_decimal(values.type) and pa.types.is_integer(wanted)):
+        return values.cast(wanted)
+    if values.type.bit_width > 64:  # as it comes out of a residual condition
+        values = values.cast(pa.decimal64(values.type.precision, values.type.scale))
+    stored = pa.int32() if values.type.bit_width == 32 else pa.int64()
+    digits = pa.Array.from_buffers(stored, len(values), values.buffers(), offset=values.offset)
+    return digits.cast(wanted)

@@ -13,9 +13,18 @@ A moment is a timestamp, a hybrid timestamp or the name of a snapshot, as for `a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from pykudu_sql.spark.options import Place, names_option, natural_option
+from pykudu_sql.spark.options import Place, check_names, names_option, natural_option
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
+
+_KNOWN: Final = (
+    "readChangeFeed",
+    "columns",
+    "startingTimestamp",
+    "endingTimestamp",
+    "maxRowsPerTrigger",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,7 @@ class ChangeOptions:
                     f"option '{shown}' is for the rows of a table, not for its changes",
                     hint="filter the DataFrame; startingTimestamp and endingTimestamp say when",
                 )
+        check_names(options, _KNOWN)
         limit = options.get("maxrowspertrigger")
         return cls(
             Place.of(options),

@@ -14,7 +14,7 @@ from pykudu_sql.storage.fs.env import FileLock
 from pykudu_sql.storage.fs.lease import Lease
 from pykudu_sql.storage.staging import staging_lock
 
-IDLE_SECONDS: Final = 600.0
+IDLE_SECONDS: Final = 3600.0
 # A task may wait for hours before it writes its first row; only Spark's end ends a write.
 _NEVER_IDLE: Final = 1e12
 

@@ -7,14 +7,17 @@
 | columns | read | names, with commas between; the others are not read |
 | where | read | a condition in our SQL; rows that do not match it do not come |
 | asOf | read | a timestamp, a hybrid timestamp, or the name of a snapshot |
-| splitBytes | read | about so many bytes of the columns are read by one task |
+| splitBytes | read | about so many bytes of the columns are read by one task, at most |
+| tasks | read | that can run at once; no fewer read, unless there is little to be read |
 | operation | write | insert, insert_ignore, upsert, update, update_ignore, delete, delete_ignore |
 | writeId | write | a name of this write: done at most once, also if it is run again |
 
 `stagingId` is between `tables.write_table` and the writer: who gives it commits the write itself.
 """
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +25,12 @@ from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 
 SPLIT_BYTES: Final = 32 << 20
+MOST_TASKS: Final = 10_000
+# `serialization.format` is Spark's own, for views with USING.
+_BOTH: Final = ("path", "table", "serialization.format")
+_READ: Final = ("columns", "where", "asOf", "splitBytes", "tasks", "readChangeFeed")
+_WRITE: Final = ("operation", "writeId", "stagingId", "checkpointLocation")
+_SCHEME: Final = re.compile(r"^file:(//(?=/))?")
 _LEAST_SPLIT: Final = 64 << 10
 
 
@@ -51,7 +60,7 @@ class Place:
                 f"format 'pykudu' needs the option '{missing}'",
                 hint='spark.read.format("pykudu").option("table", "t").load("/data/my.db")',
             )
-        return cls(path.removeprefix("file://"), table.lower())
+        return cls(_SCHEME.sub("", path), table.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,7 @@ class ReadOptions:
         where: a condition, or None.
         as_of: the moment as the user wrote it, or None for now.
         split_bytes: for one task.
+        tasks: that can run at once.
     """
 
     place: Place
@@ -71,15 +81,17 @@ class ReadOptions:
     where: str | None
     as_of: str | None
     split_bytes: int
+    tasks: int
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> "ReadOptions":
         """The options as Spark hands them over, names in lower case.
 
         Raises:
-            ProgrammingError: the table or the path is missing.
+            ProgrammingError: the table or the path is missing, or an option is none.
             InvalidValueError: a value does not fit.
         """
+        check_names(options, _READ)
         split = options.get("splitbytes")
         return cls(
             Place.of(options),
@@ -89,6 +101,7 @@ class ReadOptions:
             SPLIT_BYTES
             if split is None
             else max(_LEAST_SPLIT, natural_option(split, "splitBytes", "bytes")),
+            tasks_option(options),
         )
 
 
@@ -115,9 +128,10 @@ class WriteOptions:
         """The options as Spark hands them over, names in lower case.
 
         Raises:
-            ProgrammingError: the table or the path is missing.
+            ProgrammingError: the table or the path is missing, or an option is none.
             InvalidValueError: no such operation.
         """
+        check_names(options, _WRITE)
         return cls(
             Place.of(options),
             operation_of(options.get("operation", "insert")),
@@ -125,6 +139,25 @@ class WriteOptions:
             options.get("stagingid") or None,
             options.get("checkpointlocation") or None,
         )
+
+
+def check_names(options: Mapping[str, str], known: Sequence[str]) -> None:
+    """See that there is no option that would be left unseen, such as one of another format.
+
+    Args:
+        options: as Spark hands them over.
+        known: those that are looked at, as they are written.
+
+    Raises:
+        ProgrammingError: there is one.
+    """
+    names = {name.lower() for name in (*known, *_BOTH)}
+    for name in options:
+        if name not in names:
+            raise ProgrammingError(
+                f"format 'pykudu' has no option '{name:.60}' here",
+                hint="its options are " + ", ".join(("table", *known)),
+            )
 
 
 def operation_of(text: str) -> RowOpKind:
@@ -143,11 +176,31 @@ def operation_of(text: str) -> RowOpKind:
 
 
 def names_option(options: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The names that the option `columns` gives; None when it is not given."""
+    """The names that the option `columns` gives; None when it is not given.
+
+    Raises:
+        InvalidValueError: one is given twice.
+    """
     columns = options.get("columns")
     if columns is None:
         return None
-    return tuple(name.strip().lower() for name in columns.split(","))
+    names = tuple(name.strip().lower() for name in columns.split(","))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidValueError(f"option 'columns' names '{twice:.80}' twice")
+    return names
+
+
+def tasks_option(options: Mapping[str, str]) -> int:
+    """The value of the option `tasks`; as many as this host has processors if it is not given.
+
+    Raises:
+        InvalidValueError: it is no number above 0.
+    """
+    tasks = options.get("tasks")
+    if tasks is None:
+        return os.cpu_count() or 1
+    return min(MOST_TASKS, natural_option(tasks, "tasks", "tasks"))
 
 
 def natural_option(text: str, name: str, unit: str) -> int:

@@ -8,6 +8,7 @@ embedded engine, so no row comes that does not match.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from pykudu_sql.database import Database
 from pykudu_sql.planner.context import PlanContext, PlanSettings
@@ -25,6 +26,8 @@ from pykudu_sql.storage.errors import UndefinedColumnError
 from pykudu_sql.storage.scan_planner import ScanPlan, plan_tokens
 from pykudu_sql.storage.scan_token import RowSetShare, ScanToken
 
+LEAST_SHARE: Final = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
@@ -39,6 +42,12 @@ class ReadPlan:
     scan: ScanPlan
     residual: Residual | None
     shares: tuple[tuple[ScanToken, ...], ...]
+
+    @contextmanager
+    def held(self) -> Iterator["ReadPlan"]:
+        """The plan, whose files are given back at the end."""
+        with self.scan:
+            yield self
 
 
 class ReadPlanner:
@@ -102,7 +111,12 @@ class ReadPlanner:
             residual = Residual(query.sql, scan.name)
         split = self._options.split_bytes
         scan_plan = plan_tokens(self._store, self.table, spec, self.bound, split)
-        return ReadPlan(scan_plan, residual, bundles(scan_plan.tokens, split))
+        tasks = wanted_tasks(scan_plan.tokens, split, self._options.tasks)
+        if tasks > len(scan_plan.tokens):
+            finer = sum(map(_size_of, scan_plan.tokens)) // tasks
+            scan_plan.release()
+            scan_plan = plan_tokens(self._store, self.table, spec, self.bound, finer)
+        return ReadPlan(scan_plan, residual, bundles(scan_plan.tokens, tasks))
 
     def _condition(self, columns: Sequence[ColumnSchema], where: str) -> tuple[Query, Scan]:
         """The query that applies a condition, and its one scan."""
@@ -145,23 +159,35 @@ def open_to_read(path: str) -> Database:
     return Database(path, settings).acquire()
 
 
-def bundles(tokens: Sequence[ScanToken], split_bytes: int) -> tuple[tuple[ScanToken, ...], ...]:
-    """Tokens in shares of about equal size: a task costs Spark some 40 ms beside its work.
+def wanted_tasks(tokens: Sequence[ScanToken], split_bytes: int, tasks: int) -> int:
+    """How many tasks should read some tokens.
+
+    Args:
+        tokens: of a scan.
+        split_bytes: that a task reads, about.
+        tasks: that can run at once: as many there are at least, but none for a few bytes, for a
+            task costs Spark some 40 ms beside its work.
+    """
+    total = sum(map(_size_of, tokens))
+    return max(1, -(-total // split_bytes), min(tasks, total // LEAST_SHARE))
+
+
+def bundles(tokens: Sequence[ScanToken], tasks: int) -> tuple[tuple[ScanToken, ...], ...]:
+    """Tokens in shares of about equal size, in order; none is empty.
 
     Args:
         tokens: of a scan, in order.
-        split_bytes: that a share reads at most, unless one token does more.
+        tasks: shares wanted; fewer where a token would have to be cut.
     """
-    shares: list[list[ScanToken]] = []
-    room = 0
+    total = max(1, sum(map(_size_of, tokens)))
+    shares: dict[int, list[ScanToken]] = {}
+    before = 0
     for token in tokens:
         size = _size_of(token)
-        if not shares or size > room:
-            shares.append([])
-            room = split_bytes
-        shares[-1].append(token)
-        room -= size
-    return tuple(tuple(share) for share in shares)
+        middle = (2 * before + size) * tasks // (2 * total)
+        shares.setdefault(min(middle, tasks - 1), []).append(token)
+        before += size
+    return tuple(map(tuple, shares.values()))
 
 
 def _size_of(token: ScanToken) -> int:

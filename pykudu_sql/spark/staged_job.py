@@ -15,7 +15,12 @@ from pyspark.sql.types import StructType
 from pykudu_sql.spark.options import Place, WriteOptions
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import coerce
-from pykudu_sql.storage.errors import LockedError, OperationalError, UndefinedColumnError
+from pykudu_sql.storage.errors import (
+    InvalidSchemaError,
+    LockedError,
+    OperationalError,
+    UndefinedColumnError,
+)
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.staged_commit import StagedWrite, WriteReport, commit_staged
@@ -132,7 +137,11 @@ def _column_ids(table: TableInfo, schema: StructType) -> tuple[int, ...]:
                 f"column '{name:.80}' does not exist in table '{table.name}'",
                 hint="its columns are " + ", ".join(known),
             )
-    return tuple(known[name.lower()] for name in schema.names)
+    lower = [name.lower() for name in schema.names]
+    twice = next((name for name in lower if lower.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidSchemaError(f"the DataFrame has the column '{twice}' twice")
+    return tuple(known[name] for name in lower)
 
 
 def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -14,9 +14,14 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from pykudu_sql.database import MEMORY
+from pykudu_sql.spark.arrow_types import spark_schema
 from pykudu_sql.spark.failures import own_errors
+from pykudu_sql.spark.held_leases import hold_lease
+from pykudu_sql.spark.options import ReadOptions
+from pykudu_sql.spark.read_plan import read_planner
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.staged_job import WAIT_SECONDS, commit_alone
+from pykudu_sql.spark.token_frame import is_classic, parallelism, token_frame
 from pykudu_sql.spark.write_record import read_record
 from pykudu_sql.storage.errors import DiskError, NotSupportedError, OperationalError
 from pykudu_sql.storage.fs import layout
@@ -61,8 +66,19 @@ def read_table(
         "splitBytes": None if split_bytes is None else str(split_bytes),
     }
     given = {name: value for name, value in options.items() if value is not None}
-    with own_errors():
-        return spark.read.format("pykudu").options(**given).load(path)
+    if not is_classic(spark):
+        with own_errors():
+            return spark.read.format("pykudu").options(**given).load(path)
+    given["tasks"] = str(parallelism(spark))
+    chosen = ReadOptions.of(
+        {**{name.lower(): value for name, value in given.items()}, "path": path}
+    )
+    with read_planner(chosen) as planner:
+        found = planner.columns()
+        plan = planner.plan(found)
+    if plan.scan.lease is not None:
+        hold_lease(plan.scan.lease)
+    return token_frame(spark, chosen.place, plan, spark_schema(found), found)
 
 
 def read_changes(

@@ -1,0 +1,97 @@
+"""The function `read_table`, which plans in this process, gives what the format gives."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import pykudu_sql
+from pykudu_sql.spark import held_leases, token_frame
+from pykudu_sql.spark.tables import read_table, write_table
+from pykudu_sql.storage.errors import InvalidSchemaError, OperationalError, UndefinedTableError
+
+Rows = list[tuple[object, ...]]
+
+
+@pytest.fixture
+def prices(path: str) -> str:
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute(
+            "CREATE TABLE t (id BIGINT PRIMARY KEY, a DECIMAL(5,2) NOT NULL, b DECIMAL(18,4), "
+            'c DECIMAL(38,10), "d`e.f" DECIMAL(9,0)) PARTITION BY HASH (id) PARTITIONS 3'
+        )
+        conn.execute(
+            "INSERT INTO t SELECT range, -999.99, IF(range % 3 = 0, NULL, 99999999999999.9999), "
+            "-9999999999999999999999999999.9999999999, range FROM range(20)"
+        )
+        conn.execute("FLUSH TABLE t")
+        conn.execute("UPDATE t SET a = 0.01 WHERE id = 7")
+    return path
+
+
+def rows(spark: SparkSession, path: str) -> Rows:
+    frame = read_table(spark, path, "t")
+    return sorted(tuple(row.values()) for row in frame.toArrow().to_pylist())
+
+
+def stored(path: str) -> Rows:
+    with pykudu_sql.connect(path, read_only=True) as conn:
+        return [tuple(row) for row in conn.execute("SELECT * FROM t ORDER BY id").fetchall()]
+
+
+def test_decimals_are_what_they_are_in_the_table(spark: SparkSession, prices: str) -> None:
+    frame = read_table(spark, prices, "t")
+    assert frame.schema == spark.read.format("pykudu").option("table", "t").load(prices).schema
+    assert rows(spark, prices) == stored(prices)
+    assert frame.where("a = 0.01").select("id").collect() == [(7,)]
+    chosen = read_table(spark, prices, "t", where="id < 3", columns=["a", "b"])
+    assert sorted(chosen.collect(), key=str) == [
+        (Decimal("-999.99"), Decimal("99999999999999.9999")),
+        (Decimal("-999.99"), Decimal("99999999999999.9999")),
+        (Decimal("-999.99"), None),
+    ]
+    assert frame.selectExpr("sum(a)").first() == (Decimal("-18999.80"),)
+
+
+def test_a_spark_without_the_expression_is_given_decimals(
+    spark: SparkSession, prices: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_frame, "_with_point", lambda *_: None)
+    assert rows(spark, prices) == stored(prices)
+
+
+def test_a_dataframe_stays_at_the_moment_of_its_making(spark: SparkSession, prices: str) -> None:
+    frame = read_table(spark, prices, "t", columns=["id"], where="id < 5")
+    with pykudu_sql.connect(prices, autocommit=True) as conn:
+        conn.execute("DELETE FROM t")
+        conn.execute("OPTIMIZE TABLE t FULL")
+        conn.execute("VACUUM")
+    assert sorted(frame.collect()) == [(i,) for i in range(5)]
+    assert frame.union(frame).count() == 10
+    assert read_table(spark, prices, "t").count() == 0
+
+
+def test_files_are_given_back_when_nobody_reads_them(
+    spark: SparkSession, prices: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = held_leases._HeldLeases()
+    monkeypatch.setattr(held_leases, "_HELD", held)
+    leases = Path(prices, "leases")
+    before = set(leases.iterdir()) if leases.exists() else set()
+    frame = read_table(spark, prices, "t")
+    assert len(set(leases.iterdir()) - before) == 1
+    assert frame.count() == 20
+    held.release_all()
+    assert set(leases.iterdir()) <= before
+    with pytest.raises(Exception, match="is not kept any more") as raised:
+        frame.count()
+    assert OperationalError.__name__ in str(raised.value)
+
+
+def test_what_is_wrong_is_said_at_once(spark: SparkSession, prices: str) -> None:
+    with pytest.raises(UndefinedTableError):
+        read_table(spark, prices, "nothing")
+    frame = spark.sql("SELECT 1L AS id, 1.0BD AS a, 2.0BD AS A")
+    with pytest.raises(InvalidSchemaError, match="column 'a' twice"):
+        write_table(frame, prices, "t")
