@@ -7,12 +7,15 @@ enough for Arrow to pay.
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Final
 
 from pyspark.sql import SparkSession
@@ -79,9 +82,38 @@ def start_session(
     chosen = {**DEFAULTS, **own, **conf}
     for name, value in chosen.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    with interrupts_put_off():
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel(os.environ.get("PYKUDU_SPARK_LOG", "ERROR"))
     return session
+
+
+@contextmanager
+def interrupts_put_off() -> Iterator[None]:
+    """Let Ctrl-C wait for the end: a JVM whose start is broken off is nobody's, and stays for ever.
+
+    Raises:
+        KeyboardInterrupt: at the end, if Ctrl-C was pressed meanwhile.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or before in (None, signal.SIG_IGN):
+        yield
+        return
+    pressed = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        # Spark has put its own in the place by now, which ends jobs, unless it did not get so far.
+        if signal.getsignal(signal.SIGINT) is note:
+            signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _log_conf(folder: str) -> str:
