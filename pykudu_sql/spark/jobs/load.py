@@ -15,9 +15,10 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from pykudu_sql.dbapi.connection import connect
+from pykudu_sql.planner.lexer import quote_name
 from pykudu_sql.planner.suggestion import near
 from pykudu_sql.settings import DatabaseSettings
-from pykudu_sql.spark.jobs.new_table import NO_LAYOUT, TableLayout, create_statement, quoted
+from pykudu_sql.spark.jobs.new_table import NO_LAYOUT, TableLayout, create_statement
 from pykudu_sql.spark.jobs.report import JobReport, Stopwatch, appearing, remove
 from pykudu_sql.spark.jobs.row_check import checked, chosen, fitting, rejected
 from pykudu_sql.spark.jobs.source_files import FORMATS, format_of, read_files
@@ -151,7 +152,7 @@ def _created(database: str, table: str, statement: str) -> Iterator[TableInfo]:
 
 
 def _drop_if_empty(database: str, made: TableInfo) -> None:
-    name = ".".join(map(quoted, made.name.split(".")))
+    name = ".".join(map(quote_name, made.name.split(".")))
     with connect(database, autocommit=True) as connection:
         is_same = _tables(database).get(made.name) == made
         if is_same and not connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchall():
