@@ -265,6 +265,16 @@ class ConditionReader:
         return [found for parts in said.values() if (found := _joined(parts, any_of))]
 
 
+def own_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
+    """The column of a stored table, at one moment, that an expression is; None if it is no such."""
+    reference = bound.owner(node) if isinstance(node, exp.Column) else None
+    if reference is None or not reference.is_plain:
+        return None
+    if reference.maybe_absent and not node.args.get("table"):
+        return None  # perhaps a column of USING, whose value then comes from the other side
+    return reference, reference.column(node.name.lower())
+
+
 def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
     """The parts of a condition that must all hold."""
     stack = [] if node is None else [node]

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.binder import SCAN_PREFIX, BoundQuery
+from pykudu_sql.planner.condition import own_column
 from pykudu_sql.planner.dialect import to_sql
 from pykudu_sql.planner.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.planner.sources import TableReference
@@ -121,20 +122,20 @@ def _shown_by(item: exp.Expr, select: exp.Select, bound: BoundQuery) -> exp.Expr
 
 def _text_column(column: exp.Expr, bound: BoundQuery) -> _Key | None:
     """The text column of a stored table that an expression is."""
-    reference = bound.owner(column) if isinstance(column, exp.Column) else None
-    if reference is None or not reference.is_plain:
+    found = own_column(column, bound)
+    if found is None:
         return None
-    if reference.maybe_absent and not column.args.get("table"):
-        return None  # perhaps a column of USING, whose value then comes from the other side
-    schema = reference.table.schema
-    stored = schema.by_name.get(column.name.lower())
-    if stored is None or not stored.type.is_text or _code_name(stored) in schema.by_name:
+    reference, stored = found
+    if not stored.type.is_text or _code_name(stored) in reference.table.schema.by_name:
         return None
     return _Key(reference, stored)
 
 
 def _is_named_inside(column: exp.Column, bound: BoundQuery) -> bool:
-    """Whether ORDER BY computes with what the SELECT list shows: the engine sees the key there."""
+    """Whether HAVING or ORDER BY computes with a name that the SELECT list has too.
+
+    The engine takes the key of the groups for it.
+    """
     return bound.source(column) is None and not isinstance(column.parent, exp.Ordered)
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.binder import BoundQuery
-from pykudu_sql.planner.condition import shared_conjuncts
+from pykudu_sql.planner.condition import own_column, shared_conjuncts
 from pykudu_sql.planner.pushdown import filtered_sides
 from pykudu_sql.planner.query_plans import JoinFilter
 from pykudu_sql.planner.sources import Frame, TableReference
@@ -148,12 +148,8 @@ def _only_column(query: exp.Expr, bound: BoundQuery) -> _End | None:
 def _end(node: exp.Expr, bound: BoundQuery) -> _End | None:
     while isinstance(node, exp.Paren):
         node = node.this
-    reference = bound.owner(node) if isinstance(node, exp.Column) else None
-    if reference is None or not reference.is_plain:
-        return None
-    if reference.maybe_absent and not node.args.get("table"):
-        return None  # perhaps a column of USING, whose value then comes from the other side
-    return _End(reference, reference.column(node.name.lower()))
+    found = own_column(node, bound)
+    return None if found is None else _End(*found)
 
 
 def _may_tell(source: _End, target: _End) -> bool:

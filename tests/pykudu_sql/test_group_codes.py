@@ -82,6 +82,8 @@ QUERIES = [
     "BY colour ORDER BY k",
     "SELECT max(colour, 2), greatest(colour, 'm'), count(*) FROM t GROUP BY colour ORDER BY 2, 1",
     "SELECT upper(colour) AS colour FROM t GROUP BY t.colour ORDER BY length(colour), 1",
+    "SELECT lower(colour) AS colour FROM t GROUP BY t.colour ORDER BY colour || 'x'",
+    "SELECT upper(colour) AS colour, count(*) FROM t GROUP BY t.colour HAVING colour = 'red'",
     "SELECT colour, (SELECT count(*) FROM names WHERE names.colour = t.colour) FROM t GROUP "
     "BY colour ORDER BY 1",
     "SELECT colour, count(*), rank() OVER (ORDER BY count(*), colour) FROM t GROUP BY colour "
