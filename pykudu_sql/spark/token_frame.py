@@ -15,11 +15,11 @@ from typing import Any
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.classic.column import Column as ClassicColumn
 
 from pykudu_sql.spark.arrow_types import arrow_schema, to_spark
+from pykudu_sql.spark.named_column import cell
 from pykudu_sql.spark.options import Place
 from pykudu_sql.spark.read_plan import ReadPlan
 from pykudu_sql.spark.residual import Residual, matching
@@ -103,7 +103,7 @@ def _with_point(
         vm: Any = spark._jvm
         sql = vm.org.apache.spark.sql
         for field, is_long in zip(schema.fields, numbered, strict=True):
-            column = f.col("`" + field.name.replace("`", "``") + "`")
+            column = cell(field.name)
             if is_long:
                 kind: Any = field.dataType
                 number = sql.classic.ExpressionUtils.expression(column._jc)

@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import BinaryType
 
 from pykudu_sql.spark.jobs.report import JobReport, RowCounter, Stopwatch, appearing, size_of
-from pykudu_sql.spark.jobs.source_files import cell
+from pykudu_sql.spark.named_column import cell
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import read_table
 from pykudu_sql.storage.errors import InvalidValueError, OperationalError

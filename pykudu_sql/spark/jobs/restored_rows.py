@@ -11,6 +11,7 @@ from pyspark.sql import functions as f
 
 from pykudu_sql.spark.arrow_types import spark_schema, spark_type
 from pykudu_sql.spark.jobs.backup_manifest import BackupStep, TableBackup
+from pykudu_sql.spark.named_column import cell
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import cells_to_array
 from pykudu_sql.storage.common.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
@@ -42,10 +43,10 @@ def restored_rows(
     for more in changes[1:]:
         every = every.unionByName(more)
     keys = [column.name for column in table.schema.key_columns]
-    newest_first = Window.partitionBy(*map(_quoted, keys)).orderBy(f.col(COMMIT_TIMESTAMP).desc())
+    newest_first = Window.partitionBy(*map(cell, keys)).orderBy(f.col(COMMIT_TIMESTAMP).desc())
     last = every.withColumn(_ORDER, f.row_number().over(newest_first)).where(f.col(_ORDER) == 1)
-    untouched = rows.join(last.select(*map(_quoted, keys)), keys, "left_anti")
-    names = [f.col(_quoted(column.name)) for column in table.schema.columns]
+    untouched = rows.join(last.select(*map(cell, keys)), keys, "left_anti")
+    names = [cell(column.name) for column in table.schema.columns]
     return untouched.select(*names).unionByName(
         last.where(f.col(CHANGE_TYPE) != "delete").select(*names)
     )
@@ -70,11 +71,7 @@ def _column(then: TableInfo, column: ColumnSchema) -> Column:
     """A column of today in a file of then."""
     known = then.schema.by_id.get(column.id)
     if known is not None:
-        return f.col(_quoted(known.name))
+        return cell(known.name)
     (value,) = cells_to_array([column.read_default], column.type).to_pylist()
     simple = value if isinstance(value, bool | int | float | str | bytes | None) else str(value)
     return f.lit(simple).cast(spark_type(column.type))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -13,7 +13,8 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from pykudu_sql.spark.arrow_types import spark_type
-from pykudu_sql.spark.jobs.source_files import CORRUPT, cell
+from pykudu_sql.spark.jobs.source_files import CORRUPT
+from pykudu_sql.spark.named_column import cell
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Kind
 from pykudu_sql.storage.errors import InvalidSchemaError, UndefinedColumnError

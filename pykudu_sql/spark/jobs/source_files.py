@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
+from pykudu_sql.spark.named_column import cell
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Kind
 from pykudu_sql.storage.errors import InvalidValueError
@@ -172,8 +173,3 @@ def _without_blanks(rows: DataFrame, columns: Sequence[ColumnSchema]) -> DataFra
             for name in rows.columns
         )
     )
-
-
-def cell(name: str) -> Column:
-    """A column by its name, whatever that is made of."""
-    return f.col("`" + name.replace("`", "``") + "`")
