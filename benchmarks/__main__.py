@@ -26,7 +26,7 @@ from benchmarks.workloads.spark import (
     spark_selective,
     spark_wide,
 )
-from benchmarks.workloads.threads import commit_threads
+from benchmarks.workloads.threads import commit_threads, commit_threads_disk
 from benchmarks.workloads.tpch import tpch
 from benchmarks.workloads.updates import as_of, q1_dirty, q6_dirty, update_tenth
 
@@ -40,6 +40,7 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "durable_insert": durable_insert,
     "durable_update": durable_update,
     "commit_threads": commit_threads,
+    "commit_threads_disk": commit_threads_disk,
     "random_updates": random_updates,
     "random_updates_scan": random_updates_scan,
     "upsert_batches": upsert_batches,
