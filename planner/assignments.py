@@ -17,6 +17,7 @@ from pykudu_sql.planner.names import undefined_column
 from pykudu_sql.planner.target import cell_literal
 from pykudu_sql.planner.value import Parameter, Value
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
@@ -164,7 +165,7 @@ def assigned_value(
     if not isinstance(found, Constant):
         return Assignment(column, node, False)
     try:
-        cell = column.type.to_cell(found.value)
+        cell = to_cell(found.value, column.type)
     except DataError as error:
         raise type(error)(
             f"column '{column.name}': {error.message}",

@@ -18,6 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.column_predicate import (
     ALWAYS,
     NEVER,
@@ -142,7 +143,7 @@ def _in_list(column_id: int, cells: Sequence[Cell]) -> Predicate:
 def exact_cell(column_type: DataType, value: object) -> Cell:
     """The one cell that equals a value; None when no cell of the type does.
 
-    Unlike `DataType.to_cell` nothing is cut or rounded: `'abcd'` equals no VARCHAR(3) and 1.005 no
+    Unlike `to_cell` nothing is cut or rounded: `'abcd'` equals no VARCHAR(3) and 1.005 no
     DECIMAL(9,2). Text meets a number as `to_cell` reads it, for callers that hold keys as text.
     """
     if type(value) is int:
@@ -158,7 +159,7 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
     if found == NEVER:
         return None
     try:
-        return column_type.to_cell(value)
+        return to_cell(value, column_type)
     except DataError:
         return None
 

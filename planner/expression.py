@@ -10,6 +10,7 @@ from pykudu_sql.planner.dialect import parse
 from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, source_position, unquote
 from pykudu_sql.planner.moment import fold_current
 from pykudu_sql.planner.syntax import Expression
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import DataError, InvalidSchemaError
@@ -48,7 +49,7 @@ def cell_of(expression: Expression, column: ColumnSchema, text: str, context: Pl
     """
     value = value_of(expression, text, context)
     try:
-        return column.type.to_cell(value)
+        return to_cell(value, column.type)
     except DataError as error:
         raise type(error)(
             f"column '{column.name}': {error.message}",

@@ -18,6 +18,7 @@ from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.rules import apply_rules
 from pykudu_sql.planner.session_facts import with_session_facts
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.types import EPOCH, DataType, Kind
 from pykudu_sql.storage.errors import (
     DataError,
@@ -187,7 +188,7 @@ def moment_of(
         moment = Moment(value, value + 1)
     else:
         try:
-            micros = TIMESTAMP.to_cell(value)
+            micros = to_cell(value, TIMESTAMP)
         except DataError as error:
             raise InvalidValueError(
                 f"{clause} {value!r:.60} is no moment",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.planner.comparison import exact_cell
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.errors import DataError, InterfaceError
 
@@ -58,7 +59,7 @@ def bind_value(value: Value, parameters: ParameterValues) -> Cell:
         return value  # type: ignore[return-value]
     given = parameter_value(parameters, value.key)
     try:
-        return value.type.to_cell(given)
+        return to_cell(given, value.type)
     except DataError as error:
         raise type(error)(f"column '{value.column}': {error.message}", hint=error.hint) from error
 

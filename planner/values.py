@@ -14,6 +14,7 @@ from enum import Enum
 
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.value import Parameter, ParameterKey, Value
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Kind
 from pykudu_sql.storage.errors import DataError, ProgrammingError
@@ -151,7 +152,6 @@ def column_values(
     """
     if _are_cells(raw, column):
         return tuple(raw)  # type: ignore[arg-type]
-    to_cell = column.type.to_cell
     values: list[Value] = []
     for value in raw:
         if type(value) is Named:
@@ -160,7 +160,7 @@ def column_values(
             values.append(column.write_default)
         else:
             try:
-                values.append(to_cell(value))
+                values.append(to_cell(value, column.type))
             except DataError as error:
                 raise _unfit(error, column, len(values), len(raw), text, offsets) from error
     return tuple(values)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import cells_to_array
+from pykudu_sql.storage.common.cells import from_cell
 from pykudu_sql.storage.common.hybrid_time import to_micros
 from pykudu_sql.storage.common.partition_text import bounds_text, partition_text
 from pykudu_sql.storage.common.types import Cell
@@ -88,7 +89,7 @@ def _columns(store: Store) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         schema = table.schema
         for place, column in enumerate(schema.columns, 1):
-            default = column.type.from_cell(column.write_default)
+            default = from_cell(column.write_default, column.type)
             yield (
                 table.name,
                 column.name,

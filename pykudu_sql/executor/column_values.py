@@ -8,11 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from pykudu_sql.storage.common.arrays import cells_to_array, coerce
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Kind
 from pykudu_sql.storage.errors import DataError
 
-# Values of exactly these Python types mean the same to Arrow as to `DataType.to_cell`. Of others
+# Values of exactly these Python types mean the same to Arrow as to `to_cell`. Of others
 # Arrow would cut fractions (1.5 as INT) or read numbers as dates.
 _PLAIN: Mapping[Kind, frozenset[type]] = MappingProxyType(
     {
@@ -54,11 +55,10 @@ def array_of(values: Sequence[Any], column: ColumnSchema) -> pa.Array:
 
 
 def _array_by_cells(values: Sequence[Any], column: ColumnSchema) -> pa.Array:
-    to_cell = column.type.to_cell
     cells = []
     for row, value in enumerate(values, 1):
         try:
-            cells.append(to_cell(value))
+            cells.append(to_cell(value, column.type))
         except DataError as error:
             raise type(error)(
                 f"row {row}, column '{column.name}': {error.message}", hint=error.hint

@@ -15,6 +15,7 @@ from pykudu_sql.planner.listing_plans import (
 )
 from pykudu_sql.result import Header, Outcome, Row, RowResult, header
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.cells import from_cell
 from pykudu_sql.storage.common.partition_text import partition_by_sql
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType, Kind
@@ -94,7 +95,7 @@ def _column_rows(table: TableInfo) -> list[Row]:
 
 
 def _default_text(column: ColumnSchema) -> str | None:
-    value = column.type.from_cell(column.write_default)
+    value = from_cell(column.write_default, column.type)
     return None if value is None else str(value)
 
 

@@ -4,6 +4,7 @@ from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import CreateSnapshot, DropSnapshot, SetDatabase, UndropTable
 from pykudu_sql.result import Header, Outcome, Row, header
 from pykudu_sql.settings import remembered_value
+from pykudu_sql.storage.common.cells import from_cell
 from pykudu_sql.storage.common.hybrid_time import to_micros
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.history import FOR_EVER
@@ -61,9 +62,9 @@ def snapshot_rows(state: SessionState) -> tuple[Header, list[Row]]:
     rows: list[Row] = [
         (
             named.name,
-            _MOMENT.from_cell(to_micros(named.bound - 1)),
+            from_cell(to_micros(named.bound - 1), _MOMENT),
             named.bound - 1,
-            _MOMENT.from_cell(to_micros(named.created)),
+            from_cell(to_micros(named.created), _MOMENT),
             named.comment,
         )
         for named in state.store.definitions.snapshots.values()
@@ -78,6 +79,6 @@ def dropped_table_rows(state: SessionState) -> tuple[Header, list[Row]]:
     for found in store.definitions.dropped_tables():
         age = store.history.age_of(found.table)
         dropped = to_micros(found.dropped)
-        until = None if age == FOR_EVER else _MOMENT.from_cell(dropped + age * 1_000_000)
-        rows.append((found.table.name, _MOMENT.from_cell(dropped), until, found.table.id))
+        until = None if age == FOR_EVER else from_cell(dropped + age * 1_000_000, _MOMENT)
+        rows.append((found.table.name, from_cell(dropped, _MOMENT), until, found.table.id))
     return _DROPPED_TABLES, rows[::-1]

@@ -1,7 +1,7 @@
 """SELECT: what the engine makes of scans, and the rows that need no engine."""
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
@@ -22,6 +22,7 @@ from pykudu_sql.planner.value import ParameterValues, bind_key, parameter_value
 from pykudu_sql.planner.zoned_text import in_utc
 from pykudu_sql.result import Outcome, Row, RowResult, TableResult, header
 from pykudu_sql.settings import EMBEDDED
+from pykudu_sql.storage.common.cells import from_cell
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import Error, InterfaceError, ValueOutOfRangeError
 from pykudu_sql.storage.transaction import Transaction
@@ -89,7 +90,7 @@ def _summarize(state: SessionState, query: Query, transaction: Transaction) -> O
         for wanted in query.summary
     ]
     row = tuple(
-        None if fact is None else data_type.from_cell(fact)
+        None if fact is None else from_cell(fact, data_type)
         for fact, data_type in zip(facts, types, strict=True)
     )
     columns = header(*zip(query.names, types, strict=True))
@@ -254,15 +255,15 @@ class Lookup:
         if not self._conversions:
             return cells
         values: list[Any] = list(cells)
-        for index, convert in self._conversions.items():
-            values[index] = convert(values[index])
+        for index, data_type in self._conversions.items():
+            values[index] = from_cell(values[index], data_type)
         return tuple(values)
 
 
-def _conversions(types: Sequence[DataType]) -> Mapping[int, Callable[[Cell], Any]]:
-    """For each column whose cells are not their Python values, what turns them into these."""
+def _conversions(types: Sequence[DataType]) -> Mapping[int, DataType]:
+    """The types of the columns whose cells are not their Python values."""
     return {
-        index: data_type.from_cell
+        index: data_type
         for index, data_type in enumerate(types)
         if data_type.kind not in _AS_STORED
     }

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common import compute as pc
+from pykudu_sql.storage.common.cells import from_cell, to_cell
 from pykudu_sql.storage.common.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError
 
@@ -127,7 +128,7 @@ def cells_to_array(cells: Sequence[Cell], column_type: DataType) -> pa.Array:
     if column_type.is_variable or column_type.kind is Kind.BOOL or column_type.is_floating:
         return pa.array(cells, column_type.arrow)
     if column_type.width == 16:
-        unscaled = [None if c is None else column_type.from_cell(c) for c in cells]
+        unscaled = [None if c is None else from_cell(c, column_type) for c in cells]
         return pa.array(unscaled, column_type.arrow)
     return pa.array(cells, _PHYSICAL[column_type.width]).view(column_type.arrow)
 
@@ -139,7 +140,7 @@ def array_to_cells(values: pa.Array, column_type: DataType) -> list[Cell]:
     if column_type.is_variable or column_type.kind is Kind.BOOL or column_type.is_floating:
         return list(values.to_pylist())
     if column_type.width == 16:
-        return [column_type.to_cell(v) for v in values.to_pylist()]
+        return [to_cell(v, column_type) for v in values.to_pylist()]
     return list(stored_numbers(values, column_type).to_pylist())
 
 

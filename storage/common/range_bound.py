@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pykudu_sql.storage.common.cells import from_cell
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import MAX_CELL_BYTES, Cell, DataType, Kind
 from pykudu_sql.storage.errors import InvalidSchemaError, ValueOutOfRangeError
@@ -132,17 +133,17 @@ def literal(cell: Cell, column_type: DataType) -> str:
     if isinstance(cell, str):
         return "'" + cell.replace("'", "''") + "'"
     if column_type.kind is Kind.DATE:
-        return f"'{column_type.from_cell(cell)}'"
+        return f"'{from_cell(cell, column_type)}'"
     if column_type.kind is Kind.UNIXTIME_MICROS:
         return _timestamp_literal(cell, column_type)
     if column_type.kind is Kind.DECIMAL:
-        return f"{column_type.from_cell(cell):f}"
+        return f"{from_cell(cell, column_type):f}"
     return str(cell)
 
 
 def _timestamp_literal(cell: Cell, column_type: DataType) -> str:
     """A time as text, or as microseconds where no calendar of Python reaches."""
     try:
-        return f"'{column_type.from_cell(cell)}'"
+        return f"'{from_cell(cell, column_type)}'"
     except ValueOutOfRangeError:
         return str(cell)

@@ -7,6 +7,7 @@ operation inserts, changes, deletes, does nothing, or fails.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pykudu_sql.storage.common.cells import from_cell
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types import Cell
@@ -146,5 +147,5 @@ def misfit(
 def _describe(tablet: Tablet, key: bytes) -> str:
     columns = tablet.schema.key_columns
     cells = tablet.key_encoder.decode_one(key)
-    values = [str(c.type.from_cell(v)) for c, v in zip(columns, cells, strict=True)]
+    values = [str(from_cell(v, c.type)) for c, v in zip(columns, cells, strict=True)]
     return f"({', '.join(c.name for c in columns)}) = ({', '.join(values)})"

@@ -18,6 +18,7 @@ from pykudu_sql.planner.plan import KeyLookup, Query, Scan
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.planner.value import bind_key
+from pykudu_sql.storage.common.cells import from_cell
 from pykudu_sql.storage.common.predicate_eval import evaluate as evaluate_predicate
 from pykudu_sql.storage.common.scan_spec import ScanOrder
 
@@ -138,7 +139,7 @@ class World:
         if key is None:
             return []
         rows = self.data[planned.table.name].to_pylist()
-        wanted = [c.type.from_cell(v) for c, v in zip(schema.key_columns, key, strict=True)]
+        wanted = [from_cell(v, c.type) for c, v in zip(schema.key_columns, key, strict=True)]
         names = [c.name for c in schema.key_columns]
         found = [row for row in rows if [row[n] for n in names] == wanted]
         return [tuple(row[schema.by_id[i].name] for _, i in planned.outputs) for row in found]

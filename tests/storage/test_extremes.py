@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pykudu_sql.storage.check.database_check import DatabaseCheck
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
@@ -152,7 +153,7 @@ def test_the_ends_of_a_type_survive_every_reorganisation_and_every_moment(
     kind: DataType, encoding: Encoding
 ) -> None:
     subject = Subject(kind, encoding)
-    values = [kind.to_cell(value) for value in ends_of(kind)]
+    values = [to_cell(value, kind) for value in ends_of(kind)]
     for done in subject.steps([*values, None]):
         try:
             subject.check()

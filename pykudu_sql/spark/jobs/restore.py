@@ -24,6 +24,7 @@ from pykudu_sql.spark.jobs.report import JobReport, Stopwatch, remove
 from pykudu_sql.spark.jobs.restored_rows import restored_rows
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import write_table
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.hybrid_time import format_timestamp, from_micros
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.errors import (
@@ -125,7 +126,7 @@ def _bound_of(moment: str) -> int:
     if moment.isascii() and moment.isdigit():
         return int(moment) + 1
     try:
-        micros = _TIME.to_cell(moment)
+        micros = to_cell(moment, _TIME)
     except DataError as error:
         raise InvalidValueError(
             f"'{moment:.60}' is neither a step nor a moment",

@@ -19,6 +19,7 @@ from pykudu_sql.storage.common.arrays import (
     plain,
     validity,
 )
+from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.type_names import parse_type
 from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError
@@ -92,7 +93,7 @@ def test_decimals_of_larger_scale_are_rounded_half_up(
     array = coerce(pa.array(values, pa.decimal128(20, 4)), kind, "c")
     unit = Decimal(1).scaleb(-kind.scale)
     expected = [
-        None if v is None else kind.to_cell(v.quantize(unit, ROUND_HALF_UP)) for v in values
+        None if v is None else to_cell(v.quantize(unit, ROUND_HALF_UP), kind) for v in values
     ]
     assert array_to_cells(array, kind) == expected
 
