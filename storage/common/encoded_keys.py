@@ -112,6 +112,13 @@ class EncodedKeys:
         """Positions in a sorting `order` whose key equals the one before."""
         return key_words.equal_neighbours(self._order_words, order)
 
+    def begins(self) -> npt.NDArray[np.bool_]:
+        """Which of these sorted keys differ from the one before, bool[n]; the first does."""
+        first = np.ones(len(self), np.bool_)
+        if len(self) > 1:
+            first[1:] = key_words.changes(self._order_words)
+        return first
+
     def search(self, needles: "EncodedKeys") -> I64:
         """Position of each needle among these sorted keys, -1 where it is not there."""
         if self._is_skewed:

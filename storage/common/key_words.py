@@ -57,6 +57,16 @@ def equal_neighbours(words: Words, order: I64) -> I64:
     return positions
 
 
+def changes(words: Words) -> npt.NDArray[np.bool_]:
+    """Whether a key differs from the one before it, for all but the first, bool[n - 1]."""
+    differs: npt.NDArray[np.bool_] = words[-1][1:] != words[-1][:-1]
+    for word in words[-2::-1]:
+        if differs.all():
+            break
+        differs |= word[1:] != word[:-1]
+    return differs
+
+
 def sort_order(words: Words) -> I64:
     """The stable ascending order of the keys, shape (n,)."""
     count = len(words[0])

@@ -1,7 +1,7 @@
 """Merging compaction: several DiskRowSets of overlapping key ranges become few that do not overlap.
 
 Kudu's `CompactRowSetsOp` (`tablet/compaction.cc`, `docs/design-docs/compaction.md`). A k-way merge,
-streamed: the key space is cut into slices of about `SLICE_ROWS` rows at keys that the key indexes
+streamed: the key space is cut into slices of about `_SLICE_ROWS` rows at keys that the key indexes
 name; the rows of all inputs in a slice are merged at once, ghosts of one key spliced into one
 history, and appended to the output, which rolls at its target size. What memory holds is a slice,
 an unfinished rowset and the inputs' deltas.
@@ -39,6 +39,9 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.undo_builder import remap
+
+# A slice costs a few hundred calls of kernels, however few rows it has.
+_SLICE_ROWS = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ def _merge(
         source.load()
     places = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
     written = 0
-    for ranges in key_slices(inputs):
+    for ranges in key_slices(inputs, _SLICE_ROWS):
         if cancelled():
             raise _Cancelled
         taken = [i for i, (start, stop) in enumerate(ranges) if start < stop]

@@ -91,6 +91,11 @@ class CompactionInput:
         """Of the rowset, ghosts included."""
         return self.rowset.meta.rows
 
+    @property
+    def stored_bytes(self) -> int:
+        """That the rowset takes on disk."""
+        return self.rowset.meta.total_size
+
     def sample(self, rows: int) -> list[bytes]:
         """The first key and every so many rows another one."""
         return self.rowset.base.key_index.sample(rows)

@@ -60,8 +60,9 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
         key_ids: the key's columns.
         mark: the ancient history mark.
     """
-    keys = EncodedKeys.concat([s.keys for s in slices]) if len(slices) > 1 else slices[0].keys
-    order, first = _by_key(keys, is_sorted=len(slices) == 1)
+    keys, order, first = _by_key(slices)
+    if first.all() and not any(len(s.undo) or s.deleted_at.any() for s in slices):
+        return _untouched(slices, keys, order)
     if not first.all():
         slices = [with_insertions(s) for s in slices]
         order = _newest_first(order, first, slices)
@@ -75,7 +76,7 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
     chosen = order[leaders]
     untouched = len(slices) == 1 and _is_identity(chosen, len(keys))
     rows = RowSlice(
-        keys if untouched else keys.take(chosen),
+        keys if untouched else keys.take(leaders),
         gather([s.columns for s in slices], None if untouched else chosen),
         _rename(undo, place),
         died[leaders],
@@ -87,14 +88,38 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
     return SplicedRows(rows, np.split(by_input, ends))
 
 
-def _by_key(keys: EncodedKeys, *, is_sorted: bool) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
-    """The order of all rows by key, and where in it a key begins."""
-    first = np.ones(len(keys), np.bool_)
-    if is_sorted:
-        return np.arange(len(keys), dtype=np.int64), first
+def _by_key(
+    slices: Sequence[RowSlice],
+) -> tuple[EncodedKeys, Ordinals, npt.NDArray[np.bool_]]:
+    """All keys ascending, where in the slices they are, and which of them differ from the last."""
+    if len(slices) == 1:
+        keys = slices[0].keys
+        return keys, np.arange(len(keys), dtype=np.int64), np.ones(len(keys), np.bool_)
+    keys = EncodedKeys.concat([s.keys for s in slices])
     order = keys.argsort()
-    first[keys.duplicates(order)] = False
-    return order, first
+    ordered = keys.take(order)
+    return ordered, order, ordered.begins()
+
+
+def _untouched(slices: Sequence[RowSlice], keys: EncodedKeys, order: Ordinals) -> SplicedRows:
+    """Rows of distinct keys that nothing has happened to since they were inserted.
+
+    Args:
+        slices: whose rows they are.
+        keys: of all rows, ascending.
+        order: where each of these lies in the slices, one behind another.
+    """
+    alone = len(slices) == 1
+    rows = RowSlice(
+        keys,
+        gather([s.columns for s in slices], None if alone else order),
+        no_deltas(),
+        np.zeros(len(keys), np.uint64),
+        slices[0].inserted_at if alone else np.concatenate([s.inserted_at for s in slices])[order],
+    )
+    by_input = np.empty(len(order), np.int64)
+    by_input[order] = np.arange(len(order), dtype=np.int64)
+    return SplicedRows(rows, np.split(by_input, np.cumsum([len(s.keys) for s in slices])[:-1]))
 
 
 def _newest_first(

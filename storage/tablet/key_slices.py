@@ -1,13 +1,15 @@
 """Cutting what several rowsets hold into ranges of keys, to be merged one after the other.
 
 The keys to cut at come from the rowsets' own key indexes, so that a slice holds about as many rows
-whatever the distribution of keys, and cutting reads next to nothing.
+whatever the distribution of keys, and cutting reads next to nothing. A slice is held in memory, so
+those of wide rows are shorter.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-SLICE_ROWS = 128 * 1024
+_SLICE_BYTES = 24 * 1024 * 1024
+"""As stored; a few times as many in memory."""
 _SAMPLE_ROWS = 8 * 1024
 
 
@@ -19,6 +21,11 @@ class KeyedRows(Protocol):
         """How many there are."""
         ...
 
+    @property
+    def stored_bytes(self) -> int:
+        """That they take on disk."""
+        ...
+
     def sample(self, rows: int) -> list[bytes]:
         """The first key and every so many rows another one."""
         ...
@@ -28,14 +35,15 @@ class KeyedRows(Protocol):
         ...
 
 
-def key_slices(inputs: Sequence[KeyedRows]) -> Iterator[Sequence[tuple[int, int]]]:
+def key_slices(inputs: Sequence[KeyedRows], most_rows: int) -> Iterator[Sequence[tuple[int, int]]]:
     """For each slice of the key space in turn, the ordinals of each input in it.
 
     Args:
         inputs: to be merged.
+        most_rows: that a slice is to hold, about; fewer where they are wide.
     """
     samples = sorted(key for source in inputs for key in source.sample(_SAMPLE_ROWS))
-    cuts = sorted(set(samples[:: SLICE_ROWS // _SAMPLE_ROWS][1:]))
+    cuts = sorted(set(samples[:: _samples_per_slice(inputs, most_rows)][1:]))
     starts = [0] * len(inputs)
     for cut in cuts:
         stops = [source.cut(cut) for source in inputs]
@@ -43,3 +51,9 @@ def key_slices(inputs: Sequence[KeyedRows]) -> Iterator[Sequence[tuple[int, int]
             yield list(zip(starts, stops, strict=True))
         starts = stops
     yield [(start, source.rows) for start, source in zip(starts, inputs, strict=True)]
+
+
+def _samples_per_slice(inputs: Sequence[KeyedRows], most_rows: int) -> int:
+    rows = sum(source.rows for source in inputs)
+    stored = max(1, sum(source.stored_bytes for source in inputs))
+    return max(1, min(most_rows, rows * _SLICE_BYTES // stored) // _SAMPLE_ROWS)

@@ -45,7 +45,7 @@ class GatheredColumns(Mapping[int, pa.Array]):
         """
         self.pieces = pieces
         self.places = places
-        self._chosen = None if places is None else pa.array(places)
+        self._chosen = None if places is None else pa.array(places.astype(np.uint32))
 
     def __getitem__(self, column_id: int) -> pa.Array:
         joined = join([piece[column_id] for piece in self.pieces])

@@ -40,6 +40,8 @@ from pykudu_sql.storage.tablet.undo_builder import build_history, remap
 
 T = TypeVar("T", RowVersions, RowChanges)
 
+_SLICE_ROWS = 128 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryRange:
@@ -112,7 +114,7 @@ def _scan(
     if not inputs:
         return
     marks = None if only_changed is None else [one.changed(*only_changed) for one in inputs]
-    for ranges in key_slices(inputs):
+    for ranges in key_slices(inputs, _SLICE_ROWS):
         slices: list[RowSlice] = []
         for number, (start, stop) in enumerate(ranges):
             if marks is None:
@@ -148,7 +150,11 @@ def _inputs(
 
 
 class MemoryInput:
-    """The rows of a MemRowSet in the order of their keys, with their history."""
+    """The rows of a MemRowSet in the order of their keys, with their history.
+
+    Attributes:
+        stored_bytes: of the MemRowSet, about.
+    """
 
     def __init__(
         self,
@@ -186,6 +192,7 @@ class MemoryInput:
         died[history.redo.ordinals] = history.redo.timestamps
         undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
         image = GatheredColumns([history.columns], None)
+        self.stored_bytes = memrowset.memory
         self._rows = RowSlice(keys.take(order), image, undo, died, np.zeros_like(died))
 
     @property

@@ -1,0 +1,54 @@
+"""Cutting rowsets into slices of keys: every row once, narrow rows in long slices."""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from pykudu_sql.storage.tablet.key_slices import key_slices
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """A rowset of nothing but keys."""
+
+    keys: tuple[bytes, ...]
+    stored_bytes: int
+
+    @property
+    def rows(self) -> int:
+        return len(self.keys)
+
+    def sample(self, rows: int) -> list[bytes]:
+        return list(self.keys[::rows])
+
+    def cut(self, key: bytes) -> int:
+        return bisect_left(self.keys, key)
+
+
+def _rowset(first: int, step: int, count: int, row_bytes: int) -> _Keys:
+    keys = tuple((first + step * n).to_bytes(8, "big") for n in range(count))
+    return _Keys(keys, count * row_bytes)
+
+
+def test_slices_hold_every_row_once_and_keys_do_not_cross_them() -> None:
+    inputs = [_rowset(0, 3, 100_000, 20), _rowset(1, 7, 60_000, 20), _rowset(10**9, 1, 5, 20)]
+    ends = [0, 0, 0]
+    highest = b""
+    for ranges in key_slices(inputs, 32 * 1024):
+        assert [start for start, _ in ranges] == ends
+        ends = [stop for _, stop in ranges]
+        taken = [
+            key for (start, stop), one in zip(ranges, inputs, strict=True)
+            for key in one.keys[start:stop]
+        ]  # fmt: skip
+        assert min(taken) > highest
+        highest = max(taken)
+    assert ends == [100_000, 60_000, 5]
+
+
+def test_slices_of_wide_rows_have_fewer_rows() -> None:
+    def longest(row_bytes: int) -> int:
+        inputs = [_rowset(n, 4, 100_000, row_bytes) for n in range(4)]
+        return max(sum(b - a for a, b in ranges) for ranges in key_slices(inputs, 256 * 1024))
+
+    assert longest(30) > 200_000
+    assert longest(1_000) < 40_000
