@@ -100,6 +100,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
     keys = mark_group_keys(bound, scans.names)
     lists = name_long_lists(tree, bound.owners, f"{SCAN_PREFIX}list_{taken}_")
     _fold_names(tree)
+    apart = _is_apart(tree)
     tree = apply_rules(tree)
     parameters = _number_parameters(tree)
     sql = to_sql(tree)
@@ -116,7 +117,21 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
         lists,
         bound.moments,
         coded,
+        apart,
     )
+
+
+def _is_apart(tree: exp.Expr) -> bool:
+    """Whether a query reads each of its tables for itself, and no subquery for each row."""
+    if tree.find(exp.Join, exp.Lateral) is not None:
+        return False
+    for select in tree.find_all(exp.Select):
+        reader = select.parent
+        while isinstance(reader, exp.Subquery | exp.Union):
+            reader = reader.parent
+        if reader is not None and not isinstance(reader, exp.From | exp.CTE):
+            return False
+    return True
 
 
 def _fold_names(tree: exp.Expr) -> None:

@@ -126,6 +126,7 @@ class Query:
         moments: those of the parameters that meet a TIMESTAMP; texts among their values may have
             an offset from UTC.
         coded: the same over codes of text columns; None where no group has such a key.
+        apart: whether nothing joins a scan with another, or a part of the query with another.
     """
 
     sql: str
@@ -139,6 +140,7 @@ class Query:
     lists: tuple[tuple[str, pa.Table], ...] = ()
     moments: frozenset[ParameterKey] = frozenset()
     coded: CodedGroups | None = None
+    apart: bool = False
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

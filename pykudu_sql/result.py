@@ -67,6 +67,10 @@ class Result(Protocol):
         """All rows not read yet."""
         ...
 
+    def read_batches(self, most: int) -> pa.RecordBatchReader:
+        """All rows not read yet, in batches of at most so many, which may be computed late."""
+        ...
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -149,6 +153,10 @@ class RowResult:
         ]
         return pa.Table.from_arrays(arrays, names=list(self._header.names))
 
+    def read_batches(self, most: int) -> pa.RecordBatchReader:
+        """See Result."""
+        return self.read_table().to_reader(most)
+
 
 class TableResult:
     """Rows of an Arrow table, turned to Python values when they are fetched."""
@@ -198,6 +206,10 @@ class TableResult:
         """See Result."""
         start, self.position = self.position, self.length
         return self._table.slice(start)
+
+    def read_batches(self, most: int) -> pa.RecordBatchReader:
+        """See Result."""
+        return self.read_table().to_reader(most)
 
 
 def python_rows(table: pa.Table, types: Sequence[str]) -> list[Row]:

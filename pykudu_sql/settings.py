@@ -58,6 +58,7 @@ class SessionSettings:
     row_errors: str = "fail"
     database: str = "default"
     scan_memory_bytes: int = 1 << 30
+    result_memory_bytes: int = 64 << 20
     statement_timeout: int = 0
     engine: str = EMBEDDED
     spark_scan_bytes: int = 16 << 30
@@ -257,8 +258,12 @@ _TABLE = (
             "what a bad row does: 'fail' fails its statement; 'collect' leaves the row out and "
             "reports it in SHOW ROW ERRORS"),
     Setting("scan_memory_bytes", Scope.SESSION, "size", _size,
-            "a query over one table whose rows take more than this reads them as a stream, "
-            "instead of holding them all",
+            "a query that joins nothing and whose tables' rows take more than this reads them as "
+            "streams, instead of holding them all",
+            "bytes"),
+    Setting("result_memory_bytes", Scope.SESSION, "size", _size,
+            "a result that takes more than this is computed while it is fetched, instead of being "
+            "held: it has no rowcount and cannot be scrolled",
             "bytes"),
     Setting("engine", Scope.SESSION, "text", _engine,
             "what computes queries: 'duckdb' in this process, 'spark', or 'auto', which is Spark "

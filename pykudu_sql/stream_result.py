@@ -1,12 +1,13 @@
 """A result that is computed while it is fetched: what memory holds does not grow with its rows.
 
-A query over one table too large for memory reads it as a stream (see `executor.scans`); so is its
-result. It is read forward once. Each batch is fetched as a statement of its own would run: alone in
-its session, and until it is interrupted.
+That is any that takes more than `result_memory_bytes`. It is read forward once. Each batch is
+fetched as a statement of its own would run: alone in its session, and until it is interrupted.
 """
 
+import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 import pyarrow as pa
@@ -23,33 +24,36 @@ class StreamResult:
     __slots__ = (
         "__weakref__",
         "_batch",
+        "_failure",
         "_given",
         "_names",
-        "_next",
         "_position",
+        "_read",
         "_rows",
         "_running",
-        "_stream",
+        "_schema",
+        "_waiting",
         "types",
     )
 
     def __init__(
         self,
         stream: EngineStream,
+        batches: Iterable[pa.RecordBatch],
         names: Sequence[str],
         running: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        """Rows that have not been fetched; the first batch is read, so that early errors show.
+        """Rows that have not been fetched.
 
         Args:
             stream: of the engine.
+            batches: the first ones, at least one, which were read from it.
             names: of the columns.
             running: the session, while it reads one more batch.
-
-        Raises:
-            Error: the query failed.
         """
-        self._stream = stream
+        self._schema = stream.schema
+        # None behind the last batch: what the query has read is let go then.
+        self._read: Callable[[], pa.RecordBatch | None] | None = stream.read
         # Who fetches a few rows and goes away must not leave the query behind.
         weakref.finalize(self, stream.close)
         self._names = tuple(names)
@@ -59,7 +63,8 @@ class StreamResult:
         self._rows: list[Row] = []  # of that batch
         self._given = 0  # how many of them
         self._position = 0
-        self._next = stream.read()
+        self._failure: Exception | None = None
+        self._waiting = deque(batches)  # empty behind the last batch only
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,7 +79,7 @@ class StreamResult:
     @property
     def length(self) -> int | None:
         """See Result."""
-        known = self._next is None and self._given == len(self._rows)
+        known = not self._waiting and self._given == len(self._rows)
         return self._position if known else None
 
     def seek(self, position: int) -> None:
@@ -85,7 +90,7 @@ class StreamResult:
         """
         raise NotSupportedError(
             "a result that is streamed cannot be scrolled",
-            hint="SET scan_memory_bytes to more than its table takes to have it held",
+            hint="SET result_memory_bytes to more than it takes to have it held",
         )
 
     def fetch(self, count: int) -> list[Row]:
@@ -110,20 +115,44 @@ class StreamResult:
 
     def read_table(self) -> pa.Table:
         """See Result; raises what the query raises."""
-        left = []
-        if self._batch is not None:
-            left.append(self._batch.slice(self._given))
+        return self.read_batches(sys.maxsize).read_all()
+
+    def read_batches(self, most: int) -> pa.RecordBatchReader:
+        """See Result; its reader raises what the query raises."""
+        fields = zip(self._schema, self._names, strict=True)
+        schema = pa.schema([field.with_name(name) for field, name in fields])
+        return pa.RecordBatchReader.from_batches(schema, self._batches(schema, most))
+
+    def _batches(self, schema: pa.Schema, most: int) -> Iterator[pa.RecordBatch]:
+        """What has not been fetched, in batches of at most so many rows."""
+        begun, given = self._batch, self._given
         self._batch, self._rows, self._given = None, [], 0
-        while (batch := self._take()) is not None:
-            left.append(batch)
-        table = pa.Table.from_batches(left, self._stream.schema).rename_columns(list(self._names))
-        self._position += table.num_rows
-        return table
+        batch = self._take() if begun is None else begun.slice(given)
+        while batch is not None:
+            named = pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            for start in range(0, named.num_rows, most):
+                part = named.slice(start, most)
+                self._position += part.num_rows
+                yield part
+            batch = self._take()
 
     def _take(self) -> pa.RecordBatch | None:
-        """The next batch, the one after it read ahead; None at the end."""
-        batch = self._next
-        if batch is not None:
-            with self._running():
-                self._next = self._stream.read()
-        return batch
+        """The next batch, with one more at hand unless it is the last; None at the end.
+
+        Raises:
+            Error: the query failed, then and whenever its next rows are asked for.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if len(self._waiting) == 1 and self._read is not None:
+            try:
+                with self._running():
+                    following = self._read()
+            except Exception as error:
+                self._failure = error
+                raise
+            if following is None:
+                self._read = None
+            else:
+                self._waiting.append(following)
+        return self._waiting.popleft() if self._waiting else None

@@ -32,18 +32,20 @@ def print_result(
         checkpoint: called between batches; raises to stop.
     """
     if settings.format == "table":
-        return _print_table(cursor, output, settings)
+        return _print_table(cursor, output, settings, checkpoint)
     return _export(cursor, output, settings, checkpoint)
 
 
-def _print_table(cursor: "Cursor", output: Output, settings: Settings) -> str:
+def _print_table(
+    cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
+) -> str:
     names, types = _columns(cursor)
     limit = settings.max_rows if output.is_terminal else 0
-    if not limit or cursor.rowcount <= limit:
+    if not limit or 0 <= cursor.rowcount <= limit:
         rows = cursor.fetchall()
         preview = Preview(names, types, rows, (), len(rows))
     else:
-        preview = _preview(cursor.fetch_arrow_table(), names, types, limit)
+        preview = _preview(cursor.fetch_record_batch(), names, types, limit, checkpoint)
     null = "NULL" if settings.null is None else settings.null
     lines, shown_columns = draw(preview, null, settings.max_width or output.width())
     for line in lines:
@@ -52,17 +54,28 @@ def _print_table(cursor: "Cursor", output: Output, settings: Settings) -> str:
 
 
 def _preview(
-    table: "pa.Table", names: tuple[str, ...], types: tuple[str, ...], limit: int
+    batches: "pa.RecordBatchReader",
+    names: tuple[str, ...],
+    types: tuple[str, ...],
+    limit: int,
+    checkpoint: Callable[[], None],
 ) -> Preview:
-    total = table.num_rows
-    tail = limit // 2
-    return Preview(
-        names,
-        types,
-        head=_rows(table.slice(0, limit - tail)),
-        tail=_rows(table.slice(total - tail)),
-        total=total,
-    )
+    """The first and the last rows; no others are held."""
+    import pyarrow as pa
+
+    tail, total = limit // 2, 0
+    first = last = batches.schema.empty_table()
+    for batch in batches:
+        checkpoint()
+        total += batch.num_rows
+        rows = pa.Table.from_batches([batch])
+        if first.num_rows < limit:
+            first = pa.concat_tables([first, rows.slice(0, limit - first.num_rows)])
+        behind = pa.concat_tables([last, rows])
+        last = behind.slice(max(0, behind.num_rows - tail))
+    if total <= limit:
+        return Preview(names, types, _rows(first), (), total)
+    return Preview(names, types, _rows(first.slice(0, limit - tail)), _rows(last), total)
 
 
 def _rows(table: "pa.Table") -> list[Sequence[Any]]:

@@ -95,7 +95,13 @@ class TableScan:
 
     def exceeds(self, size: int) -> bool:
         """Whether all rows together may take more than so many bytes in memory."""
-        return self.spec.limit is None and self.estimated_bytes > size
+        rows, limit = self._rows(), self.spec.limit
+        if limit is None or limit >= rows:
+            return self.estimated_bytes > size
+        return self.estimated_bytes * limit > size * rows
+
+    def _rows(self) -> int:
+        return sum(read.rowset.row_count(self.bound) for read in self.reads)
 
     @property
     def estimated_bytes(self) -> int:

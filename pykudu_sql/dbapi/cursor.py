@@ -120,9 +120,12 @@ class Cursor:
         return self._result().read_table()
 
     def fetch_record_batch(self, rows_per_batch: int = 100_000) -> "pa.RecordBatchReader":
-        """All rows not fetched yet, as a reader of Arrow batches."""
-        table = self._result().read_table()
-        return table.to_reader(max_chunksize=rows_per_batch)
+        """All rows not fetched yet, as a reader of Arrow batches.
+
+        Those of a large result are computed while they are read; another statement of this cursor
+        does not end that, closing the connection does.
+        """
+        return self._result().read_batches(rows_per_batch)
 
     def fetch_df(self) -> Any:
         """All rows not fetched yet, as a pandas frame.

@@ -108,6 +108,8 @@ def relations_of(
         for waiting in pending.values():
             waiting.rows = waiting.all_rows = _rows_to_read(state, waiting, transaction)
     relations: dict[str, Relation] = dict(query.lists)
+    share = state.settings.scan_memory_bytes // max(1, len(pending))
+    most = share if len(pending) == 1 or query.apart else None
     while pending:
         state.checkpoint()
         name = min(pending, key=lambda name: _cost(pending[name]))
@@ -115,10 +117,7 @@ def relations_of(
         started = time.perf_counter()
         report = None if reports is None else reports.setdefault(name, ScanReport(ScanStats()))
         stats = None if report is None else report.stats
-        alone = len(query.scans) == 1
-        relation = relation_of(
-            state, waiting.scan, waiting.predicate, transaction, stats, may_stream=alone
-        )
+        relation = relation_of(state, waiting.scan, waiting.predicate, transaction, stats, most)
         relations[name] = relation
         if report is not None:
             report.seconds = time.perf_counter() - started

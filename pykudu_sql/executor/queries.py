@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
+from math import inf
 from types import MappingProxyType, NoneType
 from typing import Any
 from uuid import UUID
@@ -12,7 +14,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.engine.query_engine import EngineResult, Relation
+from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.executor.group_codes import coded_relations
 from pykudu_sql.executor.join_scans import relations_of
 from pykudu_sql.executor.scans import StreamedScan, rows_at_hand
@@ -47,33 +49,68 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
             return row
     if state.settings.engine != EMBEDDED:
         found = answer(state, query, parameters, transaction)
-    else:
-        relations = relations_of(state, query, parameters, transaction)
-        if any(isinstance(relation, StreamedScan) for relation in relations.values()):
-            return _streamed(state, query, relations, parameters)
-        found = _compute(state, query, parameters, transaction, relations)
-    table = found.table.rename_columns(list(query.names))
-    return Outcome(TableResult(table, found.types), table.num_rows)
+        return _held(found.table, query, found.types)
+    return _computed_rows(state, query, parameters, transaction)
 
 
-def _streamed(
-    state: SessionState,
-    query: Query,
-    relations: Mapping[str, Relation],
-    parameters: ParameterValues,
+def _held(table: pa.Table, query: Query, types: Sequence[str]) -> Outcome:
+    return Outcome(TableResult(table.rename_columns(list(query.names)), types), table.num_rows)
+
+
+def _computed_rows(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
 ) -> Outcome:
-    """Rows that are computed while they are fetched, since those they come from are too many."""
-    from pykudu_sql.stream_result import StreamResult
+    """The rows that the embedded engine makes; if they are many, while they are fetched.
 
+    Those in memory when a result turns out to be large are its first ones. All are held where it
+    must be known how many there are, and where a later statement of the transaction could change
+    what is still to be read.
+    """
+    relations = relations_of(state, query, parameters, transaction)
+    scanned = rows_at_hand(relations)
+    most: float = state.settings.result_memory_bytes
+    if query.is_cut_short(scanned, 0) or _reads_own_writes(relations):
+        most = inf
     state.checkpoint()
     with _failures_of(relations):
-        stream = state.engine.stream(query.sql, relations, parameter_values(query, parameters))
+        opened = state.engine.stream(*_asked(query, relations, parameters))
+    stream = replace(opened, read=partial(_next, opened, relations))
+    batches, is_all = _first_batches(stream, most)
+    if not is_all:
+        from pykudu_sql.stream_result import StreamResult
 
-    def read() -> pa.RecordBatch | None:
-        with _failures_of(relations):
-            return stream.read()
+        return Outcome(StreamResult(stream, batches, query.names, state.running))
+    table = pa.Table.from_batches(batches, stream.schema)
+    if query.is_cut_short(scanned, table.num_rows):
+        return _computed_rows(state, query.unlimited(), parameters, transaction)
+    return _held(table, query, stream.types)
 
-    return Outcome(StreamResult(replace(stream, read=read), query.names, state.running))
+
+def _reads_own_writes(relations: Mapping[str, Relation]) -> bool:
+    streamed = (r for r in relations.values() if isinstance(r, StreamedScan))
+    return any(relation.transaction.has_writes for relation in streamed)
+
+
+def _next(stream: EngineStream, relations: Mapping[str, Relation]) -> pa.RecordBatch | None:
+    with _failures_of(relations):
+        return stream.read()
+
+
+def _first_batches(stream: EngineStream, most: float) -> tuple[list[pa.RecordBatch], bool]:
+    """Batches until they have more than `most` bytes, and whether these are all there are."""
+    batches: list[pa.RecordBatch] = []
+    size = 0
+    try:
+        while size <= most:
+            batch = stream.read()
+            if batch is None:
+                return batches, True
+            batches.append(batch)
+            size += batch.nbytes
+    except BaseException:
+        stream.close()
+        raise
+    return batches, False
 
 
 def _summarize(state: SessionState, query: Query, transaction: Transaction) -> Outcome | None:
@@ -168,12 +205,20 @@ def run_engine(
     parameters: ParameterValues,
 ) -> EngineResult:
     """What the engine makes of the relations; raises as `compute` does."""
+    asked = _asked(query, relations, parameters)
+    with _failures_of(relations):
+        return state.engine.execute(*asked)
+
+
+def _asked(
+    query: Query, relations: Mapping[str, Relation], parameters: ParameterValues
+) -> tuple[str, Mapping[str, Relation], Sequence[Any]]:
+    """What an engine is asked for a query: SQL, relations and values."""
     values = parameter_values(query, parameters)
     coded = None if query.coded is None else coded_relations(query.coded, relations)
-    with _failures_of(relations):
-        if query.coded is not None and coded is not None:
-            return state.engine.execute(query.coded.sql, coded.relations, [*values, *coded.words])
-        return state.engine.execute(query.sql, relations, values)
+    if query.coded is not None and coded is not None:
+        return query.coded.sql, coded.relations, [*values, *coded.words]
+    return query.sql, relations, values
 
 
 @contextmanager

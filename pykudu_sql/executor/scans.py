@@ -1,8 +1,9 @@
 """Scans of a query as relations of the engine: whole tables, or streams where they are too large.
 
 A relation in a join is a whole table, for then the engine knows its size and plans well. A query
-over one scan that would take more than `scan_memory_bytes` reads it as a stream: what is in memory
-does not grow with the table, and a relation that the query mentions twice is scanned twice.
+over one scan, or over several that nothing joins, such as those of a UNION, reads as streams what
+would take more than `scan_memory_bytes` together: what is in memory does not grow with the tables,
+and a relation that the query mentions twice is scanned twice.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from pykudu_sql.executor.history_rows import history_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import Scan
 from pykudu_sql.storage.common.column_predicate import Predicate
-from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.system_catalog import is_system
 from pykudu_sql.storage.system_tables import system_rows
@@ -80,8 +81,7 @@ def relation_of(
     predicate: Predicate | None,
     transaction: Transaction,
     stats: ScanStats | None = None,
-    *,
-    may_stream: bool,
+    most: int | None = None,
 ) -> Relation:
     """The rows of one scan of a query; a superset of those that matter.
 
@@ -91,7 +91,8 @@ def relation_of(
         predicate: the scan's own, its parameters filled in, and what joins add to it.
         transaction: what it sees, unless the scan has a moment of its own.
         stats: counts what is read and what is not.
-        may_stream: whether no join needs to know how many rows there are.
+        most: bytes that are held, if more are to be a stream; a join needs to know how many rows
+            there are.
 
     Raises:
         HistoryPurgedError: the moment lies before the history that is kept.
@@ -106,8 +107,10 @@ def relation_of(
         told: Relation = history_rows(state, scan, scan.history, predicate, transaction)
         return told
     asked = prepared_scan(state, scan, predicate, transaction, stats)
-    if may_stream and asked.exceeds(state.settings.scan_memory_bytes):
-        return StreamedScan(asked, state, transaction)
+    if most is not None and asked.exceeds(most):
+        # The engine stops reading a stream by itself, and needs no more rows than it wants.
+        unlimited = replace(asked.spec, limit=None, order=ScanOrder.NONE)
+        return StreamedScan(replace(asked, spec=unlimited), state, transaction)
     rows: Relation = asked.to_table()
     return rows
 

@@ -3,6 +3,7 @@
 import threading
 import tracemalloc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import pykudu_sql
 from pykudu_sql.storage.errors import (
     Error,
+    InterfaceError,
     InvalidValueError,
     NotSupportedError,
     QueryCancelledError,
@@ -26,8 +28,16 @@ def connection() -> Iterator[pykudu_sql.Connection]:
     opened.append("t", pa.table({"id": range(ROWS), "s": words}))
     opened.execute("flush table t")
     opened.execute("set scan_memory_bytes = 1000")
+    opened.execute("set result_memory_bytes = 1000")
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def words(connection: pykudu_sql.Connection) -> pykudu_sql.Connection:
+    connection.execute("create table d (word string primary key)")
+    connection.append("d", pa.table({"word": [f"v{i}" for i in range(1000)]}))
+    return connection
 
 
 def test_a_stream_has_all_rows_once(connection: pykudu_sql.Connection) -> None:
@@ -108,8 +118,21 @@ def test_an_interrupt_stops_a_stream(connection: pykudu_sql.Connection, order: s
         thread.join()
 
 
+def test_an_interrupt_is_about_the_statement_that_runs(words: pykudu_sql.Connection) -> None:
+    waiting = words.execute("select t.id, d.word from t join d on t.s = d.word")
+    total = sum(row[0] for row in waiting.fetchmany(10))
+    timer = threading.Timer(0.1, words.interrupt)
+    timer.start()
+    with pytest.raises(QueryCancelledError):
+        words.execute("select count(*) from range(1000000000000) r(i) where i % 7 = 3")
+    timer.join()
+    assert total + sum(row[0] for row in waiting) == ROWS * (ROWS - 1) // 2
+
+
 def test_a_stream_cannot_be_scrolled_and_ends_with_its_connection() -> None:
-    connection = pykudu_sql.connect(":memory:", autocommit=True, scan_memory_bytes=10)
+    connection = pykudu_sql.connect(
+        ":memory:", autocommit=True, scan_memory_bytes=10, result_memory_bytes=0
+    )
     connection.execute("create table t (id int primary key)")
     connection.append("t", pa.table({"id": pa.array(range(200_000), pa.int32())}))
     cursor = connection.execute("select id from t")
@@ -121,10 +144,145 @@ def test_a_stream_cannot_be_scrolled_and_ends_with_its_connection() -> None:
         connection.execute("select 1")
 
 
+LARGE = {
+    "a join": "select x.id, y.s from t x join t y on x.id = y.id and y.s is not null",
+    "two tables": "select t.id, d.word from t join d on t.s = d.word",
+    "a union": "select id, s from t where id >= 300000 union all select id, s from t "
+    "where id < 300000",
+    "a limit": "select id, s from t limit 1000000",
+    "a subquery": "select id, s from t where s in (select word from d)",
+    "a window": "select id, first_value(s) over (partition by id) from t",
+    "a WITH query": "with w as (select id, s from t) select * from w union all "
+    "select * from w where id < 0",
+}
+
+
+@pytest.mark.parametrize("sql", LARGE.values(), ids=LARGE)
+def test_every_large_result_is_a_stream(words: pykudu_sql.Connection, sql: str) -> None:
+    cursor = words.execute(sql)
+    assert cursor.rowcount == -1
+    seen = 0
+    while some := cursor.fetchmany(70_000):
+        assert all(row[1] == f"v{row[0] % 1000}" for row in some[:100])
+        seen += sum(row[0] for row in some)
+    assert cursor.rownumber == ROWS
+    assert seen == ROWS * (ROWS - 1) // 2
+
+
+@pytest.mark.parametrize("sql", LARGE.values(), ids=LARGE)
+def test_every_kind_of_stream_is_given_up_with_its_cursor(
+    words: pykudu_sql.Connection, sql: str
+) -> None:
+    cursor = words.execute(sql)
+    assert len(cursor.fetchmany(10)) == 10
+    assert words.execute("select count(*) from d").fetchone() == (1000,)
+    cursor.close()
+    assert not words._session._engine._working
+
+
+def test_small_results_of_large_tables_are_held(connection: pykudu_sql.Connection) -> None:
+    cursor = connection.execute("select id from t where id % 60000 = 7 order by id")
+    assert cursor.rowcount == 10
+    cursor.scroll(3)
+    assert cursor.fetchone() == (180_007,)
+    cursor = connection.execute("select id from t where cast(id as string) like '%99999' limit 9")
+    assert cursor.rowcount == 6
+
+
+def test_batches_of_a_stream_come_when_they_are_read(connection: pykudu_sql.Connection) -> None:
+    cursor = connection.execute("select id as a, id as a from t")
+    first = cursor.fetchmany(7)
+    before = pa.default_memory_pool().bytes_allocated()
+    total, largest = sum(row[0] for row in first), 0
+    batches = cursor.fetch_record_batch(1000)
+    assert batches.schema.names == ["a", "a"]
+    cursor.execute("select 1")
+    for batch in batches:
+        largest = max(largest, batch.num_rows)
+        total += sum(batch.column(1).to_pylist())
+        assert pa.default_memory_pool().bytes_allocated() - before < ROWS * 16 // 2
+    assert total == ROWS * (ROWS - 1) // 2
+    assert largest == 1000
+
+
+def test_a_result_sees_no_later_write_of_its_transaction(
+    connection: pykudu_sql.Connection,
+) -> None:
+    expected = ROWS * (ROWS - 1) // 2
+    for first in ("select 1", "upsert into t values (0, 'mine')"):
+        connection.execute("begin")
+        connection.execute(first)
+        streams = [connection.execute("select id, s from t") for _ in range(2)]
+        total = sum(row[0] for row in streams[0].fetchmany(5))
+        connection.execute("update t set s = 'other' where id > 10")
+        connection.execute("upsert into t values (-5, 'other')")
+        rows = streams[0].fetchall()
+        assert total + sum(row[0] for row in rows) == expected
+        assert not any(row[1] == "other" for row in rows)
+        connection.execute("rollback")
+        rows = streams[1].fetchall()
+        assert sum(row[0] for row in rows) == expected
+        assert not any(row[1] == "other" for row in rows)
+        assert any(row[1] == "mine" for row in rows) == first.startswith("upsert")
+
+
+def test_a_stream_outlives_the_files_it_reads(tmp_path: Path) -> None:
+    with pykudu_sql.connect(
+        tmp_path, autocommit=True, scan_memory_bytes=0, result_memory_bytes=0, durability="off"
+    ) as connection:
+        connection.execute("create table t (id bigint primary key, n bigint)")
+        for start in (0, 1):
+            ids = range(start, 400_000, 2)
+            connection.append("t", pa.table({"id": ids, "n": ids}))
+            connection.execute("flush table t")
+        connection.execute("alter table t set tblproperties ('kudu.table.history_max_age_sec'='0')")
+        cursor = connection.execute("select id, n from t")
+        total = sum(row[1] for row in cursor.fetchmany(10))
+        connection.execute("update t set n = -1")
+        connection.execute("optimize table t full")
+        connection.execute("vacuum table t")
+        total += sum(row[1] for row in cursor)
+        assert total == 400_000 * 399_999 // 2
+        cursor = connection.execute("select id from t")
+        connection.execute("drop table t")
+        connection.execute("vacuum")
+        assert len(cursor.fetchall()) == 400_000
+
+
+def test_the_end_of_one_result_is_not_that_of_the_next(connection: pykudu_sql.Connection) -> None:
+    first = connection.execute("select id from t")
+    assert len(first.fetchall()) == ROWS
+    second = connection.execute("select id from t")
+    first.close()
+    assert len(second.fetchall()) == ROWS
+
+
+def test_a_stream_that_failed_stays_so(connection: pykudu_sql.Connection) -> None:
+    sql = f"select cast(case when id = {ROWS - 1} then 'x' else '1' end as int) from t order by id"
+    connection.execute("set result_memory_bytes = 0")
+    cursor = connection.cursor()
+    with pytest.raises(InvalidValueError):
+        cursor.execute(sql)
+        cursor.fetchall()
+    with pytest.raises(Error):
+        cursor.fetchall()
+    connection.execute("set result_memory_bytes = 1000")
+
+
+def test_a_stream_ends_with_an_error_when_its_connection_is_closed() -> None:
+    connection = pykudu_sql.connect(":memory:", autocommit=True, result_memory_bytes=0)
+    cursor = connection.execute("select i from range(1000000) r(i)")
+    assert len(cursor.fetchmany(10)) == 10
+    connection.close()
+    for _ in range(2):
+        with pytest.raises(InterfaceError, match="closed"):
+            cursor.fetchall()
+
+
 def test_a_stream_nobody_reads_any_more_is_given_up(connection: pykudu_sql.Connection) -> None:
     engine = connection._session._engine
     cursor = connection.execute("select id from t")
     assert len(cursor.fetchmany(10)) == 10
-    assert len(engine._streaming) == 1
+    assert len(engine._working) == 1
     cursor.execute("select 1")
-    assert not engine._streaming
+    assert not engine._working

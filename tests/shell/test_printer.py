@@ -1,0 +1,41 @@
+"""Results as the shell prints them, however many rows they have."""
+
+import io
+
+import pytest
+
+import pykudu_sql
+from pykudu_sql.shell.output import Output
+from pykudu_sql.shell.printer import print_result
+from pykudu_sql.shell.settings import Settings
+
+
+class Terminal(io.StringIO):
+    """Says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def printed(rows: int, limit: int, result_memory: int) -> tuple[str, str]:
+    """What a result of so many rows looks like, and its summary."""
+    shown = Terminal()
+    with pykudu_sql.connect(autocommit=True, result_memory_bytes=result_memory) as connection:
+        cursor = connection.execute(f"select i as n from range({rows}) r(i)")
+        summary = print_result(
+            cursor, Output(shown), Settings(max_rows=limit, max_width=40), lambda: None
+        )
+    return shown.getvalue(), summary
+
+
+@pytest.mark.parametrize("rows", [0, 1, 6, 7, 8, 200_000])
+@pytest.mark.parametrize("limit", [1, 2, 7])
+def test_a_streamed_result_looks_like_one_that_is_held(rows: int, limit: int) -> None:
+    assert printed(rows, limit, 0) == printed(rows, limit, 1 << 30)
+
+
+def test_a_streamed_result_shows_its_ends() -> None:
+    text, summary = printed(200_000, 4, 0)
+    values = [line.strip("│ ") for line in text.splitlines() if line.startswith("│")]
+    assert values == ["n", "BIGINT", "0", "1", "·", "199998", "199999"]
+    assert summary == "200,000 rows (4 shown)"
