@@ -1,13 +1,15 @@
 """FLUSH, OPTIMIZE and VACUUM: maintenance that somebody asks for, and what it did.
 
 The same operations that run by themselves, through the same manager, so that they are counted,
-listed and kept apart from those in the background.
+listed and kept apart from those in the background. Who asks may hand down a checkpoint: what it
+raises ends the statement, and what was done until then stays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.checkpoint import Checkpoint, checked
 from pykudu_sql.storage.introspection import TabletInside, inside
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
@@ -64,7 +66,10 @@ class VacuumReport:
 
 
 def flush_tables(
-    manager: MaintenanceManager, tables: Sequence[TableInfo], tablets: Mapping[str, Tablet]
+    manager: MaintenanceManager,
+    tables: Sequence[TableInfo],
+    tablets: Mapping[str, Tablet],
+    checkpoint: Checkpoint,
 ) -> int:
     """Bring everything that tables hold in memory to disk.
 
@@ -77,7 +82,7 @@ def flush_tables(
     written = 0
     for table, tablet in _each(tables, tablets):
         before = tablet.files.files_written
-        _flush(manager, table, tablet)
+        _flush(manager, table, tablet, checkpoint)
         written += tablet.files.files_written - before
     manager.tidy_up()
     return written
@@ -89,20 +94,26 @@ def _each(
     return ((table, tablets[info.id]) for table in tables for info in table.tablets)
 
 
-def _flush(manager: MaintenanceManager, table: TableInfo, tablet: Tablet) -> int:
+def _flush(
+    manager: MaintenanceManager, table: TableInfo, tablet: Tablet, checkpoint: Checkpoint
+) -> int:
     """Flush a tablet; how many operations that took."""
+    checkpoint()
     due = []
     if memrowset_memory(tablet).size:
         due.append(OperationKind.FLUSH_MEMROWSET)
     if delta_memory(tablet).size:
         due.append(OperationKind.FLUSH_DELTA_STORES)
     for kind in due:
-        manager.run(OperationStats(kind, tablet.id, table.name))
+        manager.run(OperationStats(kind, tablet.id, table.name), checkpoint)
     return len(due)
 
 
 def optimize_table(
-    manager: MaintenanceManager, table: TableInfo, tablets: Mapping[str, Tablet]
+    manager: MaintenanceManager,
+    table: TableInfo,
+    tablets: Mapping[str, Tablet],
+    checkpoint: Checkpoint,
 ) -> OptimizeReport:
     """Flush a table, and compact it as long as a compaction gains something.
 
@@ -113,17 +124,20 @@ def optimize_table(
     before = [inside(tablet) for tablet in own]
     operations = 0
     for tablet in own:
-        operations += _flush(manager, table, tablet)
+        operations += _flush(manager, table, tablet, checkpoint)
         while (compaction := _best_compaction(manager, tablet)) is not None:
             operations += 1
-            if not manager.run(compaction):
+            if not manager.run(compaction, checkpoint):
                 break
     manager.tidy_up()
     return _report(operations, before, [inside(tablet) for tablet in own])
 
 
 def rewrite_table(
-    manager: MaintenanceManager, table: TableInfo, tablets: Mapping[str, Tablet]
+    manager: MaintenanceManager,
+    table: TableInfo,
+    tablets: Mapping[str, Tablet],
+    checkpoint: Checkpoint,
 ) -> OptimizeReport:
     """Flush a table, and merge all rowsets of each tablet into ones in order.
 
@@ -134,9 +148,9 @@ def rewrite_table(
     before = [inside(tablet) for tablet in own]
     operations = 0
     for tablet in own:
-        operations += _flush(manager, table, tablet)
+        operations += _flush(manager, table, tablet, checkpoint)
         if len(tablet.components.tree):
-            manager.compact_all(tablet.id, table.name)
+            manager.compact_all(tablet.id, table.name, checkpoint)
             operations += 1
     manager.tidy_up()
     return _report(operations, before, [inside(tablet) for tablet in own])
@@ -167,17 +181,20 @@ def _mean_height(tablets: Sequence[TabletInside]) -> float:
     return sum(tablet.average_height for tablet in tablets) / max(1, len(tablets))
 
 
-def vacuum_tablets(manager: MaintenanceManager, tablets: Sequence[Tablet]) -> VacuumReport:
+def vacuum_tablets(
+    manager: MaintenanceManager, tablets: Sequence[Tablet], checkpoint: Checkpoint
+) -> VacuumReport:
     """Drop history before the ancient history mark, and what nothing needs of log and files.
 
     Raises:
         DiskError, ReadOnlyError: the disk refused; what was done until then stays.
     """
     freed = {OperationKind.UNDO_GC: 0, OperationKind.DELETED_ROWSET_GC: 0}
-    for tablet in tablets:
-        for op in manager.due_in(tablet):
+    for tablet in checked(tablets, checkpoint):
+        for op in checked(manager.due_in(tablet), checkpoint):
             if op.kind in freed:
-                freed[op.kind] += manager.run(op).freed
+                freed[op.kind] += manager.run(op, checkpoint).freed
+    checkpoint()
     tidied = manager.tidy_up()
     return VacuumReport(
         freed[OperationKind.UNDO_GC],

@@ -21,6 +21,7 @@ from pykudu_sql.storage.auto_increment import AutoIncrement
 from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo, new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.committer import Committer
+from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.hybrid_time import HybridClock
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
@@ -350,8 +351,8 @@ class Store:
         """Change a table, all steps or none; see `Definitions.alter_table`."""
         return self.definitions.alter_table(name, steps)
 
-    def flush(self, name: str | None = None) -> int:
-        """Bring a table's memory to disk, or all tables'.
+    def flush(self, name: str | None = None, checkpoint: Checkpoint = go_on) -> int:
+        """Bring a table's memory to disk, or all tables'; for the checkpoint see `on_demand`.
 
         Returns:
             The number of files written.
@@ -364,14 +365,12 @@ class Store:
 
         self._committer.check_writable()
         tables = self.catalog.tables.values() if name is None else [self.catalog.table(name)]
-        return flush_tables(self.maintenance, list(tables), self._tablets)
+        return flush_tables(self.maintenance, list(tables), self._tablets, checkpoint)
 
-    def optimize(self, name: str, full: bool = False) -> "OptimizeReport":
-        """Flush and compact a table.
-
-        Args:
-            name: of the table.
-            full: merge everything; else what gains something.
+    def optimize(
+        self, name: str, full: bool = False, checkpoint: Checkpoint = go_on
+    ) -> "OptimizeReport":
+        """Flush a table and compact what gains something, or if `full` everything; see `flush`.
 
         Raises:
             UndefinedTableError: no such table.
@@ -380,11 +379,11 @@ class Store:
         from pykudu_sql.storage.on_demand import optimize_table, rewrite_table
 
         self._committer.check_writable()
-        work = rewrite_table if full else optimize_table
-        return work(self.maintenance, self.catalog.table(name), self._tablets)
+        do = rewrite_table if full else optimize_table
+        return do(self.maintenance, self.catalog.table(name), self._tablets, checkpoint)
 
-    def vacuum(self, name: str | None = None) -> "VacuumReport":
-        """Drop what only moments before the ancient history mark need, of a table or of all.
+    def vacuum(self, name: str | None = None, checkpoint: Checkpoint = go_on) -> "VacuumReport":
+        """Drop what only moments before the history mark need, of a table or of all; see `flush`.
 
         Raises:
             UndefinedTableError: no such table.
@@ -396,7 +395,7 @@ class Store:
         infos = None if name is None else self.catalog.table(name).tablets
         purged = self._purge.run()
         chosen = self._tablets.values() if infos is None else [self._tablets[i.id] for i in infos]
-        return replace(vacuum_tablets(self.maintenance, list(chosen)), tablets=purged)
+        return replace(vacuum_tablets(self.maintenance, list(chosen), checkpoint), tablets=purged)
 
     def rowset_infos(self, table: TableInfo) -> "list[RowSetInfo]":
         """The rowsets of a table."""

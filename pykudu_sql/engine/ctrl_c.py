@@ -1,7 +1,8 @@
-"""Ctrl-C while the engine works for the main thread: it stops, then KeyboardInterrupt is raised.
+"""Ctrl-C while others work for the main thread: they stop, then KeyboardInterrupt is raised.
 
 An exception raised in the middle of DuckDB's wait leaves its other threads at work, and DuckDB may
-then wait for them for ever. So a signal only asks it to stop, which it does by itself.
+then wait for them for ever; one in the middle of a flush would come between two steps that belong
+together. So a signal only asks to stop, which they do by themselves.
 """
 
 import signal

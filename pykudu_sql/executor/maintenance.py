@@ -1,5 +1,9 @@
-"""FLUSH, OPTIMIZE and VACUUM, and what they report."""
+"""FLUSH, OPTIMIZE and VACUUM, and what they report.
 
+Asked to stop, they do so between two steps: the step at hand has no effect, those before it stay.
+"""
+
+from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan import Flush, Optimize, Vacuum
 from pykudu_sql.result import Outcome, RowResult, header
@@ -27,13 +31,16 @@ _VACUUMED = header(
 
 def flush(state: SessionState, plan: Flush) -> Outcome:
     """FLUSH of one table or of all."""
-    written = state.store.flush(None if plan.table is None else plan.table.name)
+    name = None if plan.table is None else plan.table.name
+    with ctrl_c_interrupts(state.cancellation.request):
+        written = state.store.flush(name, state.checkpoint)
     return Outcome(None, -1, f"Wrote {written} file(s)")
 
 
 def optimize(state: SessionState, plan: Optimize) -> Outcome:
     """OPTIMIZE of a table: one row that tells it before and after."""
-    done = state.store.optimize(plan.table.name, plan.full)
+    with ctrl_c_interrupts(state.cancellation.request):
+        done = state.store.optimize(plan.table.name, plan.full, state.checkpoint)
     row = (
         done.operations,
         done.rowsets_before,
@@ -48,6 +55,8 @@ def optimize(state: SessionState, plan: Optimize) -> Outcome:
 
 def vacuum(state: SessionState, plan: Vacuum) -> Outcome:
     """VACUUM of one table or of all: one row that tells what went."""
-    done = state.store.vacuum(None if plan.table is None else plan.table.name)
+    name = None if plan.table is None else plan.table.name
+    with ctrl_c_interrupts(state.cancellation.request):
+        done = state.store.vacuum(name, state.checkpoint)
     row = (done.undo_bytes, done.rowset_bytes, done.log_bytes, done.files, done.tablets)
     return Outcome(RowResult(_VACUUMED, [row]), 1, "Old history has been dropped.")

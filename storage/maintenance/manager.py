@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.hybrid_time import wall_micros
 from pykudu_sql.storage.maintenance.choice import Situation, choose
 from pykudu_sql.storage.maintenance.file_effect import Effect, effect_between, file_sizes
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.25
 SYNC_SECONDS = 0.75
 BACK_OFF_SECONDS = 5.0
+WAIT_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +172,13 @@ class MaintenanceManager:
             until = time.monotonic() + BACK_OFF_SECONDS
             self._left_alone[op.kind, op.tablet_id] = until
 
-    def run(self, chosen: OperationStats) -> Effect:
+    def run(self, chosen: OperationStats, checkpoint: Checkpoint = go_on) -> Effect:
         """Run an operation to its end.
+
+        Args:
+            chosen: what is run.
+            checkpoint: called between its steps, and while another one runs on the tablet; what it
+                raises ends the operation, and leaves the tablet as before.
 
         Raises:
             DiskError, ReadOnlyError: the disk refused; the tablet is as before.
@@ -179,12 +186,12 @@ class MaintenanceManager:
         """
         if chosen.kind is OperationKind.LOG_GC:
             return self._measured(chosen, lambda: Effect(freed=self._host.log.collect()))
-        return self._on_tablet(chosen, self._runner.work[chosen.kind])
+        return self._on_tablet(chosen, self._runner.work[chosen.kind], checkpoint)
 
-    def compact_all(self, tablet_id: str, table: str) -> Effect:
+    def compact_all(self, tablet_id: str, table: str, checkpoint: Checkpoint = go_on) -> Effect:
         """Merge all rowsets of a tablet, whether that is due or not; else as `run`."""
         stats = OperationStats(OperationKind.COMPACT_ROWSETS, tablet_id, table)
-        return self._on_tablet(stats, self._runner.compact_all)
+        return self._on_tablet(stats, self._runner.compact_all, checkpoint)
 
     def tidy_up(self) -> Tidied:
         """Drop what is left behind by operations: log that nothing needs, files nobody reads.
@@ -194,7 +201,9 @@ class MaintenanceManager:
         """
         return Tidied(self._host.log.collect(), self._host.collect_files())
 
-    def _on_tablet(self, chosen: OperationStats, work: "TabletWork") -> Effect:
+    def _on_tablet(
+        self, chosen: OperationStats, work: "TabletWork", checkpoint: Checkpoint
+    ) -> Effect:
         tablet = self._host.tablets.get(chosen.tablet_id)
         if tablet is None:
             return Effect()
@@ -203,11 +212,15 @@ class MaintenanceManager:
             if self._host.tablets.get(tablet.id) is not tablet:
                 return Effect()  # its table was dropped, and has been purged meanwhile
             before = file_sizes(tablet)
-            work(tablet)
+            work(tablet, checkpoint)
             return effect_between(before, file_sizes(tablet))
 
-        with tablet.maintenance_lock:
+        while not tablet.maintenance_lock.acquire(timeout=WAIT_SECONDS):
+            checkpoint()
+        try:
             return self._measured(chosen, run)
+        finally:
+            tablet.maintenance_lock.release()
 
     def _measured(self, chosen: OperationStats, run: Callable[[], Effect]) -> Effect:
         """Run something and keep what it did, or why it failed."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 
+from pykudu_sql.storage.common.checkpoint import Checkpoint
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.maintenance.survey import updated_columns
@@ -13,11 +14,14 @@ from pykudu_sql.storage.tablet.flush import flush_delta_store, flush_memrowset
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
 
-TabletWork = Callable[[Tablet], object]
+TabletWork = Callable[[Tablet, Checkpoint], object]
 
 
 class Runner:
-    """Runs operations on single tablets, whose maintenance locks the caller holds."""
+    """Runs operations on single tablets, whose maintenance locks the caller holds.
+
+    What an operation's checkpoint raises ends it, and leaves the tablet as it was.
+    """
 
     def __init__(
         self, host: MaintenanceHost, surveyor: Surveyor, cancelled: Callable[[], bool]
@@ -38,44 +42,50 @@ class Runner:
             OperationKind.COMPACT_ROWSETS: self._compact_chosen,
             OperationKind.MINOR_DELTA_COMPACTION: self._compact_redo,
             OperationKind.MAJOR_DELTA_COMPACTION: self._compact_major,
-            OperationKind.UNDO_GC: lambda tablet: collect_undo(tablet, self._host),
-            OperationKind.DELETED_ROWSET_GC: lambda tablet: collect_deleted_rowsets(
+            OperationKind.UNDO_GC: lambda tablet, _: collect_undo(tablet, self._host),
+            OperationKind.DELETED_ROWSET_GC: lambda tablet, _: collect_deleted_rowsets(
                 tablet, self._host
             ),
         }
 
-    def compact_all(self, tablet: Tablet) -> None:
+    def compact_all(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         """Merge all rowsets of a tablet into ones in order, of the target size."""
-        self._compact(tablet, {rowset.id for rowset in tablet.components.tree.rowsets})
+        every = {rowset.id for rowset in tablet.components.tree.rowsets}
+        self._compact(tablet, every, checkpoint)
 
-    def _flush_memrowset(self, tablet: Tablet) -> None:
+    def _flush_memrowset(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         self._surveyor.begin_flush(tablet.id, OperationKind.FLUSH_MEMROWSET)
-        flush_memrowset(tablet, self._host)
+        flush_memrowset(tablet, self._host, checkpoint)
 
-    def _flush_delta_stores(self, tablet: Tablet) -> None:
+    def _flush_delta_stores(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         self._surveyor.begin_flush(tablet.id, OperationKind.FLUSH_DELTA_STORES)
         for rowset in tablet.components.tree.rowsets:
-            flush_delta_store(tablet, rowset, self._host)
+            flush_delta_store(tablet, rowset, self._host, checkpoint)
 
-    def _compact_chosen(self, tablet: Tablet) -> None:
-        self._compact(tablet, self._surveyor.choice(tablet).ids)
+    def _compact_chosen(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
+        self._compact(tablet, self._surveyor.choice(tablet).ids, checkpoint)
 
-    def _compact(self, tablet: Tablet, rowset_ids: Collection[int]) -> None:
+    def _compact(self, tablet: Tablet, rowset_ids: Collection[int], checkpoint: Checkpoint) -> None:
+        def cancelled() -> bool:
+            checkpoint()
+            return self._cancelled()
+
         tree = tablet.components.tree
         rowsets = [rowset for rowset in tree.rowsets if rowset.id in rowset_ids]
         if rowsets:
-            compact_rowsets(tablet, rowsets, self._host, cancelled=self._cancelled)
+            compact_rowsets(tablet, rowsets, self._host, cancelled=cancelled)
             self._surveyor.note_compaction(tablet, tree)
 
-    def _compact_redo(self, tablet: Tablet) -> None:
+    def _compact_redo(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         rowset = _rowset(tablet, self._surveyor.disk(tablet).minor.rowset_id)
         if rowset is not None:
-            compact_redo(tablet, rowset, self._host)
+            compact_redo(tablet, rowset, self._host, checkpoint)
 
-    def _compact_major(self, tablet: Tablet) -> None:
+    def _compact_major(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         rowset = _rowset(tablet, self._surveyor.disk(tablet).major.rowset_id)
         if rowset is not None:
-            compact_major(tablet, rowset, updated_columns(rowset.meta), self._host)
+            columns = updated_columns(rowset.meta)
+            compact_major(tablet, rowset, columns, self._host, checkpoint)
 
 
 def _rowset(tablet: Tablet, rowset_id: int | None) -> DiskRowSet | None:

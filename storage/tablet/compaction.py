@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pykudu_sql.storage.common.checkpoint import Checkpoint, checked
 from pykudu_sql.storage.tablet.compaction_input import CompactionInput
 from pykudu_sql.storage.tablet.delta_store import Deltas, Ordinals, merge_redo
 from pykudu_sql.storage.tablet.delta_tracker import visible_undo
@@ -80,7 +81,8 @@ def compact_rowsets(
         rowsets: as of now or of before, they are found by their ids.
         host: the store.
         target_bytes: of an output rowset; the store's own when None.
-        cancelled: asked now and then; True ends the compaction without effect.
+        cancelled: asked now and then; True ends the compaction without effect, and so does what
+            it raises.
 
     Raises:
         DiskError, ReadOnlyError: the disk refused; the tablet is as before.
@@ -98,12 +100,16 @@ def compact_rowsets(
         ]
     if not inputs:
         return CompactionResult()
+
+    def checkpoint() -> None:
+        if cancelled():
+            raise _Cancelled
+
+    rows = _rows_per_rowset(inputs, target_bytes or host.rowset_bytes)
     try:
         with staging(tablet.files) as staged:
-            writer = RollingRowSetWriter(
-                tablet, columns, staged, _rows_per_rowset(inputs, target_bytes or host.rowset_bytes)
-            )
-            places = _merge(inputs, tablet.schema.key_ids, mark, writer, cancelled)
+            writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
+            places = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
             metas = _swap(tablet, inputs, writer, places, staged, host)
     except _Cancelled:
         return CompactionResult()
@@ -130,20 +136,18 @@ def _merge(
     key_ids: Sequence[int],
     mark: int,
     writer: RollingRowSetWriter,
-    cancelled: Callable[[], bool],
+    checkpoint: Checkpoint,
 ) -> Sequence[Ordinals]:
     """Merge everything into the writer.
 
     Returns:
         For each input, the place of each of its rows among all rows written, -1 for none.
     """
-    for source in inputs:
+    for source in checked(inputs, checkpoint):
         source.load()
     places = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
     written = 0
-    for ranges in key_slices(inputs, _SLICE_ROWS):
-        if cancelled():
-            raise _Cancelled
+    for ranges in checked(key_slices(inputs, _SLICE_ROWS), checkpoint):
         taken = [i for i, (start, stop) in enumerate(ranges) if start < stop]
         spliced = splice([inputs[i].read(*ranges[i]) for i in taken], key_ids, mark)
         for i, local in zip(taken, spliced.places, strict=True):

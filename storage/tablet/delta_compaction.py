@@ -25,6 +25,7 @@ import pyarrow as pa
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerWriter
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
+from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta_store import (
@@ -54,13 +55,16 @@ from pykudu_sql.storage.tablet.tablet_metadata import Overlay
 from pykudu_sql.storage.tablet.undo_builder import undo_of_updates
 
 
-def compact_redo(tablet: Tablet, rowset: DiskRowSet, host: TabletHost) -> int:
+def compact_redo(
+    tablet: Tablet, rowset: DiskRowSet, host: TabletHost, checkpoint: Checkpoint = go_on
+) -> int:
     """Merge a rowset's REDO files into one (minor delta compaction).
 
     Args:
         tablet: the rowset's; the caller holds its maintenance lock.
         rowset: as of now or of before, it is found by its id.
         host: the store.
+        checkpoint: called between steps; what it raises leaves the tablet as before.
 
     Returns:
         How many files the one stands for; 0 when there was nothing to merge.
@@ -73,15 +77,21 @@ def compact_redo(tablet: Tablet, rowset: DiskRowSet, host: TabletHost) -> int:
     if current is None or len(current.tracker.redo) < 2:
         return 0
     merged = _merged(tablet, current.tracker.redo, host.history_mark(tablet.id))
+    checkpoint()
     with staging(tablet.files) as staged:
         redo = write_deltas(tablet, staged, REDO, merged)
         meta = replace(current.meta, redo=redo)
+        checkpoint()
         exchange(tablet, [(current, meta)], staged, host, "minor")
     return len(current.tracker.redo)
 
 
 def compact_major(
-    tablet: Tablet, rowset: DiskRowSet, column_ids: Sequence[int], host: TabletHost
+    tablet: Tablet,
+    rowset: DiskRowSet,
+    column_ids: Sequence[int],
+    host: TabletHost,
+    checkpoint: Checkpoint = go_on,
 ) -> int:
     """Bring the updates that REDO files hold for some columns into the base image.
 
@@ -90,6 +100,7 @@ def compact_major(
         rowset: as of now or of before, it is found by its id.
         column_ids: the columns; those without updates on disk are passed over.
         host: the store.
+        checkpoint: called between steps; what it raises leaves the tablet as before.
 
     Returns:
         How many columns were written anew; 0 when none of them had updates on disk.
@@ -105,10 +116,11 @@ def compact_major(
     ids = tuple(column.id for column in columns)
     mark = host.history_mark(tablet.id)
     merged = _merged(tablet, current.tracker.redo, mark)
+    checkpoint()
     moved = _move_forward(current, columns, merged, mark)
     old = current.meta
     with staging(tablet.files) as staged:
-        overlay = _write_overlay(tablet.files, staged, columns, moved.columns)
+        overlay = _write_overlay(tablet.files, staged, columns, moved.columns, checkpoint)
         undo = write_deltas(tablet, staged, UNDO, moved.undo)
         redo = write_deltas(tablet, staged, REDO, without_columns(merged, ids))
         meta = replace(
@@ -117,6 +129,7 @@ def compact_major(
             undo=(*undo, *old.undo),
             redo=redo,
         )
+        checkpoint()
         exchange(tablet, [(current, meta)], staged, host, "major")
     return len(ids)
 
@@ -166,13 +179,14 @@ def _write_overlay(
     staged: StagedFiles,
     columns: Sequence[ColumnSchema],
     values: Mapping[int, pa.Array],
+    checkpoint: Checkpoint,
 ) -> Overlay:
     """Write and fsync a file of newer CFiles in the staging folder."""
     number = files.new_number()
     staged.append(("base", number))
     path, identity = files.staging_path("base", number), files.identity("base", number)
     with ContainerWriter(files.env, path, identity, "overlay.write") as writer:
-        for column in columns:
+        for column in checked(columns, checkpoint):
             encoded = encode_column(
                 column.type,
                 column.encoding,

@@ -5,6 +5,7 @@ and releases the interpreter, so several rowsets can be written at once on threa
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,8 +15,10 @@ from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerWriter, FileIdentity
 from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
+from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.cfile_set import BLOOM, KEY_INDEX
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
@@ -44,8 +47,9 @@ def write_base(
     columns: Mapping[int, pa.Array],
     keys: EncodedKeys,
     inserted_at: int | None,
+    checkpoint: Checkpoint = go_on,
 ) -> RowSetMeta:
-    """Write and fsync a base file in the staging folder.
+    """Write and fsync a base file in the staging folder; it is removed if that fails.
 
     Args:
         files: of the tablet.
@@ -55,13 +59,19 @@ def write_base(
             when its turn comes and then let go.
         keys: the encoded keys, ascending and distinct.
         inserted_at: the commit that inserted all rows, or None.
+        checkpoint: called before each column.
 
     Raises:
         DiskError: the disk refused.
     """
     number = files.new_number()
     place = BaseFile(files.env, files.staging_path("base", number), files.identity("base", number))
-    return write_base_file(place, rowset_id, schema, columns, keys, inserted_at)
+    try:
+        return write_base_file(place, rowset_id, schema, columns, keys, inserted_at, checkpoint)
+    except BaseException:
+        with suppress(Error):
+            files.discard("base", number)
+        raise
 
 
 def write_base_file(
@@ -71,10 +81,11 @@ def write_base_file(
     columns: Mapping[int, pa.Array],
     keys: EncodedKeys,
     inserted_at: int | None,
+    checkpoint: Checkpoint = go_on,
 ) -> RowSetMeta:
     """Write and fsync a base file of any place; see `write_base`."""
     with ContainerWriter(file.env, file.path, file.identity, "base.write") as writer:
-        for column in schema:
+        for column in checked(schema, checkpoint):
             kind, cells = column.type, columns[column.id]
             encoded = encode_column(
                 kind, column.encoding, column.compression, column.block_size, cells
@@ -82,6 +93,7 @@ def write_base_file(
             writer.add_cfile(str(column.id), encoded)
             if column.indexes:
                 writer.add_blob(blob_name(column.id), SkipIndex.build(cells, kind).to_bytes())
+        checkpoint()
         writer.add_blob(BLOOM, BloomFilter.build(keys.hash64()).to_bytes())
         writer.add_blob(KEY_INDEX, KeyIndex.build(keys).to_bytes())
         summary = writer.finish({"rowset": rowset_id, "rows": len(keys)})

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.tablet.delta_store import collapse, select
 from pykudu_sql.storage.tablet.delta_tracker import visible_redo, visible_undo
 from pykudu_sql.storage.tablet.deltafile import REDO
@@ -55,23 +56,28 @@ def flush_tablet(tablet: Tablet, host: TabletHost) -> int:
         return tablet.files.files_written - before
 
 
-def flush_memrowset(tablet: Tablet, host: TabletHost) -> None:
+def flush_memrowset(tablet: Tablet, host: TabletHost, checkpoint: Checkpoint = go_on) -> None:
     """Flush the MemRowSet, and any that an earlier flush left. The caller holds the
-    tablet's maintenance lock."""
+    tablet's maintenance lock.
+
+    A flush that ends at a checkpoint leaves the MemRowSet to be flushed by the next one.
+    """
     with host.commit_lock:
         old = tablet.components
         if len(old.memrowset):
             flushing = (*old.flushing, old.memrowset)
             tablet.components = TabletComponents(tablet.new_memrowset(), flushing, old.tree)
     for memrowset in tablet.components.flushing:
-        _flush_one(tablet, memrowset, host)
+        _flush_one(tablet, memrowset, host, checkpoint)
 
 
-def _flush_one(tablet: Tablet, memrowset: MemRowSet, host: TabletHost) -> None:
+def _flush_one(
+    tablet: Tablet, memrowset: MemRowSet, host: TabletHost, checkpoint: Checkpoint
+) -> None:
     with host.commit_lock:
         bound = memrowset.newest + 1
     with staging(tablet.files) as staged:
-        writer, place = _write_rowsets(tablet, memrowset, bound, staged, host)
+        writer, place = _write_rowsets(tablet, memrowset, bound, staged, host, checkpoint)
         with host.commit_lock:
             late = remap(visible_undo(memrowset.deltas.deltas(), bound), place)
             metas = writer.with_changes(late)
@@ -88,7 +94,12 @@ def _flush_one(tablet: Tablet, memrowset: MemRowSet, host: TabletHost) -> None:
 
 
 def _write_rowsets(
-    tablet: Tablet, memrowset: MemRowSet, bound: int, staged: StagedFiles, host: TabletHost
+    tablet: Tablet,
+    memrowset: MemRowSet,
+    bound: int,
+    staged: StagedFiles,
+    host: TabletHost,
+    checkpoint: Checkpoint,
 ) -> tuple[RollingRowSetWriter, npt.NDArray[np.int64]]:
     """Write the rows committed below a bound, and their history.
 
@@ -99,13 +110,13 @@ def _write_rowsets(
     mark = host.history_mark(tablet.id)
     count = memrowset.row_count(bound)
     schema = tablet.retained_columns()
-    columns = {c.id: memrowset.column(c, count) for c in schema}
+    columns = {c.id: memrowset.column(c, count) for c in checked(schema, checkpoint)}
     keys = tablet.key_encoder.encode(columns)
     order = keys.argsort()
     place = np.empty(count, np.int64)
     place[order] = np.arange(count, dtype=np.int64)
     chosen = pa.array(order)
-    sorted_columns = {i: values.take(chosen) for i, values in columns.items()}
+    sorted_columns = {i: columns[i].take(chosen) for i in checked(columns, checkpoint)}
     times = memrowset.insertion_times(count)[order]
     deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
     history = build_history(sorted_columns, tablet.schema.key_ids, times, deltas, tablet.types)
@@ -114,24 +125,29 @@ def _write_rowsets(
     undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
     in_memory = sum(values.nbytes for values in history.columns.values())
     outputs = max(1, -(-in_memory // (_USUAL_RATIO * host.rowset_bytes)))
-    writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs))
+    writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), checkpoint)
     image = GatheredColumns([history.columns], None)
     writer.append(RowSlice(keys.take(order), image, undo, died, np.zeros_like(died)))
     writer.finish()
     return writer, place
 
 
-def flush_delta_store(tablet: Tablet, rowset: DiskRowSet, host: TabletHost) -> None:
+def flush_delta_store(
+    tablet: Tablet, rowset: DiskRowSet, host: TabletHost, checkpoint: Checkpoint = go_on
+) -> None:
     """Flush a rowset's DeltaMemStore as a REDO file, and any that an earlier flush left. The
-    caller holds the tablet's maintenance lock."""
+    caller holds the tablet's maintenance lock. Its checkpoints are as those of `flush_memrowset`.
+    """
     with host.commit_lock:
         store = rowset.tracker.memory
         if len(store):
             rowset.tracker = rowset.tracker.begin_flush(tablet.new_delta_store(store.id + 1))
-    for store in rowset.tracker.flushing:
+    for store in checked(rowset.tracker.flushing, checkpoint):
         deltas = collapse(store.deltas(), host.history_mark(tablet.id))
         with staging(tablet.files) as staged:
+            checkpoint()
             (file,) = write_deltas(tablet, staged, REDO, deltas)
+            checkpoint()
             with host.commit_lock:
                 host.sync_log()
                 tablet.files.publish(staged, "flush_deltas")

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pykudu_sql.storage.common.checkpoint import Checkpoint
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta_store import (
@@ -52,6 +53,7 @@ class RollingRowSetWriter:
         columns: Sequence[ColumnSchema],
         staged: StagedFiles,
         rows_per_rowset: int,
+        checkpoint: Checkpoint,
     ) -> None:
         """Nothing is written yet.
 
@@ -60,6 +62,7 @@ class RollingRowSetWriter:
             columns: that the files hold.
             staged: takes the files written.
             rows_per_rowset: a rowset is closed once it has so many rows.
+            checkpoint: called between the steps of writing a rowset; see `common.checkpoint`.
         """
         self.metas: list[RowSetMeta] = []
         self.starts: list[int] = []
@@ -68,6 +71,7 @@ class RollingRowSetWriter:
         self._columns = columns
         self._staged = staged
         self._limit = rows_per_rowset
+        self._checkpoint = checkpoint
         self._open = _Open([])
 
     def append(self, rows: RowSlice) -> None:
@@ -117,6 +121,7 @@ class RollingRowSetWriter:
     def _write(self, slices: Sequence[RowSlice]) -> RowSetMeta:
         tablet = self._tablet
         keys = EncodedKeys.concat([s.keys for s in slices]) if len(slices) > 1 else slices[0].keys
+        self._checkpoint()
         columns = gather([s.columns for s in slices])
         died = np.concatenate([s.deleted_at for s in slices])
         starts = np.cumsum([0, *(len(s.keys) for s in slices)])
@@ -129,7 +134,13 @@ class RollingRowSetWriter:
         dead = np.flatnonzero(died)
         inserted_at = _single_insertion(undo, len(keys))
         with_base = write_base(
-            tablet.files, tablet.new_rowset_id(), self._columns, columns, keys, inserted_at
+            tablet.files,
+            tablet.new_rowset_id(),
+            self._columns,
+            columns,
+            keys,
+            inserted_at,
+            self._checkpoint,
         )
         self._staged.append(("base", with_base.base))
         redo = Deltas(dead, died[dead], np.full(len(dead), int(DeltaKind.DELETE), np.uint8), {})

@@ -15,6 +15,8 @@ import pykudu_sql
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import InvalidValueError, QueryCancelledError
+from pykudu_sql.storage.maintenance.manager import MaintenanceManager
+from pykudu_sql.storage.tablet import compaction, diskrowset_writer
 from pykudu_sql.storage.transaction import Transaction
 
 ENDLESS = {
@@ -23,6 +25,15 @@ ENDLESS = {
     "a recursion": "with recursive r(n) as (select 1 union all select n + 1 from r) "
     "select count(*) from r",
     "an update": "update t set a = (select count(*) from t x, t y, t z where x.a * y.a * z.a = 7)",
+}
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+MAINTENANCE = {
+    "flush": (diskrowset_writer, "encode_column"),
+    "flush table t": (diskrowset_writer, "encode_column"),
+    "optimize table t": (diskrowset_writer, "encode_column"),
+    "optimize table t full": (compaction, "splice"),
+    "vacuum": (MaintenanceManager, "due_in"),
 }
 
 
@@ -177,7 +188,7 @@ def test_a_statement_asked_to_stop_while_it_writes_changes_nothing(
     assert connection.execute("select count(*), sum(a) from t").fetchone() == (20_000, expected)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+@POSIX
 def test_ctrl_c_stops_a_query_of_the_main_thread(connection: pykudu_sql.Connection) -> None:
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -185,3 +196,43 @@ def test_ctrl_c_stops_a_query_of_the_main_thread(connection: pykudu_sql.Connecti
         connection.execute(ENDLESS["a series"])
     timer.join()
     assert connection.execute("select count(*) from t").fetchone() == (20_000,)
+
+
+@pytest.mark.parametrize("sql", MAINTENANCE)
+@pytest.mark.parametrize("by", ["interrupt", "timeout", pytest.param("Ctrl-C", marks=POSIX)])
+def test_maintenance_that_is_asked_to_stop_does_so_and_can_be_done_again(
+    connection: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch, sql: str, by: str
+) -> None:
+    cancellation = connection._session._state.cancellation
+
+    def stopped() -> bool:
+        try:
+            cancellation.check()
+        except QueryCancelledError:
+            return True
+        return False
+
+    owner, name = MAINTENANCE[sql]
+    step = getattr(owner, name)
+
+    def ask_and_go_on(*given: object) -> object:
+        if by == "interrupt":
+            connection.interrupt()
+        elif by == "Ctrl-C":
+            os.kill(os.getpid(), signal.SIGINT)
+        _wait_for(stopped)
+        return step(*given)
+
+    connection.execute("update t set a = a + 1 where id < 100")
+    connection.execute("upsert into t values (20000, 7)")
+    if by == "timeout":
+        connection.execute("set statement_timeout = '1ms'")
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, ask_and_go_on)
+        with pytest.raises(KeyboardInterrupt if by == "Ctrl-C" else QueryCancelledError):
+            connection.execute(sql)
+    connection.execute("set statement_timeout = 0")
+    connection.execute("optimize table t full")
+    connection.execute(sql)
+    found = connection.execute("select count(*), sum(a) from t").fetchone()
+    assert found == (20_001, 199_990_107)
