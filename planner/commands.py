@@ -130,6 +130,20 @@ def vacuum(tokens: TokenStream, context: PlanContext) -> Plan:
     return Vacuum(table)
 
 
+def summarize(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`SUMMARIZE t`, `SUMMARIZE SELECT ..`."""
+    from pykudu_sql.planner.summarize import plan_summary
+
+    return plan_summary(tokens, context)
+
+
+def pragma(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`PRAGMA table_info(t)` and the like."""
+    from pykudu_sql.planner.pragmas import plan_pragma
+
+    return plan_pragma(tokens, context)
+
+
 def drop(tokens: TokenStream, context: PlanContext) -> Plan:
     """`DROP TABLE [IF EXISTS] t`, `DROP SNAPSHOT s`, `DROP INDEX i`."""
     if tokens.at("DROP", "SNAPSHOT"):
@@ -186,4 +200,6 @@ COMMANDS: dict[str, Command] = {
     "COMPUTE": compute_stats,
     "INVALIDATE": invalidate_metadata,
     "REFRESH": refresh,
+    "SUMMARIZE": summarize,
+    "PRAGMA": pragma,
 }

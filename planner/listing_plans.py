@@ -76,4 +76,26 @@ class DescribeDatabase:
     cacheable: ClassVar[bool] = False
 
 
+class PragmaKind(StrEnum):
+    """The pragmas there are."""
+
+    TABLE_INFO = "table_info"
+    TABLE_LIST = "table_list"
+    DATABASE_LIST = "database_list"
+
+
+@dataclass(frozen=True, slots=True)
+class Pragma:
+    """PRAGMA.
+
+    Attributes:
+        item: the table or view it is about, where the kind needs one.
+    """
+
+    kind: PragmaKind
+    item: TableInfo | ViewInfo | None = None
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
 Description = Describe | DescribeFormatted | DescribeDatabase

@@ -25,11 +25,9 @@ _HEADS: Mapping[str, str] = MappingProxyType(
         "LOCK": "transactions need no locks: the first to commit wins",
         "PIVOT": _PIVOT,
         "UNPIVOT": _UNPIVOT,
-        "SUMMARIZE": "SHOW COLUMN STATS t tells what is in the columns of a table",
         "CHECKPOINT": "FLUSH writes what is in memory to files",
         "REINDEX": "indexes are always up to date",
         "RENAME": "write ALTER TABLE a RENAME TO b",
-        "PRAGMA": "see DESCRIBE, SHOW SETTINGS and the schema information_schema",
     }
 )
 _CREATED: Mapping[str, str] = MappingProxyType(

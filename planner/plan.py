@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from pykudu_sql.planner.change_plans import Change, ChangeQuery, ConflictInsert, InsertReturning
-from pykudu_sql.planner.listing_plans import Describe, Description, Show, ShowKind
+from pykudu_sql.planner.listing_plans import Describe, Description, Pragma, Show, ShowKind
 from pykudu_sql.planner.namespace_plans import Namespace
 from pykudu_sql.planner.query_plans import Query, Scan
 from pykudu_sql.planner.store_plans import (
@@ -197,6 +197,7 @@ Plan = (
     | CreateSnapshot
     | DropSnapshot
     | Show
+    | Pragma
     | Description
     | Namespace
     | Flush
@@ -258,6 +259,7 @@ __all__ = [
     "Parameter",
     "ParameterKey",
     "Plan",
+    "Pragma",
     "Query",
     "RestoreTable",
     "SavepointAction",

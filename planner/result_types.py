@@ -52,7 +52,7 @@ def result_type_names(query: Query, context: PlanContext) -> list[str]:
         NotSupportedError: the query has parameters.
     """
     if query.parameters:
-        raise NotSupportedError("DESCRIBE of a query cannot have parameters")
+        raise NotSupportedError("a query that is described or summarized cannot have parameters")
     return [_SHOWN.get(type_name, type_name) for type_name in _types(query, context)]
 
 

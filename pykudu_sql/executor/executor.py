@@ -42,6 +42,7 @@ from pykudu_sql.planner.plan import (
     NoOperation,
     Optimize,
     Plan,
+    Pragma,
     Query,
     RestoreTable,
     SavepointAction,
@@ -155,6 +156,10 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
             | ShowCreateView()
         ):
             return namespaces.run(state, plan)
+        case Pragma():
+            from pykudu_sql.executor.pragmas import pragma
+
+            return pragma(state, plan)
         case Show():
             return listings.show(state, plan)
         case Describe() | DescribeFormatted() | DescribeDatabase():

@@ -69,7 +69,7 @@ SCALAR_FUNCTIONS = [
 STATEMENTS = [
     "COPY t TO 'LEAK'", "COPY t FROM 'SECRET'", "COPY (SELECT 1) TO 'LEAK'", "ATTACH 'LEAK' AS x",
     "ATTACH ':memory:' AS x", "DETACH x", "EXPORT DATABASE 'LEAK'", "IMPORT DATABASE 'SECRET'",
-    "INSTALL httpfs", "LOAD httpfs", "LOAD 'SECRET'", "PRAGMA database_list",
+    "INSTALL httpfs", "LOAD httpfs", "LOAD 'SECRET'", "PRAGMA database_size",
     "PRAGMA enable_profiling", "SET home_directory = 'LEAK'", "SET temp_directory = 'LEAK'",
     "SET enable_external_access = true", "RESET ALL", "CREATE SECRET s (TYPE s3)",
     "CREATE MACRO f(x) AS x", "CALL pragma_version()", "PREPARE p AS SELECT 1", "EXECUTE p",
