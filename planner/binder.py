@@ -41,6 +41,7 @@ from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
 SCAN_PREFIX = "__scan_"
+FIELD = "pykudu_field"  # in the meta of what looks like a column and is a field of a struct
 NESTED_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 _REFUSED: Mapping[type[exp.Expr], str] = {
@@ -381,6 +382,7 @@ class _Binder:
                 source.use(each)
             return
         if column.table and frame.has_field(column):
+            column.meta[FIELD] = True
             return
         if column.table:
             source = self._qualified(column, frame)

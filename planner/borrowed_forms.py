@@ -48,6 +48,15 @@ _UNITS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# The engine's functions for encode and for decode, the inner one first.
+_FORMATS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = MappingProxyType(
+    {
+        "hex": (("hex", "lower"), ("unhex",)),
+        "base64": (("to_base64",), ("from_base64",)),
+        "utf-8": (("encode",), ("decode",)),
+        "utf8": (("encode",), ("decode",)),
+    }
+)
 _ADDED = (
     "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter",
     "year",
@@ -164,6 +173,30 @@ def decoded(arguments: Sequence[exp.Expr]) -> exp.Expr:
         for key, value in pairs
     ]
     return exp.Case(ifs=cases, default=default)
+
+
+def in_format(word: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """PostgreSQL's `encode(bytes, 'hex')` and `decode(text, 'base64')`; of UTF-8 Spark's.
+
+    Args:
+        word: encode or decode.
+        arguments: what is turned, and the format.
+
+    Raises:
+        InvalidValueError: there is no such format.
+    """
+    given, written = arguments
+    name = _constant_text(written, "format", "'hex'").lower()
+    functions = _FORMATS.get(name)
+    if functions is None:
+        raise InvalidValueError(
+            f"{word}() knows no format '{name}'",
+            hint=f"there are {', '.join(_FORMATS)}",
+            sqlstate="22023",
+        )
+    for function in functions[word == "decode"]:
+        given = exp.Anonymous(this=function, expressions=[given.copy()])
+    return given
 
 
 def _constant_text(argument: exp.Expr, what: str, example: str) -> str:

@@ -15,6 +15,7 @@ from sqlglot import exp
 from pykudu_sql.planner.borrowed_forms import (
     decoded,
     extreme_of,
+    in_format,
     letters_pattern,
     strftime_pattern,
     texts_of_codes,
@@ -248,7 +249,9 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
 # Those that no template can say, since it depends on what an argument is.
 _FORMS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr]] = MappingProxyType(
     {
+        "decode_as": partial(in_format, "decode"),
         "decode_pairs": decoded,
+        "encode_as": partial(in_format, "encode"),
         "trunc_time": truncated,
         "units_later": units_later,
         "text_of_codes": texts_of_codes,

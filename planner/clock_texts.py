@@ -16,6 +16,7 @@ from pykudu_sql.storage.errors import InvalidValueError
 _SHIFT = re.compile(r"([+-]?\d+(?:\.\d+)?) (second|minute|hour|day|month|year)s?")
 _START = re.compile(r"start of (year|month|day)")
 _WEEKDAY = re.compile(r"weekday ([0-6])")
+_ONLY_CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?")
 _SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
 _MONTHS = {"month": 1, "year": 12}
 _NO_CHANGE = frozenset({"localtime", "utc", "subsec", "subsecond", "auto", "ceiling"})
@@ -73,10 +74,17 @@ def _moment(arguments: Sequence[exp.Expr]) -> exp.Expr:
             this="make_timestamp", expressions=[exp.cast(seconds, "bigint")]
         )
     else:
-        moment = exp.cast(given.copy(), "timestamp")
+        moment = exp.cast(_with_day(given), "timestamp")
     for text in texts:
         moment = _changed(moment, text)
     return moment
+
+
+def _with_day(given: exp.Expr) -> exp.Expr:
+    """A time; one written as `'12:30'` is of the day 2000-01-01, as in SQLite."""
+    if isinstance(given, exp.Literal) and _ONLY_CLOCK.fullmatch(given.name):
+        return exp.Literal.string(f"2000-01-01 {given.name}")
+    return given.copy()
 
 
 def _modifier(node: exp.Expr) -> str:

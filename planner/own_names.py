@@ -50,7 +50,9 @@ _RENAMED_FROM: Mapping[str, tuple[int, str]] = MappingProxyType(
 _OF_SEVERAL: Mapping[str, str] = MappingProxyType(
     {
         "date_of": "date",
+        "decode_as": "decode",
         "decode_pairs": "decode",
+        "encode_as": "encode",
         "strftime_of": "strftime",
         "time_of": "time",
         "trunc_time": "trunc",
@@ -161,6 +163,8 @@ def _name(tokens: Sequence[Token], i: int, word: str) -> str | None:
     match word:
         case "DECODE" if count > 2:
             return "decode_pairs"
+        case "DECODE" | "ENCODE" if count == 2:
+            return f"{word.lower()}_as"
         case "TRUNC" if count == 2 and _last_is_text(tokens, i):
             return "trunc_time"
         case "DATE" if (

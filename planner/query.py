@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from pykudu_sql.planner.binder import SCAN_PREFIX, BoundQuery, bind
+from pykudu_sql.planner.binder import FIELD, SCAN_PREFIX, BoundQuery, bind
 from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse, to_sql
@@ -96,7 +96,8 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
     for reference in bound.references:
         scans.put(reference, predicates.get(id(reference)), tellers.get(id(reference), NOBODY))
     for column in tree.find_all(exp.Column):
-        column.set("db", None)
+        if column.args.get("db") is not None and FIELD not in column.meta:
+            column.set("db", None)
     keys = mark_group_keys(bound, scans.names)
     lists = name_long_lists(tree, bound.owners, f"{SCAN_PREFIX}list_{taken}_")
     _fold_names(tree)

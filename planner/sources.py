@@ -214,14 +214,25 @@ class Frame:
         return [source for source in self.visible() if name in source.all_names()]
 
     def has_field(self, column: exp.Column) -> bool:
-        """Whether `s.a` is a field of a struct that a subquery computes; `s` is used then."""
-        name = column.table.lower()
-        for scope in () if column.db else self.chain():
-            holders = scope.holders(name)
-            if name in scope.sources or not all(isinstance(s, DerivedTable) for s in holders):
+        """Whether `s.a` is a field of a struct that a subquery computes; `s` is used then.
+
+        So may be `q.s.a`, `s.a.b` and `q.s.a.b`; what could name a table's column does that.
+        """
+        first, *path = (part.name.lower() for part in column.parts[:-1])
+        for scope in self.chain():
+            if column.table.lower() in scope.sources:
                 return False
-            for source in holders:
-                source.use(name)
+            source = scope.sources.get(first)
+            if source is not None:
+                if not isinstance(source, DerivedTable) or path[0] not in source.all_names():
+                    return False
+                source.use(path[0])
+                return True
+            holders = scope.holders(first)
+            if not all(isinstance(s, DerivedTable) for s in holders):
+                return False
+            for holder in holders:
+                holder.use(first)
             if holders:
                 return True
         return False
