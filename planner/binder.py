@@ -37,6 +37,7 @@ from pykudu_sql.planner.sources import (
     TableReference,
     renamed,
 )
+from pykudu_sql.planner.spread_columns import spread_columns
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
@@ -100,8 +101,7 @@ def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
     """Bind a query.
 
     Args:
-        tree: of `dialect.parse`; NATURAL joins in it become USING, times with an offset from UTC
-            lose it.
+        tree: of `dialect.parse`; changed: NATURAL joins, COLUMNS, times with an offset from UTC.
         text: the statement, for positions in errors.
         context: tables and time.
 
@@ -268,6 +268,7 @@ class _Binder:
         name_rolled_up(select)
         self.bound.frames.append((select, frame))
         self.sources.bind(select, frame, ctes)
+        spread_columns(select, frame, self._text)
         if not select.expressions:
             raise SyntaxError("SELECT without columns")
         outputs: list[OutputColumn] = []

@@ -114,6 +114,16 @@ def _too_deep(text: str, position: int) -> StatementTooComplexError:
     )
 
 
+def guard_words(count: int) -> None:
+    """Refuse a statement that what it stands for makes so long.
+
+    Raises:
+        StatementTooComplexError: it has too many words.
+    """
+    if count > MAX_TOKENS:
+        raise _too_long(count)
+
+
 def _too_long(count: int) -> StatementTooComplexError:
     return StatementTooComplexError(
         f"statement of {count} words is too long",

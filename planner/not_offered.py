@@ -49,7 +49,7 @@ _CLAUSES: Mapping[str, str] = MappingProxyType(
         "PIVOT": _PIVOT,
         "UNPIVOT": _UNPIVOT,
         "TABLESAMPLE": "write WHERE random() < 0.1, or a condition on the key",
-        "COLUMNS(...)": "name the columns, or write * EXCLUDE (...)",
+        "COLUMNS(...)": "it stands in a SELECT list, with *, names in [] or a regular expression",
         "SELECT INTO": "write CREATE TABLE t PRIMARY KEY (...) AS SELECT ..",
         "FOR UPDATE": "transactions need no locks: the first to commit wins",
         "@variables": "parameters are written ? or :name",
