@@ -1,38 +1,47 @@
-"""What a query compares with TIMESTAMPs: literals become UTC, parameters are noted for the same.
+"""What a query compares with TIMESTAMPs, or casts to one: texts that tell an offset become UTC.
 
-See `planner.zoned_text`. A parameter's value is turned when it is known.
+See `planner.zoned_text`. Literals are turned here, a parameter's value when it is known, and a
+stored column's values by the engine, row by row: only those that look as if they had an offset are
+read with it, which takes five times as long.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, MutableMapping
 
 from sqlglot import exp
 
 from pykudu_sql.planner.constant import parameter_key
+from pykudu_sql.planner.dialect import parse
 from pykudu_sql.planner.long_list import turn_long_list
 from pykudu_sql.planner.sources import Source, stored_type
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.planner.zoned_text import in_utc, is_timestamp, turn_literal
 from pykudu_sql.storage.common.types import Kind
 
+_READ_WITH_OFFSET = (
+    "CASE WHEN regexp_matches(_text, ':.*[-+A-Za-z]') "
+    "THEN CAST({0}(_text AS TIMESTAMPTZ) AS TIMESTAMP) ELSE {0}(_text AS TIMESTAMP) END"
+)
 _COMPARISONS = (
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),
     *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In),
 )
 
 
-def turn_moments(tree: exp.Expr, owners: Mapping[int, Source]) -> frozenset[ParameterKey]:
-    """Rewrite the literals that are compared with a TIMESTAMP, or cast to one.
+def turn_moments(tree: exp.Expr, owners: MutableMapping[int, Source]) -> frozenset[ParameterKey]:
+    """Rewrite the literals and text columns that are compared with a TIMESTAMP, or cast to one.
 
     Args:
         tree: a bound query, changed in place.
-        owners: the source of each of its columns, by node identity.
+        owners: the source of each of its columns, by node identity; new columns are added.
 
     Returns:
         The parameters of such places.
     """
     met = set()
-    for node in tree.walk():
-        for written in _meant_as_moments(node, owners):
+    for node in list(tree.walk()):
+        for written in list(_meant_as_moments(node, owners)):
+            if isinstance(written, exp.Column):
+                _turn_column(written, isinstance(node, exp.TryCast), owners)
             if isinstance(written, exp.Placeholder):
                 met.add(parameter_key(written))
             turn_literal(written)
@@ -40,7 +49,28 @@ def turn_moments(tree: exp.Expr, owners: Mapping[int, Source]) -> frozenset[Para
     return frozenset(met)
 
 
-def _meant_as_moments(node: exp.Expr, owners: Mapping[int, Source]) -> Iterator[exp.Expr]:
+def _turn_column(column: exp.Column, tries: bool, owners: MutableMapping[int, Source]) -> None:
+    """Write a text column as the moments that its values name; leave others alone.
+
+    Args:
+        column: of the tree.
+        tries: whether a text that is no time is NULL.
+        owners: see `turn_moments`.
+    """
+    source = owners.get(id(column))
+    found = stored_type(source, column.name.lower())
+    if source is None or found is None or not found.is_text:
+        return
+    cast = "TRY_CAST" if tries else "CAST"
+    turned = parse(f"SELECT ({_READ_WITH_OFFSET.format(cast)})").expressions[0]
+    for place in list(turned.find_all(exp.Column)):
+        copied = column.copy()
+        owners[id(copied)] = source
+        place.replace(copied)
+    column.replace(turned)
+
+
+def _meant_as_moments(node: exp.Expr, owners: MutableMapping[int, Source]) -> Iterator[exp.Expr]:
     if isinstance(node, exp.Cast) and is_timestamp(node.to):
         yield _bare(node.this)
         return
@@ -53,7 +83,7 @@ def _meant_as_moments(node: exp.Expr, owners: Mapping[int, Source]) -> Iterator[
         yield from operands
 
 
-def _is_moment(node: exp.Expr, owners: Mapping[int, Source]) -> bool:
+def _is_moment(node: exp.Expr, owners: MutableMapping[int, Source]) -> bool:
     if isinstance(node, exp.Cast):
         return is_timestamp(node.to)
     if not isinstance(node, exp.Column):

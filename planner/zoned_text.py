@@ -2,7 +2,8 @@
 
 A column stores the moment that such a text names. The engine would drop the offset where it casts
 the text, and find another row than the one that was written. So a literal becomes the same moment
-in UTC before anything reads it. What is cast row by row is the engine's affair.
+in UTC before anything reads it, and so do the values of a stored text (see `compared_moments`).
+What an expression makes is cast by the engine, which drops offsets.
 """
 
 import datetime as dt

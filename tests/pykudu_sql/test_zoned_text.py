@@ -8,6 +8,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
+from pykudu_sql.storage.errors import InvalidValueError
 
 MOMENT = "2024-01-01 10:00:00+02:00"
 STORED = dt.datetime(2024, 1, 1, 8)
@@ -71,6 +72,47 @@ def test_changes_hit_the_row_that_was_written(connection: Connection) -> None:
 def test_a_text_column_keeps_its_texts(connection: Connection) -> None:
     assert rows(connection, f"SELECT v FROM t WHERE s = '{MOMENT}'") == [(1,)]
     assert rows(connection, "SELECT v FROM t WHERE s = ?", (MOMENT,)) == [(1,)]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT CAST(s AS TIMESTAMP) FROM t WHERE v = 1",
+        "SELECT s::TIMESTAMP FROM t WHERE v = 1",
+        "SELECT TRY_CAST(s AS TIMESTAMP) AS x FROM t WHERE x IS NOT NULL",
+        "SELECT CAST((q.x) AS TIMESTAMP) FROM (SELECT s AS x, v FROM t) q WHERE v = 1",
+        "WITH q AS (SELECT s FROM t WHERE v = 1) SELECT max(CAST(s AS TIMESTAMP)) FROM q",
+        "SELECT (SELECT CAST(t.s AS TIMESTAMP)) FROM t WHERE v = 1",
+        "SELECT CAST(s AS TIMESTAMP) FROM t WHERE v = 1 GROUP BY CAST(s AS TIMESTAMP)",
+        "SELECT at FROM t WHERE s = at AND v = 1",
+        "SELECT a.at FROM t AS a JOIN t AS b ON a.at = TRY_CAST(b.s AS TIMESTAMP)",
+    ],
+)
+def test_a_stored_text_that_is_read_as_a_moment_is_the_one_it_names(
+    connection: Connection, sql: str
+) -> None:
+    assert rows(connection, sql) == [(STORED,)]
+
+
+def test_stored_texts_without_an_offset_are_read_as_before(connection: Connection) -> None:
+    connection.execute("CREATE TABLE u (id INT PRIMARY KEY, s VARCHAR(40))")
+    noon = dt.datetime(2024, 1, 1, 12)
+    texts = {
+        "2024-01-01 12:00": noon,
+        "2024-01-01T12:00:00": noon,
+        "2024-01-01 12:00:00Z": noon,
+        "2024-01-01 12:00:00 UTC": noon,
+        " 2024-01-01 12:00:00.000 ": noon,
+        "2024-01-01 13:00:00 Europe/Berlin": noon,
+        "2024-01-01 08:30:00-0330": noon,
+        "2024-01-01": dt.datetime(2024, 1, 1),
+        "nonsense": None,
+    }
+    connection.executemany("INSERT INTO u VALUES (?, ?)", list(enumerate(texts)))
+    found = rows(connection, "SELECT s, TRY_CAST(s AS TIMESTAMP) FROM u")
+    assert dict(found) == texts
+    with pytest.raises(InvalidValueError):
+        rows(connection, "SELECT CAST(s AS TIMESTAMP) FROM u")
 
 
 def test_queried_texts_are_stored_as_the_moment_they_name(connection: Connection) -> None:
