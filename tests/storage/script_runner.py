@@ -390,7 +390,7 @@ class ScriptRunner:
         gc.collect()  # files nobody reads any more go now, not while they are copied
         before = self._folder / f"db{self._generation}"
         self._generation += 1
-        shutil.copytree(before, self._folder / f"db{self._generation}")
+        _copy_at_rest(before, self._folder / f"db{self._generation}")
         self.store.close()
         self.store = self._open()
 
@@ -429,3 +429,20 @@ class ScriptRunner:
 def tablet_mark(store: Store, tablet: Tablet) -> int:
     """The ancient history mark of a tablet."""
     return store.committer.host.history_mark(tablet.id)
+
+
+def _copy_at_rest(source: Path, target: Path) -> None:
+    """Copy a database that nothing is committed to.
+
+    A thread that has just done maintenance may let the last reader of a file go meanwhile. What
+    the manifest names stays, so a copy during which nothing went is what a kill would leave.
+    """
+    while True:
+        try:
+            shutil.copytree(source, target)
+        except shutil.Error as error:
+            if not all("No such file" in str(reason) for _, _, reason in error.args[0]):
+                raise
+            shutil.rmtree(target)
+        else:
+            return
