@@ -7,7 +7,7 @@ fetched as a statement of its own would run: alone in its session, and until it 
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 import pyarrow as pa
@@ -39,7 +39,6 @@ class StreamResult:
     def __init__(
         self,
         stream: EngineStream,
-        batches: Iterable[pa.RecordBatch],
         names: Sequence[str],
         running: Callable[[], AbstractContextManager[None]],
     ) -> None:
@@ -47,7 +46,6 @@ class StreamResult:
 
         Args:
             stream: of the engine.
-            batches: the first ones, at least one, which were read from it.
             names: of the columns.
             running: the session, while it reads one more batch.
         """
@@ -64,7 +62,7 @@ class StreamResult:
         self._given = 0  # how many of them
         self._position = 0
         self._failure: Exception | None = None
-        self._waiting = deque(batches)  # empty behind the last batch only
+        self._waiting = deque(stream.batches)  # empty behind the last batch only
 
     @property
     def names(self) -> tuple[str, ...]:

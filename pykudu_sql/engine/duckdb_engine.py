@@ -153,7 +153,11 @@ class DuckDBEngine:
                 self._give_back(cursor)
 
     def stream(
-        self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
+        self,
+        sql: str,
+        relations: Mapping[str, Relation],
+        parameters: Sequence[Any],
+        most: float,
     ) -> EngineStream:
         """See StreamingEngine. Until it ends it has a cursor that other queries do not disturb."""
         with self._lock:
@@ -166,39 +170,49 @@ class DuckDBEngine:
                     self._working.discard(cursor)
                     cursor.close()
 
-            def read() -> "pa.RecordBatch | None":
+            def take() -> "pa.RecordBatch | None":
                 nonlocal ended
-                if ended:
-                    return None
-                if cursor not in self._working:
-                    raise InterfaceError("the result was given up, or its connection closed")
                 try:
-                    with self._interruptible(cursor):
-                        return reader.read_next_batch()
+                    return reader.read_next_batch()
                 except StopIteration:
                     ended = True
                     _unregister(cursor, relations)
                     self._give_back(cursor)
                     return None
-                except BaseException as error:
-                    close()
-                    if isinstance(error, Exception):
-                        raise translate(error) from error
-                    raise
 
-            try:
+            def read() -> "pa.RecordBatch | None":
+                if ended:
+                    return None
+                if cursor not in self._working:
+                    raise InterfaceError("the result was given up, or its connection closed")
+                with self._failing(close), self._interruptible(cursor):
+                    return take()
+
+            batches: list[pa.RecordBatch] = []
+            size = 0
+            with self._failing(close):
                 statement = self._statement(cursor, sql)
                 _register(cursor, relations)
                 with self._interruptible(cursor):
                     asked = cursor.sql(statement, params=list(parameters) or None)
                     types = tuple(_type_name(str(kind)) for kind in asked.types)
                     reader = asked.to_arrow_reader(STREAM_ROWS)
-            except BaseException as error:
-                close()
-                if isinstance(error, Exception):
-                    raise translate(error) from error
-                raise
-            return EngineStream(reader.schema, types, read, close)
+                    while size <= most and (batch := take()) is not None:
+                        batches.append(batch)
+                        size += batch.nbytes
+            return EngineStream(reader.schema, types, batches, ended, read, close)
+
+    @contextmanager
+    def _failing(self, close: Callable[[], None]) -> Iterator[None]:
+        """A block whose errors end a query and are told as ours."""
+        try:
+            yield
+        except Exception as error:
+            close()
+            raise translate(error) from error
+        except BaseException:
+            close()
+            raise
 
     @contextmanager
     def _interruptible(self, cursor: "DuckDBPyConnection") -> Iterator[None]:

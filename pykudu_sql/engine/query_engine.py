@@ -35,12 +35,17 @@ class EngineStream:
     Attributes:
         schema: of the batches; names may repeat.
         types: SQL types of the columns, as in `EngineResult`.
-        read: the next batch, None at the end, when the stream closes itself; raises as `execute`.
+        batches: the first ones.
+        is_all: whether there are no others; the stream has closed itself then.
+        read: the batch behind those and each later one, None at the end, when the stream closes
+            itself; raises as `execute`.
         close: gives it up; closing twice is allowed.
     """
 
     schema: pa.Schema
     types: tuple[str, ...]
+    batches: Sequence[pa.RecordBatch]
+    is_all: bool
     read: Callable[[], pa.RecordBatch | None]
     close: Callable[[], None]
 
@@ -85,7 +90,12 @@ class StreamingEngine(QueryEngine[R], Protocol[R]):
     """One that gives rows while it computes the others."""
 
     def stream(
-        self, sql: str, relations: Mapping[str, R], parameters: Sequence[Any]
+        self, sql: str, relations: Mapping[str, R], parameters: Sequence[Any], most: float
     ) -> EngineStream:
-        """Begin a SELECT as of `execute`; it goes on beside other queries of the session."""
+        """Begin a SELECT as of `execute`; it goes on beside other queries of the session.
+
+        Args:
+            sql, relations, parameters: as of `execute`.
+            most: bytes of its first batches; it pauses once they have more.
+        """
         ...

@@ -73,14 +73,13 @@ def _computed_rows(
         most = inf
     state.checkpoint()
     with _failures_of(relations):
-        opened = state.engine.stream(*_asked(query, relations, parameters))
-    stream = replace(opened, read=partial(_next, opened, relations))
-    batches, is_all = _first_batches(stream, most)
-    if not is_all:
+        stream = state.engine.stream(*_asked(query, relations, parameters), most)
+    if not stream.is_all:
         from pykudu_sql.stream_result import StreamResult
 
-        return Outcome(StreamResult(stream, batches, query.names, state.running))
-    table = pa.Table.from_batches(batches, stream.schema)
+        told = replace(stream, read=partial(_next, stream, relations))
+        return Outcome(StreamResult(told, query.names, state.running))
+    table = pa.Table.from_batches(stream.batches, stream.schema)
     if query.is_cut_short(scanned, table.num_rows):
         return _computed_rows(state, query.unlimited(), parameters, transaction)
     return _held(table, query, stream.types)
@@ -94,23 +93,6 @@ def _reads_own_writes(relations: Mapping[str, Relation]) -> bool:
 def _next(stream: EngineStream, relations: Mapping[str, Relation]) -> pa.RecordBatch | None:
     with _failures_of(relations):
         return stream.read()
-
-
-def _first_batches(stream: EngineStream, most: float) -> tuple[list[pa.RecordBatch], bool]:
-    """Batches until they have more than `most` bytes, and whether these are all there are."""
-    batches: list[pa.RecordBatch] = []
-    size = 0
-    try:
-        while size <= most:
-            batch = stream.read()
-            if batch is None:
-                return batches, True
-            batches.append(batch)
-            size += batch.nbytes
-    except BaseException:
-        stream.close()
-        raise
-    return batches, False
 
 
 def _summarize(state: SessionState, query: Query, transaction: Transaction) -> Outcome | None:

@@ -180,6 +180,14 @@ def test_every_kind_of_stream_is_given_up_with_its_cursor(
     assert not words._session._engine._working
 
 
+def test_a_stream_of_values_that_take_no_memory_has_all_of_them(
+    connection: pykudu_sql.Connection,
+) -> None:
+    assert connection.execute("select null from t").fetchall() == [(None,)] * ROWS
+    rows = connection.execute("select null, id from t where id >= 100").fetchall()
+    assert len(rows) == ROWS - 100
+
+
 def test_small_results_of_large_tables_are_held(connection: pykudu_sql.Connection) -> None:
     cursor = connection.execute("select id from t where id % 60000 = 7 order by id")
     assert cursor.rowcount == 10
