@@ -3,7 +3,8 @@
 A statement asks at its checkpoints, between the stretches of a scan and before the engine runs,
 whether it should stop. The engine cannot ask; it is interrupted from another thread, again and
 again until the statement has ended, since an interrupt that comes before the engine has begun is
-lost. A request is about the statement that runs when it is made, never about the next one.
+lost. A request is about the statement that runs when it is made, never about the next one. One that
+comes while none runs is about the results that are being read on, between two of their batches.
 """
 
 import threading
@@ -19,7 +20,15 @@ _ON_REQUEST = "the statement was interrupted"
 class Cancellation:
     """Whether the running statement of one session should stop. Safe for threads."""
 
-    __slots__ = ("_begun", "_interrupt_engine", "_lock", "_reason", "_running", "_timer")
+    __slots__ = (
+        "_begun",
+        "_interrupt_engine",
+        "_lock",
+        "_reason",
+        "_requests",
+        "_running",
+        "_timer",
+    )
 
     def __init__(self, interrupt_engine: Callable[[], None]) -> None:
         """No statement runs yet.
@@ -31,6 +40,7 @@ class Cancellation:
         self._lock = threading.Lock()
         self._begun = 0
         self._running = 0
+        self._requests = 0  # while nothing ran
         self._reason: str | None = None
         self._timer: threading.Timer | None = None
 
@@ -64,9 +74,14 @@ class Cancellation:
                 self._timer = None
 
     def request(self) -> None:
-        """Ask the running statement to stop, if there is one. Returns at once."""
+        """Ask the running statement to stop; if none runs, the results that are read on.
+
+        Returns at once.
+        """
         number = self._running
-        if number and self._reason is None:
+        if not number:
+            self._requests += 1
+        elif self._reason is None:
             arguments = (number, _ON_REQUEST)
             threading.Thread(target=self._stop, args=arguments, daemon=True).start()
 
@@ -78,6 +93,19 @@ class Cancellation:
         """
         if self._reason is not None:
             raise QueryCancelledError(self._reason)
+
+    def reading(self) -> Callable[[], None]:
+        """A check for a result that begins now, to be made before it is read on.
+
+        It raises QueryCancelledError once a request has come between two batches.
+        """
+        known = self._requests
+
+        def check() -> None:
+            if self._requests != known:
+                raise QueryCancelledError(_ON_REQUEST)
+
+        return check
 
     def _stop(self, number: int, reason: str) -> None:
         """Have one statement stop; returns when it has."""

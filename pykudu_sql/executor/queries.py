@@ -1,7 +1,7 @@
 """SELECT: what the engine makes of scans, and the rows that need no engine."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
@@ -77,7 +77,8 @@ def _computed_rows(
     if not stream.is_all:
         from pykudu_sql.stream_result import StreamResult
 
-        told = replace(stream, read=partial(_next, stream, relations))
+        may_go_on = state.cancellation.reading()
+        told = replace(stream, read=partial(_next, stream, relations, may_go_on))
         return Outcome(StreamResult(told, query.names, state.running))
     table = pa.Table.from_batches(stream.batches, stream.schema)
     if query.is_cut_short(scanned, table.num_rows):
@@ -90,7 +91,10 @@ def _reads_own_writes(relations: Mapping[str, Relation]) -> bool:
     return any(relation.transaction.has_writes for relation in streamed)
 
 
-def _next(stream: EngineStream, relations: Mapping[str, Relation]) -> pa.RecordBatch | None:
+def _next(
+    stream: EngineStream, relations: Mapping[str, Relation], may_go_on: Callable[[], None]
+) -> pa.RecordBatch | None:
+    may_go_on()
     with _failures_of(relations):
         return stream.read()
 

@@ -129,6 +129,18 @@ def test_an_interrupt_is_about_the_statement_that_runs(words: pykudu_sql.Connect
     assert total + sum(row[0] for row in waiting) == ROWS * (ROWS - 1) // 2
 
 
+def test_an_interrupt_between_two_fetches_ends_the_results_begun_before(
+    words: pykudu_sql.Connection,
+) -> None:
+    begun = words.execute("select t.id, d.word from t join d on t.s = d.word")
+    begun.fetchone()
+    words.interrupt()
+    later = words.execute("select t.id, d.word from t join d on t.s = d.word")
+    with pytest.raises(QueryCancelledError, match="interrupted"):
+        begun.fetchall()
+    assert len(later.fetchall()) == ROWS
+
+
 def test_a_stream_cannot_be_scrolled_and_ends_with_its_connection() -> None:
     connection = pykudu_sql.connect(
         ":memory:", autocommit=True, scan_memory_bytes=10, result_memory_bytes=0
