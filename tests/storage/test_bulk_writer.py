@@ -222,7 +222,7 @@ def test_a_value_out_of_range_is_refused_in_whichever_chunk_it_stands(
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
-def test_a_disk_that_refuses_a_rowset_leaves_no_file_of_the_others(
+def test_a_disk_that_refuses_a_rowset_leaves_no_file_behind(
     tmp_path: Path, given: dict[str, pa.Array], number: int
 ) -> None:
     refused: list[FaultPoint] = []
@@ -238,8 +238,7 @@ def test_a_disk_that_refuses_a_rowset_leaves_no_file_of_the_others(
     table = _table(store, ["id", "line"], PARTITIONS["hash"])
     with pytest.raises(DiskError):
         _insert(store, table, given)
-    left = [str(file) for file in (tmp_path / "db" / "tmp").iterdir()]
-    assert left == [refused[-1].path]
+    assert not list((tmp_path / "db" / "tmp").iterdir())
     _check_empty(store, table)
     _insert(store, table, given)
     _check_rows(store, table, given)
