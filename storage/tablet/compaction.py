@@ -149,7 +149,8 @@ def _merge(
     written = 0
     for ranges in checked(key_slices(inputs, _SLICE_ROWS), checkpoint):
         taken = [i for i, (start, stop) in enumerate(ranges) if start < stop]
-        spliced = splice([inputs[i].read(*ranges[i]) for i in taken], key_ids, mark)
+        slices = [inputs[i].read(*ranges[i]) for i in checked(taken, checkpoint)]
+        spliced = splice(slices, key_ids, mark)
         for i, local in zip(taken, spliced.places, strict=True):
             start, stop = ranges[i]
             places[i][start:stop] = np.where(local >= 0, local + written, -1)
