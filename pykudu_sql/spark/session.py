@@ -5,6 +5,7 @@ enough for Arrow to pay.
 """
 
 import atexit
+import logging
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Final
 
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from pykudu_sql.spark.java import java_home
@@ -37,6 +39,7 @@ DEFAULTS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+_JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _LOG_CONF: Final = """
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
@@ -49,6 +52,10 @@ appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex
 """
 
+# Why a job failed is what its caller is told; Spark also prints it, with all that was on the stack.
+_TOLD_IN_JVM: Final = ("executor.Executor", "scheduler.TaskSetManager")
+_TOLD_HERE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
 
 def start_session(
     master: str = "local[*]", conf: Mapping[str, str] = NO_CONF, app_name: str = "pykudu-sql"
@@ -57,7 +64,7 @@ def start_session(
 
     Args:
         master: where Spark runs.
-        conf: settings that count before `DEFAULTS`.
+        conf: settings that count before `DEFAULTS`; options for Java are added to ours.
         app_name: how Spark calls the application.
 
     Raises:
@@ -75,16 +82,17 @@ def start_session(
     # Printed at each start, it says nothing about what is read and written here.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     builder = SparkSession.builder.master(master).appName(app_name)
-    own = {
-        "spark.sql.warehouse.dir": f"{folder}/warehouse",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_log_conf(folder)}",
-    }
-    chosen = {**DEFAULTS, **own, **conf}
+    own = {"spark.sql.warehouse.dir": f"{folder}/warehouse"}
+    options = f"-Dlog4j2.configurationFile={_log_conf(folder)} {conf.get(_JAVA_OPTIONS, '')}"
+    chosen = {**DEFAULTS, **own, **conf, _JAVA_OPTIONS: options.rstrip()}
     for name, value in chosen.items():
         builder = builder.config(name, value)
     with interrupts_put_off():
         session = builder.getOrCreate()
-    session.sparkContext.setLogLevel(os.environ.get("PYKUDU_SPARK_LOG", "ERROR"))
+    session.sparkContext.setLogLevel(_log_level() or "ERROR")
+    if _log_level() is None:
+        for name in _TOLD_HERE:
+            PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
     return session
 
 
@@ -119,5 +127,15 @@ def interrupts_put_off() -> Iterator[None]:
 def _log_conf(folder: str) -> str:
     """Where Spark finds how to log from its first line on; its own profile begins with warnings."""
     path = Path(folder, "log4j2.properties")
-    path.write_text(_LOG_CONF)
+    quiet = () if _log_level() else _TOLD_IN_JVM
+    lines = [
+        f"logger.told{number}.name = org.apache.spark.{name}\nlogger.told{number}.level = off\n"
+        for number, name in enumerate(quiet)
+    ]
+    path.write_text(_LOG_CONF + "".join(lines))
     return path.as_uri()
+
+
+def _log_level() -> str | None:
+    """What the user wants to see of Spark's log; None for nothing but what goes wrong unseen."""
+    return os.environ.get("PYKUDU_SPARK_LOG")

@@ -1,10 +1,13 @@
 """Starting sessions: what must not be broken off is not."""
 
+import logging
 import os
 import signal
 import threading
 
 import pytest
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
 
 from pykudu_sql.spark.session import interrupts_put_off
 
@@ -47,3 +50,14 @@ def test_other_threads_have_no_handlers_to_set() -> None:
     thread.start()
     thread.join()
     assert failed == []
+
+
+def test_why_a_job_failed_is_told_once(spark: SparkSession) -> None:
+    # By the exception alone, and not in the log as well, there with all that was on the stack.
+    assert spark._jvm is not None
+    log4j = spark._jvm.org.apache.logging.log4j.LogManager
+    for name in ("executor.Executor", "scheduler.TaskSetManager"):
+        assert not log4j.getLogger(f"org.apache.spark.{name}").isFatalEnabled()
+    assert log4j.getLogger("org.apache.spark.executor.other").isErrorEnabled()
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        assert not PySparkLogger.getLogger(name).isEnabledFor(logging.ERROR)
