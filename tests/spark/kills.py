@@ -3,9 +3,10 @@
     python -m tests.spark.kills --rounds 50 [--seed 1]
 
 A round is one kill. Most kill a worker while it does a task, and Spark tries the task again; every
-fourth kills the driver, JVM and all: in turn before its commit, in it, and after it. After each
-driver the database is checked: whole batches only, none missing that was said to be committed,
-`pykudu-sql check` clean, and nothing left in `staging` and `tmp` once the database was opened.
+fourth kills the driver, JVM and all: in turn before its commit, in it, as it becomes durable, and
+after it was told. After each driver the database is checked: whole batches only, none missing that
+was said to be committed, `pykudu-sql check` clean, and nothing left in `staging` and `tmp` once the
+database was opened.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from tests.spark.victims import Victim, victim
 _PER_DRIVER = 4
 _LONGEST_LOAD = 1.5
 _LONGEST_COMMIT = 0.1
+_GLANCE = 0.0002
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,21 @@ def _kill_in_commit(driver: Victim, path: str, rng: random.Random) -> tuple[int,
     return begun, max([done, *driver.kill()])
 
 
+def _kill_once_committed(driver: Victim, path: str, rng: random.Random) -> tuple[int, int]:
+    """Kill the driver when the manifest has grown, before it says that it committed."""
+    begun, done = _next_load(driver)
+    while not any(Path(path, "staging").glob("*/RECORD")):
+        time.sleep(_GLANCE)
+    before = _manifest_bytes(path)
+    while _manifest_bytes(path) == before:
+        time.sleep(_GLANCE)
+    return begun, max([done, *driver.kill()])
+
+
+def _manifest_bytes(path: str) -> int:
+    return sum(file.stat().st_size for file in Path(path, "manifest").iterdir())
+
+
 def _kill_after_commit(driver: Victim, path: str, rng: random.Random) -> tuple[int, int]:
     """Kill the driver as soon as it has said that it committed."""
     begun, done = _next_load(driver)
@@ -122,7 +139,12 @@ def _kill_after_commit(driver: Victim, path: str, rng: random.Random) -> tuple[i
     return begun, max([done, *driver.kill()])
 
 
-_MOMENTS: Final = (_kill_before_commit, _kill_in_commit, _kill_after_commit)
+_MOMENTS: Final = (
+    _kill_before_commit,
+    _kill_in_commit,
+    _kill_once_committed,
+    _kill_after_commit,
+)
 
 
 def _next_load(driver: Victim) -> tuple[int, int]:

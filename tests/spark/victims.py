@@ -59,6 +59,7 @@ class Victim:
 
     def kill(self) -> list[int]:
         """Kill all of it at once; what it had said of batches committed until then."""
+        self._process.kill()  # before the others are looked for: a commit is short
         for pid in self._processes():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
