@@ -124,7 +124,16 @@ class Cursor:
 
         Those of a large result are computed while they are read; another statement of this cursor
         does not end that, closing the connection does.
+
+        Raises:
+            ProgrammingError: a batch is to have no rows.
         """
+        if rows_per_batch < 1:
+            raise ProgrammingError(
+                f"cannot fetch batches of {rows_per_batch} rows",
+                hint="give the most rows that a batch may have, 1 or more",
+                sqlstate="22023",
+            )
         return self._result().read_batches(rows_per_batch)
 
     def fetch_df(self) -> Any:
