@@ -190,12 +190,13 @@ class TableResult:
         start = self.position
         stop = min(start + count, self.length)
         if stop - start > _BATCH_ROWS:
+            rows = self._rows(start, stop)
             self.position = stop
-            return self._rows(start, stop)
+            return rows
         held = self._batch_start + len(self._batch)
         if not self._batch_start <= start or not stop <= held:
-            self._batch_start = start
             self._batch = self._rows(start, start + max(_BATCH_ROWS, count))
+            self._batch_start = start
         self.position = stop
         return self._batch[start - self._batch_start : stop - self._batch_start]
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pykudu_sql.dbapi.types import SqlType
 from pykudu_sql.engine.query_engine import EngineStream
 from pykudu_sql.result import Row, python_rows
-from pykudu_sql.storage.errors import NotSupportedError
+from pykudu_sql.storage.errors import Error, NotSupportedError
 
 
 class StreamResult:
@@ -105,11 +105,16 @@ class StreamResult:
 
     def _advance(self) -> bool:
         """Go on to the next batch; False at the end."""
-        self._batch, self._given = self._take(), 0
-        self._rows = []
-        if self._batch is not None:
-            self._rows = python_rows(pa.Table.from_batches([self._batch]), self.types)
-        return self._batch is not None
+        self._batch, self._rows, self._given = None, [], 0
+        batch = self._take()
+        if batch is not None:
+            try:
+                self._rows = python_rows(pa.Table.from_batches([batch]), self.types)
+            except Error as error:  # the rows behind those without Python values are not next
+                self._failure = error
+                raise
+            self._batch = batch
+        return batch is not None
 
     def read_table(self) -> pa.Table:
         """See Result; raises what the query raises."""

@@ -90,3 +90,18 @@ def test_a_result_gives_each_row_once_in_any_portions(sizes: list[int], length: 
     found = [row for size in sizes for row in result.fetch(size)]
     assert result.position == len(found) == min(length, sum(sizes))
     assert [*found, *result.fetch(length)] == [(i,) for i in range(length)]
+
+
+@pytest.mark.parametrize("count", [1, 5000], ids=["one by one", "many at once"])
+def test_rows_without_python_values_are_never_passed_over(count: int) -> None:
+    days = [0] * 10_000
+    days[8200] = 10_000_000
+    result = TableResult(pa.table({"d": pa.array(days, pa.date32())}), ["DATE"])
+    while result.position + count <= 4096 * 2 // count * count:
+        assert result.fetch(count) == [(dt.date(1970, 1, 1),)] * count
+    reached = result.position
+    for _ in range(3):
+        with pytest.raises(ValueOutOfRangeError):
+            result.fetch(count)
+        assert result.position == reached
+    assert result.read_table().num_rows == len(days) - reached

@@ -14,7 +14,9 @@ from pykudu_sql.storage.errors import (
     InterfaceError,
     InvalidValueError,
     NotSupportedError,
+    ProgrammingError,
     QueryCancelledError,
+    ValueOutOfRangeError,
 )
 
 ROWS = 600_000
@@ -306,3 +308,25 @@ def test_a_stream_nobody_reads_any_more_is_given_up(connection: pykudu_sql.Conne
     assert len(engine._working) == 1
     cursor.execute("select 1")
     assert not engine._working
+
+
+def test_rows_without_python_values_are_never_passed_over(
+    connection: pykudu_sql.Connection,
+) -> None:
+    day = "date '1970-01-01'"
+    cursor = connection.execute(
+        f"select id, case when id = 3 then {day} + 10000000 else {day} end from t order by id"
+    )
+    for _ in range(3):
+        with pytest.raises(ValueOutOfRangeError, match="fetch it as Arrow"):
+            cursor.fetchone()
+
+
+@pytest.mark.parametrize("sql", ["select id from t", "select 1"], ids=["streamed", "held"])
+@pytest.mark.parametrize("rows", [0, -1])
+def test_batches_have_at_least_one_row(
+    connection: pykudu_sql.Connection, sql: str, rows: int
+) -> None:
+    cursor = connection.execute(sql)
+    with pytest.raises(ProgrammingError, match=f"batches of {rows} rows"):
+        cursor.fetch_record_batch(rows)
