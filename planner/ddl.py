@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.expression import cell_of
+from pykudu_sql.planner.expression import default_cell
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.partitioning import partition_schema, range_partition
 from pykudu_sql.planner.plan import AlterTable, CreateTable
@@ -287,7 +287,7 @@ def _column(definition: ColumnDefinition, text: str, context: PlanContext) -> Co
         )
     if definition.default is None:
         return column
-    default = cell_of(definition.default, column, text, context)
+    default = default_cell(definition.default, column, text, context)
     if default is None and not column.nullable:
         raise InvalidSchemaError(
             f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL", position=position
@@ -389,7 +389,7 @@ def _alter_column(
 def _new_default(
     default: Expression, column: ColumnSchema, text: str, context: PlanContext
 ) -> Cell:
-    cell = cell_of(default, column, text, context)
+    cell = default_cell(default, column, text, context)
     if cell is None and not column.nullable:
         raise InvalidSchemaError(
             f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL",

@@ -8,12 +8,12 @@ from pykudu_sql.planner.constant import Constant, constant
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
 from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, source_position, unquote
-from pykudu_sql.planner.moment import fold_current
+from pykudu_sql.planner.moment import current_nodes, fold_current
 from pykudu_sql.planner.syntax import Expression
 from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
-from pykudu_sql.storage.errors import DataError, InvalidSchemaError
+from pykudu_sql.storage.errors import DataError, InvalidSchemaError, SourcePosition
 
 
 def value_of(expression: Expression, text: str, context: PlanContext) -> Any:
@@ -26,16 +26,12 @@ def value_of(expression: Expression, text: str, context: PlanContext) -> Any:
     single = TOKEN_PATTERN.fullmatch(expression.text)
     if single is not None and single.lastindex == TokenKind.STRING:
         return unquote(expression.text)
-    position = source_position(text, expression.start, len(expression.text))
-    tree = parse("SELECT " + expression.text)
-    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
-        raise InvalidSchemaError(f"{expression} is no constant", position=position)
-    found = constant(fold_current(tree.expressions[0], context), context)
+    found = constant(fold_current(_tree_of(expression, text), context), context)
     if not isinstance(found, Constant):
         raise InvalidSchemaError(
             f"{expression} is no constant",
             hint="write a literal, or an expression of literals",
-            position=position,
+            position=_position(expression, text),
         )
     return found.value
 
@@ -54,5 +50,37 @@ def cell_of(expression: Expression, column: ColumnSchema, text: str, context: Pl
         raise type(error)(
             f"column '{column.name}': {error.message}",
             hint=error.hint,
-            position=source_position(text, expression.start, len(expression.text)),
+            position=_position(expression, text),
         ) from error
+
+
+def default_cell(
+    expression: Expression, column: ColumnSchema, text: str, context: PlanContext
+) -> Cell:
+    """The cell of a column that a row gets which names none.
+
+    Raises:
+        DataError: the value does not fit; the message names the column.
+        InvalidSchemaError: it is no constant. The present is none here: every row would get the
+            moment at which the table was made, where its own was meant.
+    """
+    if any(current_nodes(_tree_of(expression, text))):
+        raise InvalidSchemaError(
+            f"DEFAULT {expression} of column '{column.name}' is no constant",
+            hint="a default is computed once, not for each row: let INSERT give the time",
+            position=_position(expression, text),
+        )
+    return cell_of(expression, column, text, context)
+
+
+def _tree_of(expression: Expression, text: str) -> exp.Expr:
+    tree = parse("SELECT " + expression.text)
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
+        position = _position(expression, text)
+        raise InvalidSchemaError(f"{expression} is no constant", position=position)
+    only: exp.Expr = tree.expressions[0]
+    return only
+
+
+def _position(expression: Expression, text: str) -> SourcePosition:
+    return source_position(text, expression.start, len(expression.text))
