@@ -296,6 +296,12 @@ def _add(tokens: TokenStream) -> AlterStepSyntax:
     exists = tokens.accept("IF", "NOT", "EXISTS")
     if tokens.accept("RANGE"):
         return AddRangeSyntax(parse_range(tokens), exists)
+    if tokens.at("PRIMARY", "KEY") and tokens.ahead(2).text == "(":
+        raise NotSupportedError(
+            "ALTER TABLE .. ADD PRIMARY KEY is not supported",
+            hint="a table keeps its key: CREATE TABLE .. PRIMARY KEY (..) AS SELECT makes another",
+            position=source_position(tokens.text, tokens.current.start, len("PRIMARY")),
+        )
     plural = tokens.accept("COLUMNS")
     singular = not plural and tokens.accept("COLUMN")
     exists = tokens.accept("IF", "NOT", "EXISTS") or exists

@@ -190,10 +190,11 @@ def moment_of(
         try:
             micros = to_cell(value, TIMESTAMP)
         except DataError as error:
+            snapshot = "SNAPSHOT name" if clause == "AS OF" else "snapshot('name')"
             raise InvalidValueError(
                 f"{clause} {value!r:.60} is no moment",
                 hint="write a timestamp like '2026-01-31 12:00:00', now() - INTERVAL 5 MINUTES, "
-                "or a hybrid timestamp",
+                f"a hybrid timestamp, or {snapshot}",
                 position=position,
             ) from error
         if not isinstance(micros, int):

@@ -88,7 +88,11 @@ def plan_update(
     """
     text, kind = _without_ignore(text, start)
     tree = parse(text, start)
-    if not isinstance(tree, exp.Update) or not isinstance(tree.this, exp.Table):
+    if (
+        not isinstance(tree, exp.Update)
+        or not isinstance(tree.this, exp.Table)
+        or not tree.expressions
+    ):
         raise SyntaxError("UPDATE table SET column = value [FROM ...] [WHERE ...] is expected")
     _refuse_clauses(tree, _UPDATE_CLAUSES, text)
     volatile = any(True for _ in current_nodes(tree))

@@ -246,7 +246,7 @@ def _scalar(value: Any) -> Any:
         return value
     raise InterfaceError(
         f"a value of type {type(value).__name__} cannot be a parameter",
-        hint="pass a number, text, bytes, Decimal, date, datetime or None",
+        hint="pass a number, text, bytes, Decimal, date, datetime or None; IN takes one ? a value",
         sqlstate="07006",
     )
 
