@@ -75,7 +75,7 @@ def run(session: "Session", text: str) -> None:
     found = next((c for c in COMMANDS if name in c.names), None)
     if found is None:
         names = [name for c in COMMANDS for name in c.names]
-        raise UsageError(f"unknown command {name!r}{near(name, names)} (.help lists all)")
+        raise UsageError(f"unknown command '{name}'{near(name, names)} (.help lists all)")
     if not found.accepts(len(arguments)):
         raise UsageError(f"usage: {found.usage}")
     found.action(session, arguments)

@@ -105,12 +105,15 @@ class Session:
             pykudu_sql.Error: it cannot be opened.
         """
         opened = self._connect(path)
-        self.connection.close()
+        self._leave()
         self.connection = opened
 
     def close(self) -> None:
         """Give up an open transaction, and close files and the database."""
         self.output.restore()
+        self._leave()
+
+    def _leave(self) -> None:
         if self.connection.in_transaction:
             tell("The open transaction was rolled back.")
         self.connection.close()

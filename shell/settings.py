@@ -80,7 +80,7 @@ def near(name: str, known: Iterable[str]) -> str:
     import difflib
 
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    return f"; did you mean '{found[0]}'?" if found else ""
 
 
 def load(settings: Settings, path: Path) -> Settings:

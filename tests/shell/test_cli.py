@@ -260,6 +260,7 @@ def test_results_may_go_to_a_file(shell: Shell) -> None:
     ("text", "message"),
     [
         (".tabels", "unknown command '.tabels'; did you mean '.tables'?"),
+        ("\\dn", r"unknown command '\dn'; did you mean '\d'?"),
         (".mode", None),
         (".timer maybe", "usage: .timer [on|off]"),
         (".null", "usage: .null TEXT"),

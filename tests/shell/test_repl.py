@@ -191,6 +191,16 @@ def test_leaving_with_an_open_transaction_says_what_became_of_it(terminal: Termi
     assert terminal.exit_code() == 0
 
 
+def test_opening_another_database_says_what_became_of_an_open_transaction(
+    terminal: Terminal,
+) -> None:
+    terminal.line("BEGIN;")
+    terminal.wait("my.db*>")
+    terminal.line(".open other.db")
+    terminal.wait("The open transaction was rolled back.")
+    terminal.wait("other.db>")
+
+
 def test_a_wide_result_fits_the_terminal(terminal: Terminal) -> None:
     terminal.line("SELECT repeat('x', 500) AS v, 1 AS n;")
     shown = terminal.wait("1 row in ")
