@@ -7,6 +7,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion, Path
 from prompt_toolkit.document import Document
 
 import pykudu_sql
+from pykudu_sql.settings import SETTINGS
 from pykudu_sql.shell.commands import COMMANDS
 from pykudu_sql.shell.completion import Completion as Wanted
 from pykudu_sql.shell.completion import Suggest, complete
@@ -32,6 +33,12 @@ _STATEMENTS = (
     *("SHOW CREATE TABLE", "SHOW PARTITIONS", "SHOW SNAPSHOTS", "CREATE SNAPSHOT"),
     *("SHOW TABLE STATS", "SHOW COLUMN STATS", "SUMMARIZE", "SHOW FUNCTIONS", "DESCRIBE FORMATTED"),
     *("UNDROP TABLE", "UPDATE", "UPSERT INTO", "VACUUM", "WITH"),
+)
+_SHOWN = (
+    *("TABLES", "VIEWS", "DATABASES", "CREATE TABLE", "CREATE VIEW", "COLUMNS FROM", "PARTITIONS"),
+    *("RANGE PARTITIONS", "HASH SCHEMA", "TABLE STATS", "COLUMN STATS", "INDEXES", "SNAPSHOTS"),
+    *("DROPPED TABLES", "SETTINGS", "FUNCTIONS", "ROW ERRORS"),
+    *("TABLETS", "ROWSETS", "COLUMN FILES"),
 )
 
 
@@ -78,6 +85,10 @@ class ShellCompleter(Completer):
                 yield from wanted.names
             case Suggest.STATEMENTS:
                 yield from map(fold, _STATEMENTS)
+            case Suggest.SHOWN:
+                yield from map(fold, _SHOWN)
+            case Suggest.SETTINGS:
+                yield from SETTINGS
             case Suggest.KEYWORDS:
                 yield from map(fold, sorted(KEYWORDS))
             case Suggest.TYPES:

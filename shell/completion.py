@@ -15,6 +15,8 @@ class Suggest(StrEnum):
     """A kind of thing to suggest."""
 
     STATEMENTS = "statements"
+    SHOWN = "listings"
+    SETTINGS = "settings"
     KEYWORDS = "keywords"
     TYPES = "types"
     FUNCTIONS = "functions"
@@ -52,6 +54,14 @@ _BEFORE_EXPRESSION = words(
     "QUALIFY USING DIV RETURNING ALL"
 )
 _BEFORE_COLUMN = words("COLUMN CHANGE")
+# Statements that go on with a word of a list of their own.
+_AFTER_FIRST = {
+    "SHOW": Suggest.SHOWN,
+    "SET": Suggest.SETTINGS,
+    "SET DATABASE": Suggest.SETTINGS,
+    "RESET": Suggest.SETTINGS,
+    "RESET DATABASE": Suggest.SETTINGS,
+}
 # A word that ends the list of relations a FROM began.
 _ENDS_FROM = words(
     "WHERE GROUP ORDER HAVING LIMIT UNION EXCEPT INTERSECT SET VALUES SELECT QUALIFY WINDOW"
@@ -131,6 +141,8 @@ def _statement_at(text: str, cursor: int) -> tuple[list[Token], list[Token]]:
 def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str) -> Completion:
     if not past:
         return Completion((Suggest.STATEMENTS,), prefix)
+    if (kind := _AFTER_FIRST.get(" ".join(token.word for token in past))) is not None:
+        return Completion((kind,), prefix)
     relations = _relations(statement)
     expressions = _common_table_expressions(statement)
     tables = tuple(dict.fromkeys(table for _, table in relations))
