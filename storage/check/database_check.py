@@ -65,8 +65,12 @@ class DatabaseCheck:
     def _count_logs(self) -> None:
         """Manifest and log were read to their ends when the database was opened."""
         for folder in (layout.manifest_directory(self._root), layout.wal_directory(self._root)):
-            names = self._env.list_dir(folder) if self._env.exists(folder) else []
-            self.tally.files += sum(layout.parse_log_name(name) is not None for name in names)
+            for name in self._env.list_dir(folder) if self._env.exists(folder) else []:
+                if layout.parse_log_name(name) is None:
+                    continue
+                self.tally.files += 1
+                with suppress(DiskError):  # a writer at work may have let go of it
+                    self.tally.bytes += self._env.size_of(f"{folder}/{name}")
 
     def _check_view(self, view: DatabaseView) -> Iterator[Finding]:
         tables = _tables_by_tablet(view)

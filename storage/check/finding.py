@@ -27,7 +27,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Tally:
-    """How much was looked at so far."""
+    """How much was looked at so far; rows are those on disk and those in the log alone."""
 
     files: int = 0
     bytes: int = 0

@@ -38,6 +38,8 @@ def check_tablet(
             yield finding
         rowset.base.close()
     tally.tablets += 1
+    components = tablet.components
+    tally.rows += sum(len(part) for part in (*components.flushing, components.memrowset))
     if whole and not quick:
         place = tablet.files.path("base", 1).rpartition("/")[0]
         yield from guarded(place, _check_keys(tablet, table, place))
