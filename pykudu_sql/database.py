@@ -158,6 +158,12 @@ def _check_place(env: Env, path: str) -> None:
             hint="create it, or correct the path",
             sqlstate="58P01",
         )
+    if os.path.lexists(path) and not os.path.isdir(path):
+        raise OperationalError(
+            f"'{path}' is a file, and a database is a directory",
+            hint="give another name",
+            sqlstate="58P01",
+        )
     if os.path.isdir(path) and not layout.ENTRIES.issuperset(os.listdir(path)):
         raise OperationalError(
             f"'{path}' is no database, and there are other files in it",

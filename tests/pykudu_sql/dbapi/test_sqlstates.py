@@ -67,3 +67,11 @@ def test_a_directory_that_is_not_there_is_58p01(tmp_path: Path) -> None:
     with pytest.raises(pykudu_sql.OperationalError) as caught:
         pykudu_sql.connect(str(tmp_path / "no" / "my.db"))
     assert sqlstate_of(caught) == "58P01"
+
+
+def test_a_file_in_the_place_of_a_database_is_58p01_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "my.db").write_text("somebody else's")
+    with pytest.raises(pykudu_sql.OperationalError, match="is a file, and a database is") as caught:
+        pykudu_sql.connect(str(tmp_path / "my.db"))
+    assert sqlstate_of(caught) == "58P01"
+    assert (tmp_path / "my.db").read_text() == "somebody else's"
