@@ -33,9 +33,10 @@ class JobReport:
         """One line for a person."""
         rate = self.rows / self.seconds if self.seconds else 0.0
         note = f"{self.note}: " if self.note else ""
+        rejected = f", {self.rejected:,} rejected" if self.rejected else ""
         return (
             f"{note}{self.rows:,} rows, {self.bytes:,} bytes in {self.seconds:.1f} s "
-            f"({rate:,.0f} rows/s), {self.rejected:,} rejected"
+            f"({rate:,.0f} rows/s){rejected}"
         )
 
 
