@@ -94,6 +94,21 @@ class Cancellation:
         if self._reason is not None:
             raise QueryCancelledError(self._reason)
 
+    @property
+    def number(self) -> int:
+        """Of the statement that runs, or of the last one that did."""
+        return self._begun
+
+    def check_for(self, number: int) -> None:
+        """The same for work that is done for one statement, also while another one runs.
+
+        Raises:
+            QueryCancelledError: that statement was asked to stop, or took too long.
+        """
+        reason = self._reason  # before the number: one of a later statement is not this one's
+        if reason is not None and self._begun == number:
+            raise QueryCancelledError(reason)
+
     def reading(self) -> Callable[[], None]:
         """A check for a result that begins now, to be made before it is read on.
 

@@ -95,6 +95,9 @@ def _next(
     stream: EngineStream, relations: Mapping[str, Relation], may_go_on: Callable[[], None]
 ) -> pa.RecordBatch | None:
     may_go_on()
+    for relation in relations.values():
+        if isinstance(relation, StreamedScan):
+            relation.serve_running()
     with _failures_of(relations):
         return stream.read()
 

@@ -37,13 +37,24 @@ class StreamedScan:
 
         Args:
             scan: to be carried out.
-            state: of the session, which may be asked to stop.
+            state: of the session, whose running statement may be asked to stop.
             transaction: keeps the history that the scan needs as long as it is here.
         """
         self.transaction = transaction
         self.failure: Exception | None = None
-        self._scan = scan
-        self._state = state
+        self._cancellation = state.cancellation
+        self._number = state.cancellation.number
+        self._scan = replace(scan, checkpoint=self._checkpoint)
+
+    def serve_running(self) -> None:
+        """What is read from now on is for the statement that runs now.
+
+        Engines read ahead; what stops a statement that runs meanwhile is not about this scan.
+        """
+        self._number = self._cancellation.number
+
+    def _checkpoint(self) -> None:
+        self._cancellation.check_for(self._number)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A new scan, as Arrow's C interface passes streams on."""
@@ -53,7 +64,7 @@ class StreamedScan:
     def _batches(self) -> Iterator[pa.RecordBatch]:
         try:
             for batch in self._scan.batches():
-                self._state.checkpoint()
+                self._checkpoint()
                 yield batch
         except Exception as error:
             self.failure = error

@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import pykudu_sql
 from pykudu_sql.executor.cancellation import Cancellation
+from pykudu_sql.executor.scans import StreamedScan
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import InvalidValueError, QueryCancelledError
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
@@ -236,3 +238,44 @@ def test_maintenance_that_is_asked_to_stop_does_so_and_can_be_done_again(
     connection.execute(sql)
     found = connection.execute("select count(*), sum(a) from t").fetchone()
     assert found == (20_001, 199_990_107)
+
+
+def test_work_for_an_earlier_statement_goes_on_when_a_later_one_is_stopped() -> None:
+    cancellation = Cancellation(lambda: None)
+    cancellation.begin(0)
+    earlier = cancellation.number
+    cancellation.end()
+    cancellation.begin(1)
+    later = cancellation.number
+    deadline = time.monotonic() + 10
+    with pytest.raises(QueryCancelledError, match="statement_timeout, 1 ms"):
+        while time.monotonic() < deadline:
+            cancellation.check_for(earlier)
+            cancellation.check_for(later)
+    cancellation.end()
+    cancellation.check_for(earlier)
+
+
+def test_what_an_engine_reads_ahead_is_not_about_the_statement_that_runs_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scans: list[StreamedScan] = []
+    kept = StreamedScan.__init__
+
+    def keep(scan: StreamedScan, *arguments: Any) -> None:
+        kept(scan, *arguments)
+        scans.append(scan)
+
+    monkeypatch.setattr(StreamedScan, "__init__", keep)
+    with pykudu_sql.connect(scan_memory_bytes=0, result_memory_bytes=0, autocommit=True) as conn:
+        conn.execute("create table t (id bigint primary key)")
+        conn.append("t", pa.table({"id": range(300_000)}))
+        half_read = conn.execute("select id from t")
+        conn.execute("set statement_timeout = 5")
+        with pytest.raises(QueryCancelledError):
+            conn.execute(ENDLESS["a series"])
+        # Nothing has run since: the state in which an engine that reads ahead finds it.
+        read_ahead = pa.RecordBatchReader.from_stream(scans[0])
+        assert read_ahead.read_all().num_rows == 300_000
+        conn._session._state.settings = replace(conn._session._state.settings, statement_timeout=0)
+        assert len(half_read.fetchall()) == 300_000
