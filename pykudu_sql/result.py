@@ -8,8 +8,9 @@ integer sums are int.
 """
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +23,6 @@ from pykudu_sql.storage.common.types import MAX_DATE, MIN_DATE, DataType
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
 Row = tuple[Any, ...]
-HUGEINT = "HUGEINT"
 _BATCH_ROWS = 4096
 _MICROS_A_DAY = 86_400_000_000
 _NOT_A_TIME = -(1 << 63)
@@ -236,8 +236,9 @@ def python_values(column: pa.ChunkedArray, sql_type: str) -> list[Any]:
         if test(column.type):
             return convert(column)
     values: list[Any] = column.to_pylist()
-    if sql_type == HUGEINT:
-        return [None if value is None else int(value) for value in values]
+    integer = _WIDE_INTEGERS.get(sql_type)
+    if integer is not None:
+        return [None if value is None else integer(value) for value in values]
     return values
 
 
@@ -273,6 +274,24 @@ _CONVERSIONS: tuple[
     (pa.types.is_timestamp, _timestamps),
     (pa.types.is_interval, _intervals),
 )
+
+
+def _unsigned(value: Decimal) -> int:
+    """Of 128 bits, which the engine hands over as if they had a sign."""
+    return int(value) % (1 << 128)
+
+
+def _bignum(value: bytes) -> int:
+    """DuckDB's way: a head of 3 bytes, the magnitude behind it; all bits turned where negative."""
+    number = int.from_bytes(value[3:], "big")
+    return number if value[0] & 0x80 else number + 1 - (1 << 8 * (len(value) - 3))
+
+
+_WIDE_INTEGERS: Mapping[str, Callable[[Any], int]] = {
+    "HUGEINT": int,
+    "UHUGEINT": _unsigned,
+    "BIGNUM": _bignum,
+}
 
 
 def _times(counts: pa.ChunkedArray, unit: str) -> list[Any]:

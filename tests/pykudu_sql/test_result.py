@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pykudu_sql
 from pykudu_sql.result import TableResult, python_values
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
@@ -46,6 +47,15 @@ def test_wide_integers_become_int() -> None:
     wide = pa.chunked_array([pa.array([Decimal(1 << 100), None], pa.decimal128(38, 0))])
     assert python_values(wide, "HUGEINT") == [1 << 100, None]
     assert python_values(wide, "DECIMAL(38,0)") == [Decimal(1 << 100), None]
+
+
+@pytest.mark.parametrize("bits", [126, 127, 128, 136, 300])
+def test_integers_of_any_size_are_given_as_they_are_written(bits: int) -> None:
+    written = [sign * (1 << bits) + more for sign in (1, -1) for more in (-1, 0, 1)]
+    with pykudu_sql.connect() as connection:
+        cursor = connection.execute(f"select {', '.join(map(str, written))}, null + {1 << bits}")
+        assert cursor.fetchone() == (*written, None)
+        assert all(column[1] == pykudu_sql.NUMBER for column in cursor.description or ())
 
 
 @pytest.mark.parametrize(
