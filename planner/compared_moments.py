@@ -19,7 +19,9 @@ from pykudu_sql.storage.common.types import Kind
 
 _READ_WITH_OFFSET = (
     "CASE WHEN regexp_matches(_text, ':.*[-+A-Za-z]') "
-    "THEN CAST({0}(_text AS TIMESTAMPTZ) AS TIMESTAMP) ELSE {0}(_text AS TIMESTAMP) END"
+    # The engine reads no blank before an offset, which literals may have.
+    "THEN CAST({0}(replace(replace(_text, ' +', '+'), ' -', '-') AS TIMESTAMPTZ) AS TIMESTAMP) "
+    "ELSE {0}(_text AS TIMESTAMP) END"
 )
 _COMPARISONS = (
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),

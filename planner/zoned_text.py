@@ -18,7 +18,8 @@ def in_utc(text: str) -> str:
     if len(text) < _SHORTEST:
         return text
     try:
-        moment = dt.datetime.fromisoformat(text.strip())
+        # Python reads a blank before an offset behind some fractions of a second only.
+        moment = dt.datetime.fromisoformat(text.strip().replace(" +", "+").replace(" -", "-"))
         if moment.tzinfo is None:
             return text
         return moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat(sep=" ")

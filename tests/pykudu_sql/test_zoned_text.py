@@ -126,3 +126,13 @@ def test_queried_texts_are_stored_as_the_moment_they_name(connection: Connection
 
 def test_an_offset_out_of_the_calendar_is_an_error_of_its_own(connection: Connection) -> None:
     assert rows(connection, "SELECT v FROM t WHERE at < '0001-01-01 00:00:00+02:00'") == []
+
+
+@pytest.mark.parametrize("fraction", ["", ".5", ".12345", ".123456"])
+def test_a_blank_may_stand_before_the_offset(connection: Connection, fraction: str) -> None:
+    text = f"2024-03-01 10:00:00{fraction} -02:30"
+    connection.execute("UPDATE t SET s = ? WHERE v = 1", (text,))
+    expected = dt.datetime.fromisoformat(f"2024-03-01 12:30:00{fraction}")
+    for cast in ("CAST", "TRY_CAST"):
+        sql = f"SELECT {cast}(s AS TIMESTAMP), {cast}('{text}' AS TIMESTAMP) FROM t WHERE v = 1"
+        assert rows(connection, sql) == [(expected, expected)]
