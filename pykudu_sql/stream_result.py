@@ -24,6 +24,7 @@ class StreamResult:
     __slots__ = (
         "__weakref__",
         "_batch",
+        "_close",
         "_failure",
         "_given",
         "_names",
@@ -53,7 +54,7 @@ class StreamResult:
         # None behind the last batch: what the query has read is let go then.
         self._read: Callable[[], pa.RecordBatch | None] | None = stream.read
         # Who fetches a few rows and goes away must not leave the query behind.
-        weakref.finalize(self, stream.close)
+        self._close = weakref.finalize(self, stream.close)
         self._names = tuple(names)
         self._running = running
         self.types = tuple(SqlType(name) for name in stream.types)
@@ -111,7 +112,7 @@ class StreamResult:
             try:
                 self._rows = python_rows(pa.Table.from_batches([batch]), self.types)
             except Error as error:  # the rows behind those without Python values are not next
-                self._failure = error
+                self._fail(error)
                 raise
             self._batch = batch
         return batch is not None
@@ -152,10 +153,15 @@ class StreamResult:
                 with self._running():
                     following = self._read()
             except Exception as error:
-                self._failure = error
+                self._fail(error)
                 raise
             if following is None:
                 self._read = None
             else:
                 self._waiting.append(following)
         return self._waiting.popleft() if self._waiting else None
+
+    def _fail(self, error: Exception) -> None:
+        """Let the query go at once: the error's traceback keeps this result in a cycle."""
+        self._failure, self._read = error, None
+        self._close()

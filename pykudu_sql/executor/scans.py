@@ -44,7 +44,7 @@ class StreamedScan:
         self.failure: Exception | None = None
         self._cancellation = state.cancellation
         self._number = state.cancellation.number
-        self._scan = replace(scan, checkpoint=self._checkpoint)
+        self._scan = scan
 
     def serve_running(self) -> None:
         """What is read from now on is for the statement that runs now.
@@ -62,8 +62,10 @@ class StreamedScan:
         return reader.__arrow_c_stream__(requested_schema)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
+        # Made here, since one that is kept would keep the snapshot until cycles are collected.
+        scan = replace(self._scan, checkpoint=self._checkpoint)
         try:
-            for batch in self._scan.batches():
+            for batch in scan.batches():
                 self._checkpoint()
                 yield batch
         except Exception as error:

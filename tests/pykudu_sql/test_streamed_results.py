@@ -1,5 +1,6 @@
 """Results of large tables are computed while they are fetched."""
 
+import gc
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -330,3 +331,27 @@ def test_batches_have_at_least_one_row(
     cursor = connection.execute(sql)
     with pytest.raises(ProgrammingError, match=f"batches of {rows} rows"):
         cursor.fetch_record_batch(rows)
+
+
+def test_a_result_that_was_interrupted_lets_its_query_go(words: pykudu_sql.Connection) -> None:
+    begun = words.execute("select t.id, d.word from t join d on t.s = d.word")
+    begun.fetchone()
+    words.interrupt()
+    with pytest.raises(QueryCancelledError):
+        begun.fetchall()
+    assert not words._session._engine._working
+
+
+def test_a_result_that_is_given_up_lets_its_history_go(connection: pykudu_sql.Connection) -> None:
+    holds = connection._session.database.store.history.snapshots
+    gc.collect()
+    gc.disable()
+    try:
+        cursor = connection.execute("select id from t")
+        cursor.fetchone()
+        connection.execute("upsert into t values (0, 'v0')")
+        held = holds.oldest()
+        cursor.close()
+        assert holds.oldest() > held
+    finally:
+        gc.enable()
