@@ -256,7 +256,8 @@ class DuckDBEngine:
         """Close the cursors. Closing twice is allowed."""
         with self._lock:
             self._statements.clear()
-            for cursor in (*self._idle, *self._working):
+            # Results that go meanwhile, on any thread, take theirs out of the set.
+            for cursor in (*self._idle, *self._working.copy()):
                 cursor.close()
             self._idle.clear()
             self._working.clear()
