@@ -12,6 +12,7 @@ from dataclasses import fields
 from typing import Final
 
 from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
+from pykudu_sql.executor.turns import Turns
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 from pykudu_sql.storage.fs import layout
@@ -31,6 +32,7 @@ class Database:
         path: as given.
         settings: it was opened with.
         store: the tables.
+        turns: of its sessions' statements that lost a race.
     """
 
     def __init__(self, path: str, settings: DatabaseSettings) -> None:
@@ -56,6 +58,7 @@ class Database:
                 settings.spill_limit,
             )
         )
+        self.turns = Turns()
         self._sessions = 0
 
     def new_engine(self) -> DuckDBEngine:

@@ -64,7 +64,11 @@ class Session:
         durable = database.settings.durability == "full"
         cancellation = Cancellation(self._interrupt_engines)
         self._transactions = TransactionScope(
-            database.store.begin, cancellation.check, durable=durable, autocommit=autocommit
+            database.store.begin,
+            cancellation.check,
+            database.turns,
+            durable=durable,
+            autocommit=autocommit,
         )
         self._state = SessionState(
             database.store,

@@ -3,7 +3,7 @@
 Without autocommit (PEP 249's rule) the first statement that reads or writes rows begins a
 transaction that lasts until commit or rollback. With autocommit each statement is a transaction of
 its own, unless BEGIN opened one. Such a statement that loses a race against another session is run
-again on a new snapshot: nobody has seen what it read the first time.
+again on a new snapshot, in its turn: nobody has seen what it read the first time.
 
 Savepoints are PostgreSQL's and SQLite's: a name may be set again and then hides the one before;
 going back to a savepoint keeps it and forgets those behind it; RELEASE forgets it and those behind
@@ -15,9 +15,11 @@ refused inside one that BEGIN opened or that has written; one that has only read
 """
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from pykudu_sql.executor.turns import Turns
 from pykudu_sql.storage.errors import OperationalError, SerializationError, UndefinedObjectError
 
 if TYPE_CHECKING:  # The store loads them for the first transaction.
@@ -48,12 +50,14 @@ class TransactionScope:
         "_current",
         "_durable",
         "_savepoints",
+        "_turns",
     )
 
     def __init__(
         self,
         begin: "Callable[[], Transaction]",
         checkpoint: Callable[[], None],
+        turns: Turns,
         *,
         durable: bool,
         autocommit: bool,
@@ -63,11 +67,13 @@ class TransactionScope:
         Args:
             begin: a new transaction at the newest snapshot.
             checkpoint: called when a statement has written; may raise to take that back.
+            turns: of the database, for statements that lose races.
             durable: commits return once they survive a power loss.
             autocommit: each statement is a transaction of its own.
         """
         self._begin = begin
         self._checkpoint = checkpoint
+        self._turns = turns
         self._durable = durable
         self._autocommit = autocommit
         self._current: Transaction | None = None
@@ -232,20 +238,24 @@ class TransactionScope:
     def write_alone(self, action: "Callable[[Transaction], T]") -> T:
         """Run a writing statement as a transaction of its own; see `write`."""
         attempts = 1
-        while True:
-            transaction = self._begin()
-            try:
-                changed = self._done(action, transaction)
-            except BaseException:
-                transaction.rollback()
-                raise
-            try:
-                transaction.commit(self._durable)
-                return changed
-            except SerializationError:
-                if attempts == MAX_ATTEMPTS:
+        self._turns.let_others_go_first()
+        with ExitStack() as turn:
+            while True:
+                transaction = self._begin()
+                try:
+                    changed = self._done(action, transaction)
+                except BaseException:
+                    transaction.rollback()
                     raise
-                attempts += 1
+                try:
+                    transaction.commit(self._durable)
+                    return changed
+                except SerializationError:
+                    if attempts == MAX_ATTEMPTS:
+                        raise
+                    if attempts == 1:
+                        turn.enter_context(self._turns.taken())
+                    attempts += 1
 
     def _done(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:
         result = action(transaction)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,21 @@ def test_no_money_is_lost_when_the_bank_is_killed(tmp_path: Path) -> None:
         with pykudu_sql.connect(path, autocommit=True) as connection:
             found = connection.execute("SELECT count(*), sum(balance) FROM account").fetchone()
             assert found == (bank.ACCOUNTS, bank.ACCOUNTS * bank.BALANCE)
+
+
+@pytest.mark.parametrize("threads", [8, 16])
+def test_no_statement_fails_when_many_threads_change_one_row(tmp_path: Path, threads: int) -> None:
+    def connect() -> Connection:
+        return pykudu_sql.connect(tmp_path / "db", autocommit=True, durability="off")
+
+    def count(_: int) -> None:
+        with connect() as connection:
+            for _ in range(20):
+                connection.execute("UPDATE counter SET n = n + 1 WHERE id = 1")
+
+    with connect() as connection:
+        connection.execute("CREATE TABLE counter (id INT PRIMARY KEY, n INT)")
+        connection.execute("INSERT INTO counter VALUES (1, 0)")
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(count, range(threads)))
+        assert connection.execute("SELECT n FROM counter").fetchone() == (20 * threads,)
