@@ -58,18 +58,7 @@ STRING: Final = TypeObject("STRING", "STRING", "VARCHAR", "UUID", "JSON")
 BINARY: Final = TypeObject("BINARY", "BINARY", "BIT")
 NUMBER: Final = TypeObject(
     "NUMBER",
-    *(
-        "TINYINT",
-        "SMALLINT",
-        "INT",
-        "BIGINT",
-        "HUGEINT",
-        "BIGNUM",
-        "FLOAT",
-        "DOUBLE",
-        "DECIMAL",
-        "BOOLEAN",
-    ),
+    *("TINYINT", "SMALLINT", "INT", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "BIGNUM"),
 )
 DATETIME: Final = TypeObject(
