@@ -82,10 +82,7 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> Spl
         died[leaders],
         np.concatenate([s.inserted_at for s in slices])[chosen],
     )
-    by_input = np.empty(len(order), np.int64)
-    by_input[order] = place
-    ends = np.cumsum([len(s.keys) for s in slices])[:-1]
-    return SplicedRows(rows, np.split(by_input, ends))
+    return SplicedRows(rows, _by_slice(slices, order, place))
 
 
 def _by_key(
@@ -117,9 +114,15 @@ def _untouched(slices: Sequence[RowSlice], keys: EncodedKeys, order: Ordinals) -
         np.zeros(len(keys), np.uint64),
         slices[0].inserted_at if alone else np.concatenate([s.inserted_at for s in slices])[order],
     )
+    place = np.arange(len(order), dtype=np.int64)
+    return SplicedRows(rows, _by_slice(slices, order, place))
+
+
+def _by_slice(slices: Sequence[RowSlice], order: Ordinals, place: Ordinals) -> Sequence[Ordinals]:
+    """Places of rows that are given in `order`, by slice and in its order."""
     by_input = np.empty(len(order), np.int64)
-    by_input[order] = np.arange(len(order), dtype=np.int64)
-    return SplicedRows(rows, np.split(by_input, np.cumsum([len(s.keys) for s in slices])[:-1]))
+    by_input[order] = place
+    return np.split(by_input, np.cumsum([len(s.keys) for s in slices])[:-1])
 
 
 def _newest_first(
