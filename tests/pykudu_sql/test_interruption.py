@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -47,6 +48,15 @@ def connection() -> Iterator[pykudu_sql.Connection]:
     opened.execute("flush table t")
     yield opened
     opened.close()
+
+
+def _stopped(cancellation: Cancellation) -> bool:
+    """Whether the running statement was asked to stop."""
+    try:
+        cancellation.check()
+    except QueryCancelledError:
+        return True
+    return False
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.001, 0.05])
@@ -161,18 +171,11 @@ def test_a_statement_asked_to_stop_while_it_writes_changes_nothing(
 ) -> None:
     cancellation = connection._session._state.cancellation
 
-    def stopped() -> bool:
-        try:
-            cancellation.check()
-        except QueryCancelledError:
-            return True
-        return False
-
     def interrupted_behind(write: Callable[..., int]) -> Callable[..., int]:
         def write_and_be_interrupted(*given: object) -> int:
             changed = write(*given)
             connection.interrupt()
-            _wait_for(stopped)
+            _wait_for(partial(_stopped, cancellation))
             return changed
 
         return write_and_be_interrupted
@@ -207,13 +210,6 @@ def test_maintenance_that_is_asked_to_stop_does_so_and_can_be_done_again(
 ) -> None:
     cancellation = connection._session._state.cancellation
 
-    def stopped() -> bool:
-        try:
-            cancellation.check()
-        except QueryCancelledError:
-            return True
-        return False
-
     owner, name = MAINTENANCE[sql]
     step = getattr(owner, name)
 
@@ -222,7 +218,7 @@ def test_maintenance_that_is_asked_to_stop_does_so_and_can_be_done_again(
             connection.interrupt()
         elif by == "Ctrl-C":
             os.kill(os.getpid(), signal.SIGINT)
-        _wait_for(stopped)
+        _wait_for(partial(_stopped, cancellation))
         return step(*given)
 
     connection.execute("update t set a = a + 1 where id < 100")
