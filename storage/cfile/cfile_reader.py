@@ -159,15 +159,11 @@ class CFileReader:
             InternalError: there are no such rows.
             CorruptionError: a block is not what was written.
         """
-        if not 0 <= start <= stop <= self.row_count:
-            raise InternalError(
-                f"{self._describe()} has {self.row_count} rows, {start} to {stop} were asked for"
-            )
+        self._expect_rows(start, stop)
         whole = self._cached_whole()
         if whole is not None:
             return whole.array.slice(start, stop - start)
-        first = max(bisect_right(self._firsts, start, 0, self.block_count) - 1, 0)
-        last = max(bisect_right(self._firsts, stop - 1, 0, self.block_count) - 1, first)
+        first, last = self._blocks_of(start, stop)
         if 2 * (last - first + 1) > self.block_count:
             return self.read_all(stats).slice(start, stop - start)
         parts = []
@@ -176,6 +172,18 @@ class CFileReader:
             low, high = max(start, begin), min(stop, end)
             parts.append(self._block(number, stats).array.slice(low - begin, high - low))
         return _join(parts)
+
+    def read_once(self, start: int, stop: int) -> pa.Array:
+        """The rows start <= ordinal < stop, as `read_range`, for who passes over them only once.
+
+        The cache is not filled with what nobody asks for again (Kudu's `DONT_CACHE_BLOCK`).
+        """
+        self._expect_rows(start, stop)
+        if start == stop or self._cached_whole() is not None:
+            return self.read_range(start, stop)
+        first, last = self._blocks_of(start, stop)
+        array = self._decode(first, self._open_blocks(first, last + 1))
+        return array.slice(start - self._firsts[first], stop - start)
 
     def take(self, ordinals: npt.NDArray[np.int64], stats: ScanStats | None = None) -> pa.Array:
         """The rows at some ordinals. Reads the blocks touched, or all when most are.
@@ -289,6 +297,18 @@ class CFileReader:
                 Section.INDEX, entry.name, 0, entry.index.offset, error.message
             ) from error
         return index
+
+    def _expect_rows(self, start: int, stop: int) -> None:
+        if not 0 <= start <= stop <= self.row_count:
+            raise InternalError(
+                f"{self._describe()} has {self.row_count} rows, {start} to {stop} were asked for"
+            )
+
+    def _blocks_of(self, start: int, stop: int) -> tuple[int, int]:
+        """The blocks of the first and the last of some rows."""
+        first = max(bisect_right(self._firsts, start, 0, self.block_count) - 1, 0)
+        last = max(bisect_right(self._firsts, stop - 1, 0, self.block_count) - 1, first)
+        return first, last
 
     def _cached_whole(self) -> _Decoded | None:
         found = self._cache.peek(self._whole_key)

@@ -198,6 +198,13 @@ class CFileSet:
             return cfile.read_all(stats)
         return cfile.read_range(start, stop, stats)
 
+    def column_once(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        """The base cells of rows start <= ordinal < stop, for who passes over them only once."""
+        cfile = self._cfile_of(column)
+        if cfile is None:
+            return constant_array(column.read_default, column.type, stop - start)
+        return cfile.read_once(start, stop)
+
     def take(
         self, column: ColumnSchema, ordinals: Ordinals, stats: ScanStats | None = None
     ) -> pa.Array:

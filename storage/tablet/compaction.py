@@ -3,8 +3,9 @@
 Kudu's `CompactRowSetsOp` (`tablet/compaction.cc`, `docs/design-docs/compaction.md`). A k-way merge,
 streamed: the key space is cut into slices of about `_SLICE_ROWS` rows at keys that the key indexes
 name; the rows of all inputs in a slice are merged at once, ghosts of one key spliced into one
-history, and appended to the output, which rolls at its target size. What memory holds is a slice,
-an unfinished rowset and the inputs' deltas.
+history, and appended to the output, which rolls at its target size. What memory holds is the keys
+of a slice and of an unfinished rowset, one column of it, and the inputs' deltas. The block cache is
+left to readers.
 
 Readers and writers go on meanwhile, in two phases as at a flush:
 
@@ -42,7 +43,7 @@ from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.undo_builder import remap
 
 # A slice costs a few hundred calls of kernels, however few rows it has.
-_SLICE_ROWS = 512 * 1024
+_SLICE_ROWS = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,9 @@ def compact_rowsets(
         bound = tablet.newest + 1
         current = [current_rowset(tablet, rowset.id) for rowset in rowsets]
         inputs = [
-            CompactionInput(rowset, columns, tablet.key_encoder, bound, mark)
+            CompactionInput(
+                rowset, rowset.base.column_once, columns, tablet.key_encoder, bound, mark
+            )
             for rowset in current
             if rowset is not None
         ]

@@ -2,13 +2,16 @@
 
 Kudu's `CompactionInput` (`tablet/compaction.cc`) walks rows; here a slice of a rowset is a handful
 of columns (see `row_slice`). The deltas of a rowset are read whole, once; base data only as far as
-a slice needs them.
+a slice needs them, each column when it is asked for, so that a merge has one column in memory and
+not all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
@@ -33,6 +36,12 @@ from pykudu_sql.storage.tablet.row_slice import GatheredColumns, RowSlice
 from pykudu_sql.storage.tablet.undo_builder import undo_of_updates
 
 
+class ReadColumn(Protocol):
+    """Reads base cells: `CFileSet.column`, or `column_once` for who does not come back."""
+
+    def __call__(self, column: ColumnSchema, start: int, stop: int, /) -> pa.Array: ...
+
+
 class CompactionInput:
     """One rowset at the moment a compaction begins.
 
@@ -44,6 +53,7 @@ class CompactionInput:
     def __init__(
         self,
         rowset: DiskRowSet,
+        read_column: ReadColumn,
         columns: Sequence[ColumnSchema],
         encoder: KeyEncoder,
         bound: int,
@@ -53,6 +63,7 @@ class CompactionInput:
 
         Args:
             rowset: to be read.
+            read_column: of its base data.
             columns: wanted; missing ones have their read default.
             encoder: of the table's key.
             bound: no commit below it is on its way any more.
@@ -60,6 +71,7 @@ class CompactionInput:
         """
         self.rowset = rowset
         self.bound = bound
+        self._read_column = read_column
         self._columns = columns
         self._encoder = encoder
         self._mark = mark
@@ -120,36 +132,71 @@ class CompactionInput:
         return start + self._keys(start, stop).lower_bound(key)
 
     def _keys(self, start: int, stop: int) -> EncodedKeys:
-        columns = {c.id: self.rowset.base.column(c, start, stop) for c in self._encoder.columns}
-        return self._encoder.encode(columns)
+        return self._encoder.encode(self._base(self._encoder.columns, start, stop))
+
+    def _base(
+        self, columns: Sequence[ColumnSchema], start: int, stop: int
+    ) -> Mapping[int, pa.Array]:
+        return {column.id: self._read_column(column, start, stop) for column in columns}
 
     def read(self, start: int, stop: int) -> RowSlice:
         """The rows start <= ordinal < stop; `load` was called."""
         assert self._redo is not None and self._undo is not None
-        base = self.rowset.base
-        before = {c.id: base.column(c, start, stop) for c in self._columns}
-        image = {
-            c.id: apply_patch(before[c.id], start, self._patches.get(c.id), c.type)
-            for c in self._columns
-        }
         redo = between(self._redo, start, stop)
+        changed = self._base([c for c in self._columns if c.id in redo.cells], start, stop)
         undo = merge_undo(
-            [undo_of_updates(redo, before, self._mark), between(self._undo, start, stop)]
+            [undo_of_updates(redo, changed, self._mark), between(self._undo, start, stop)]
         )
-        keys = self._encoder.encode({c.id: before[c.id] for c in self._encoder.columns})
+        keys = self._base(self._encoder.columns, start, stop)
         return RowSlice(
-            keys,
-            GatheredColumns([image], None),
+            self._encoder.encode(keys),
+            GatheredColumns([_Image(self, keys, start, stop)], None),
             undo,
             _deaths(redo, stop - start),
             np.full(stop - start, self._inserted_at, np.uint64),
         )
+
+    def latest(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        """The latest cells of a column in the rows start <= ordinal < stop; `load` was called."""
+        cells = self._read_column(column, start, stop)
+        return apply_patch(cells, start, self._patches.get(column.id), column.type)
+
+    @property
+    def columns(self) -> Sequence[ColumnSchema]:
+        """Those that are read."""
+        return self._columns
 
     @property
     def _inserted_at(self) -> int:
         """The one commit that inserted all rows; 0 without one, or where nobody looks so far."""
         inserted_at = self.rowset.meta.inserted_at or 0
         return inserted_at if inserted_at >= self._mark else 0
+
+
+class _Image(Mapping[int, pa.Array]):
+    """The latest cells of some rows by column id: the key's, which come first, and the others, each
+    of which is read when it is asked for and not kept."""
+
+    def __init__(
+        self, source: CompactionInput, keys: Mapping[int, pa.Array], start: int, stop: int
+    ) -> None:
+        self._source = source
+        self._keys = keys
+        self._others = {c.id: c for c in source.columns if c.id not in keys}
+        self._range = (start, stop)
+
+    def __getitem__(self, column_id: int) -> pa.Array:
+        kept = self._keys.get(column_id)
+        if kept is not None:
+            return kept
+        return self._source.latest(self._others[column_id], *self._range)
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self._keys
+        yield from self._others
+
+    def __len__(self) -> int:
+        return len(self._keys) + len(self._others)
 
 
 def _deaths(redo: Deltas, rows: int) -> Timestamps:

@@ -1,15 +1,15 @@
 """Cutting what several rowsets hold into ranges of keys, to be merged one after the other.
 
 The keys to cut at come from the rowsets' own key indexes, so that a slice holds about as many rows
-whatever the distribution of keys, and cutting reads next to nothing. A slice is held in memory, so
-those of wide rows are shorter.
+whatever the distribution of keys, and cutting reads next to nothing. Keys and single columns of a
+slice are held in memory, so those of wide rows are shorter.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-_SLICE_BYTES = 24 * 1024 * 1024
-"""As stored; a few times as many in memory."""
+_SLICE_BYTES = 48 * 1024 * 1024
+"""As stored."""
 _SAMPLE_ROWS = 8 * 1024
 
 

@@ -59,7 +59,7 @@ class GatheredColumns(Mapping[int, pa.Array]):
 
     @property
     def rows(self) -> int:
-        """In all pieces together, chosen or not."""
+        """In all pieces together, chosen or not; a piece is asked for its first column."""
         return sum(len(next(iter(piece.values()))) for piece in self.pieces)
 
     def part(self, start: int, stop: int) -> "GatheredColumns":

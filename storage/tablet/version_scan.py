@@ -143,7 +143,9 @@ def _inputs(
             inputs.append(MemoryInput(tablet, memrowset, columns, reach.until, reach.since))
     for rowset in components.tree.rowsets:
         if rowset.tracker.is_visible(reach.until):
-            source = CompactionInput(rowset, columns, tablet.key_encoder, reach.until, reach.since)
+            source = CompactionInput(
+                rowset, rowset.base.column, columns, tablet.key_encoder, reach.until, reach.since
+            )
             source.load()
             inputs.append(source)
     return inputs

@@ -49,6 +49,7 @@ def test_ranges_rows_and_cells_are_those_of_the_whole_column(
     start = data.draw(st.integers(0, ROWS))
     stop = data.draw(st.integers(start, ROWS))
     assert reader.read_range(start, stop).to_pylist() == expected[start:stop]
+    assert reader.read_once(start, stop).to_pylist() == expected[start:stop]
     some = sorted(data.draw(st.lists(st.integers(0, ROWS - 1), max_size=20)))
     taken = reader.take(np.array(some, np.int64))
     assert taken.to_pylist() == [expected[i] for i in some]
@@ -110,6 +111,19 @@ def test_reading_most_blocks_reads_the_column_whole(files: Any, column: Any) -> 
     assert cache.misses == misses
 
 
+def test_rows_that_are_read_once_are_not_cached(files: Any, column: Any) -> None:
+    cache = BlockCache(1 << 26)
+    reader, _ = reader_of(files, column, TYPES[0], 100, cache)
+    assert len(reader.read_once(10, ROWS - 10)) == ROWS - 20
+    assert cache.entries == 0
+
+
+def test_rows_that_are_read_once_come_from_a_cached_column(files: Any, column: Any) -> None:
+    reader, _ = reader_of(files, column, TYPES[0], 100, BlockCache(1 << 26))
+    whole = reader.read_all()
+    assert reader.read_once(100, 200).buffers()[1].address == whole.buffers()[1].address
+
+
 def test_rows_that_are_not_there_are_refused(files: Any, column: Any) -> None:
     reader, _ = reader_of(files, column, TYPES[0], 100, BlockCache(0))
     for ask in (
@@ -117,6 +131,7 @@ def test_rows_that_are_not_there_are_refused(files: Any, column: Any) -> None:
         lambda: reader.cell(-1),
         lambda: reader.read_range(5, ROWS + 1),
         lambda: reader.read_range(5, 4),
+        lambda: reader.read_once(5, ROWS + 1),
         lambda: reader.take(np.array([ROWS])),
         lambda: reader.take(np.array([4, 3])),
     ):
