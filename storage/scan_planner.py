@@ -28,6 +28,7 @@ from pykudu_sql.storage.scan_token import (
     RowSetShare,
     ScanToken,
     batches_of,
+    decode_batches,
     encode_batches,
     scan_schema,
 )
@@ -47,10 +48,13 @@ class ScanPlan:
     Attributes:
         tokens: whose rows together are those of the scan.
         lease: None in a directory that this process cannot write to: nothing holds the files then.
+        with_null: ids of the columns wanted that may be NULL in some row, as far as statistics of
+            files tell; the others are not, whatever the schema permits.
     """
 
     tokens: tuple[ScanToken, ...]
     lease: Lease | None
+    with_null: frozenset[int]
 
     def release(self) -> None:
         """Give the files back; the tokens are worth nothing from here on."""
@@ -98,17 +102,25 @@ def plan_tokens(
     try:
         planner = _Planner(store.database_id, table, spec, hold.bound, split_bytes)
         tablets = [store.tablets[table.tablets[index].id] for index in chosen]
-        tokens = [
-            token
+        planned = [
+            (rowset, tuple(planner.tokens_of(tablet.id, rowset)))
             for tablet in tablets
             for rowset in tablet.components.rowsets
-            for token in planner.tokens_of(tablet.id, rowset)
         ]
+        with_null = {
+            column.id
+            for rowset, tokens in planned
+            for token in tokens
+            for column in planner.columns
+            if column.nullable and _may_be_null(column, rowset, token)
+        }
     except BaseException:
         if lease is not None:
             lease.release()
         raise
-    return ScanPlan(tuple(tokens), lease)
+    return ScanPlan(
+        tuple(token for _, tokens in planned for token in tokens), lease, frozenset(with_null)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +194,24 @@ class _Planner:
                     _encode_patches(patches, start, stop),
                     _encode_ordinals(dead[(dead >= start) & (dead < stop)]),
                 )
+
+
+def _may_be_null(column: ColumnSchema, rowset: MemRowSet | DiskRowSet, token: ScanToken) -> bool:
+    """Whether a row of a token may have NULL in a column.
+
+    A file with changes of the column is not opened to see which. What the token says of the rowset
+    was looked at before the rowset's CFiles are, so these know no less of it.
+    """
+    share = token.share
+    if isinstance(share, MemoryShare):
+        place = token.columns.index(column)
+        return any(batch.column(place).null_count for batch in decode_batches(share.rows, None))
+    assert isinstance(rowset, DiskRowSet)
+    changes = [file.stats for file in (*share.rowset.redo, *share.rowset.undo)]
+    if column.id in share.pending or any(s.reinserts or column.id in s.updates for s in changes):
+        return True
+    cfile = rowset.base.cfile(column.id)
+    return column.read_default is None if cfile is None else cfile.is_nullable
 
 
 def split(rowset: DiskRowSet, wanted: set[int], split_bytes: int) -> Iterator[tuple[int, int, int]]:

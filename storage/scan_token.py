@@ -253,7 +253,7 @@ def read_token(env: Env, root: str, token: ScanToken) -> Iterator[pa.RecordBatch
     share = token.share
     schema = scan_schema(token.columns)
     if isinstance(share, MemoryShare):
-        for batch in _decode(share.rows, schema):
+        for batch in decode_batches(share.rows, schema):
             yield from batches_of(schema, batch.columns, batch.num_rows)
         return
     path = env.resolve(root)
@@ -273,10 +273,10 @@ def _pending_store(share: RowSetShare, bound: int) -> DeltaMemStore:
     store = DeltaMemStore(share.rowset.durable_delta_store + 1, {})
     before = max(0, bound - 1)
     for column_id, data in share.pending.items():
-        for batch in _decode(data, None):
+        for batch in decode_batches(data, None):
             ordinals = np.asarray(batch.column(0), np.int64)
             store.add_batch(DeltaKind.UPDATE, ordinals, {column_id: batch.column(1)}, before)
-    for batch in _decode(share.dead, None) if share.dead else ():
+    for batch in decode_batches(share.dead, None) if share.dead else ():
         store.add_batch(DeltaKind.DELETE, np.asarray(batch.column(0), np.int64), {}, before)
     return store
 
@@ -298,8 +298,12 @@ def _read_rows(
         yield from batches_of(schema, block.columns, block.length)
 
 
-def _decode(data: bytes, schema: pa.Schema | None) -> Sequence[pa.RecordBatch]:
-    """The batches of an IPC stream, which must have a schema where one is given."""
+def decode_batches(data: bytes, schema: pa.Schema | None) -> Sequence[pa.RecordBatch]:
+    """The batches of an IPC stream, which must have a schema where one is given.
+
+    Raises:
+        DataError: it is none.
+    """
     try:
         with pa.ipc.open_stream(data) as reader:
             if schema is not None and reader.schema != schema:

@@ -15,7 +15,7 @@ from pyspark.sql import types as spark
 from pykudu_sql.storage.common.arrays import plain
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType, Kind
-from pykudu_sql.storage.errors import InvalidSchemaError, UndefinedColumnError
+from pykudu_sql.storage.errors import InvalidSchemaError, NotNullError, UndefinedColumnError
 
 _SIMPLE = MappingProxyType(
     {
@@ -117,11 +117,19 @@ def to_spark(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """A batch of a scan with the very schema that Spark expects; columns match by position.
 
     A decimal that is expected as an integer comes as its digits without the point.
+
+    Raises:
+        NotNullError: a cell is NULL that Spark was told is not, and would read as something else.
     """
-    arrays = [
-        _cast(plain(values), field.type)
-        for values, field in zip(batch.columns, schema, strict=True)
-    ]
+    arrays = []
+    for values, field in zip(batch.columns, schema, strict=True):
+        if not field.nullable and values.null_count:
+            raise NotNullError(
+                f"column '{field.name}' is NULL in a row of a DataFrame whose schema says that it "
+                "is in none",
+                hint="let the schema of the DataFrame permit NULL in it",
+            )
+        arrays.append(_cast(plain(values), field.type))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

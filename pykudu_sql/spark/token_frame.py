@@ -6,6 +6,12 @@ iterators of Spark's one by one; `mapInArrow` has neither. And of an Arrow decim
 BigDecimal for every row, so decimals that fit travel as the 64-bit integers that they are here, and
 Spark's own expression puts the point in: no public function does that without arithmetic, so where
 this one is not to be had they travel as decimals.
+
+Spark asks of each cell whether it is NULL, and clears a row's bits of that before it writes the
+row, unless it was told that no cell of a column is. A plan knows that of its very rows, for columns
+that may have NULL too. What such a frame shows is the schema of the table: its columns come out of
+`CASE WHEN false THEN NULL`, which for Spark's analysis may be NULL and which its optimizer takes
+away.
 """
 
 import warnings
@@ -15,6 +21,7 @@ from typing import Any
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.classic.column import Column as ClassicColumn
 
@@ -64,17 +71,43 @@ def token_frame(
     numbered = [_travels_as_long(field) for field in schema.fields]
     chosen = _with_point(spark, schema, numbered) if any(numbered) else None
     if chosen is None:
-        expected = arrow_schema(schema, columns)
-        return _mapped(source, _reader(place, plan.residual, expected, lease), schema)
-    sent = t.StructType(
+        numbered = [False] * len(numbered)
+        chosen = [cell(field.name) for field in schema.fields]
+    full = [column.nullable and column.id not in plan.scan.with_null for column in columns]
+    sent = _as_sent(schema, numbered, full)
+    expected = _as_longs(arrow_schema(sent, columns), numbered)
+    read = _mapped(source, _reader(place, plan.residual, expected, lease), sent)
+    if sent == schema:
+        return read
+    return read.select(*map(_as_shown, schema.fields, chosen, full))
+
+
+def _as_sent(schema: t.StructType, numbered: Sequence[bool], full: Sequence[bool]) -> t.StructType:
+    """The schema of what tasks give.
+
+    Args:
+        schema: of the DataFrame.
+        numbered: which columns travel as integers.
+        full: which may be NULL and are not in any row.
+    """
+    fields = zip(schema.fields, numbered, full, strict=True)
+    return t.StructType(
         [
-            t.StructField(field.name, t.LongType(), field.nullable) if is_long else field
-            for field, is_long in zip(schema.fields, numbered, strict=True)
+            t.StructField(
+                field.name,
+                t.LongType() if is_long else field.dataType,
+                field.nullable and not is_full,
+            )
+            for field, is_long, is_full in fields
         ]
     )
-    expected = _as_longs(arrow_schema(schema, columns), numbered)
-    read = _mapped(source, _reader(place, plan.residual, expected, lease), sent)
-    return read.select(*chosen)
+
+
+def _as_shown(field: t.StructField, column: Column, is_full: bool) -> Column:
+    """A column as the DataFrame shows it: one that may be NULL, though no cell of it is."""
+    if not is_full:
+        return column
+    return f.when(f.lit(False), f.lit(None)).otherwise(column).alias(field.name)
 
 
 def _mapped(source: DataFrame, read: _Read, schema: t.StructType) -> DataFrame:

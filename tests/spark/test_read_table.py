@@ -4,11 +4,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import pykudu_sql
 from pykudu_sql.spark import held_leases, token_frame
 from pykudu_sql.spark.tables import read_table, write_table
+from pykudu_sql.storage import scan_planner
 from pykudu_sql.storage.errors import InvalidSchemaError, OperationalError, UndefinedTableError
 
 Rows = list[tuple[object, ...]]
@@ -59,6 +60,39 @@ def test_a_spark_without_the_expression_is_given_decimals(
 ) -> None:
     monkeypatch.setattr(token_frame, "_with_point", lambda *_: None)
     assert rows(spark, prices) == stored(prices)
+
+
+def test_columns_without_null_read_faster_and_look_the_same(spark: SparkSession, path: str) -> None:
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, a DECIMAL(5,2), b STRING, c DATE)")
+        conn.execute(
+            "INSERT INTO t SELECT range, 1.5, IF(range = 3, NULL, 'x'), NULL FROM range(9)"
+        )
+        conn.execute("FLUSH TABLE t")
+        full = read_table(spark, path, "t")
+        conn.execute("UPDATE t SET a = NULL WHERE id = 2")
+    changed = read_table(spark, path, "t")
+    told = [(full, [False, False, True, True], 9), (changed, [False, True, True, True], 8)]
+    for frame, when_run, count in told:
+        assert [field.nullable for field in frame.schema] == [False, True, True, True]
+        assert _nullable_when_run(frame) == when_run
+        assert frame.selectExpr("count(a)", "count(b)", "count(c)").first() == (count, 8, 0)
+    assert full.where("a IS NULL").count() == 0
+    assert changed.where("a IS NULL").count() == 1
+
+
+def _nullable_when_run(frame: DataFrame) -> list[bool]:
+    """Which columns may be NULL for Spark's optimizer."""
+    output = frame._jdf.queryExecution().optimizedPlan().output()
+    return [output.apply(place).nullable() for place in range(len(frame.columns))]
+
+
+def test_a_cell_that_cannot_be_null_is_not_read_as_something_else(
+    spark: SparkSession, prices: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan_planner, "_may_be_null", lambda *_: False)
+    with pytest.raises(Exception, match="column 'b' is NULL in a row of a DataFrame"):
+        read_table(spark, prices, "t").collect()
 
 
 def test_a_dataframe_stays_at_the_moment_of_its_making(spark: SparkSession, prices: str) -> None:

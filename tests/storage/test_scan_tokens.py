@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from pykudu_sql.storage.alter import AddColumn
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.column_predicate import (
     And,
@@ -144,6 +145,53 @@ def test_tokens_of_an_older_snapshot_read_that_snapshot(tmp_path: Path) -> None:
             store.flush()
         with plan_tokens(store, table_of(store), spec, before, split_bytes=5000) as plan:
             assert read_all(path, plan.tokens) == then
+    store.close()
+
+
+def with_null(store: Store, bound: int | None = None) -> set[str]:
+    """Names of the columns that a plan says may be NULL; the rows must agree with it."""
+    table = table_of(store)
+    spec = ScanSpec(tuple(column.id for column in table.schema.columns))
+    with plan_tokens(store, table, spec, bound) as plan:
+        found = {table.schema.by_id[i].name for i in plan.with_null}
+        for row in scanned(store, spec, bound):
+            assert {name for name, cell in row.items() if cell is None} <= found
+    return found
+
+
+def test_a_plan_knows_which_columns_have_no_null(tmp_path: Path) -> None:
+    store = Store(LocalEnv(), str(tmp_path / "db"), StoreOptions(threads=1, maintenance=False))
+    store.create_table("t", create_schema(COLUMNS, ["id"]), PartitionSchema())
+    some, words = ids([1, 2, 3]), pa.array(["a", None, "c"])
+    assert with_null(store) == set()
+    write(store, RowOpKind.INSERT, {0: some, 1: numbers([1, 2, 3]), 2: words})
+    assert with_null(store) == {"s"}
+    store.flush()
+    assert with_null(store) == {"s"}
+    full = store.begin().bound
+    write(store, RowOpKind.UPDATE, {0: ids([2]), 1: numbers([None])})
+    assert with_null(store) == {"n", "s"}
+    store.flush()
+    assert with_null(store) == {"n", "s"}
+    assert with_null(store, full) == {"n", "s"}
+    write(store, RowOpKind.UPDATE, {0: ids([2]), 1: numbers([5]), 2: pa.array(["b"])})
+    store.optimize("t", full=True)
+    assert with_null(store) == {"n", "s"}  # the way back has NULLs still
+    assert with_null(store, full) == {"n", "s"}
+    store.close()
+
+
+def test_a_column_added_without_default_has_null_in_older_rows(tmp_path: Path) -> None:
+    store = Store(LocalEnv(), str(tmp_path / "db"), StoreOptions(threads=1, maintenance=False))
+    store.create_table("t", create_schema(COLUMNS, ["id"]), PartitionSchema())
+    write(store, RowOpKind.INSERT, {0: ids([1]), 1: numbers([1]), 2: pa.array(["a"])})
+    store.flush()
+    added = [
+        ColumnSchema(0, "later", DataType(Kind.INT32), nullable=True),
+        ColumnSchema(0, "filled", DataType(Kind.INT32), nullable=True, write_default=7),
+    ]
+    store.alter_table("t", [AddColumn(column) for column in added])
+    assert with_null(store) == {"later"}
     store.close()
 
 
