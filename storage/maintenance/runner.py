@@ -1,6 +1,7 @@
 """The work behind each kind of operation: the same functions that tests and SQL call."""
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
@@ -15,6 +16,10 @@ from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collec
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 TabletWork = Callable[[Tablet, Checkpoint], object]
+
+
+class _GivenUp(Exception):
+    """The store wants its thread back."""
 
 
 class Runner:
@@ -66,14 +71,16 @@ class Runner:
         self._compact(tablet, self._surveyor.choice(tablet).ids, checkpoint)
 
     def _compact(self, tablet: Tablet, rowset_ids: Collection[int], checkpoint: Checkpoint) -> None:
-        def cancelled() -> bool:
+        def stop_or_go_on() -> None:
             checkpoint()
-            return self._cancelled()
+            if self._cancelled():
+                raise _GivenUp
 
         tree = tablet.components.tree
         rowsets = [rowset for rowset in tree.rowsets if rowset.id in rowset_ids]
         if rowsets:
-            compact_rowsets(tablet, rowsets, self._host, cancelled=cancelled)
+            with suppress(_GivenUp):
+                compact_rowsets(tablet, rowsets, self._host, checkpoint=stop_or_go_on)
             self._surveyor.note_compaction(tablet, tree)
 
     def _compact_redo(self, tablet: Tablet, checkpoint: Checkpoint) -> None:

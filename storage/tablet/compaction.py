@@ -17,12 +17,12 @@ Readers and writers go on meanwhile, in two phases as at a flush:
 Log records that name an input are passed over by a replay from then on: the outputs hold them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pykudu_sql.storage.common.checkpoint import Checkpoint, checked
+from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.tablet.compaction_input import CompactionInput
 from pykudu_sql.storage.tablet.delta_store import Deltas, Ordinals, merge_redo
 from pykudu_sql.storage.tablet.delta_tracker import visible_undo
@@ -64,16 +64,12 @@ class CompactionResult:
     bytes_out: int = 0
 
 
-class _Cancelled(Exception):
-    """The caller wants its thread back."""
-
-
 def compact_rowsets(
     tablet: Tablet,
     rowsets: Sequence[DiskRowSet],
     host: TabletHost,
     target_bytes: int | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
+    checkpoint: Checkpoint = go_on,
 ) -> CompactionResult:
     """Merge DiskRowSets of a tablet.
 
@@ -82,8 +78,7 @@ def compact_rowsets(
         rowsets: as of now or of before, they are found by their ids.
         host: the store.
         target_bytes: of an output rowset; the store's own when None.
-        cancelled: asked now and then; True ends the compaction without effect, and so does what
-            it raises.
+        checkpoint: called between the steps; what it raises ends the compaction without effect.
 
     Raises:
         DiskError, ReadOnlyError: the disk refused; the tablet is as before.
@@ -104,18 +99,11 @@ def compact_rowsets(
     if not inputs:
         return CompactionResult()
 
-    def checkpoint() -> None:
-        if cancelled():
-            raise _Cancelled
-
     rows = _rows_per_rowset(inputs, target_bytes or host.rowset_bytes)
-    try:
-        with staging(tablet.files) as staged:
-            writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
-            places = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
-            metas = _swap(tablet, inputs, writer, places, staged, host)
-    except _Cancelled:
-        return CompactionResult()
+    with staging(tablet.files) as staged:
+        writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
+        places = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
+        metas = _swap(tablet, inputs, writer, places, staged, host)
     return CompactionResult(
         sum(source.rowset.meta.rows for source in inputs),
         writer.rows,

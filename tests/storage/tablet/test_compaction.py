@@ -107,13 +107,12 @@ def test_every_snapshot_reads_the_same_after_a_compaction_and_after_reopening(
 def test_changes_that_come_meanwhile_are_carried_over(subject: Subject) -> None:
     asked = 0
 
-    def change() -> bool:
+    def change() -> None:
         nonlocal asked
         asked += 1
         subject.write()
-        return False
 
-    subject.compact(cancelled=change, target_bytes=4000)
+    subject.compact(checkpoint=change, target_bytes=4000)
     assert asked
     subject.check()
     for _ in range(3):
@@ -147,9 +146,16 @@ def test_outputs_roll_at_their_size_and_do_not_overlap(subject: Subject) -> None
 
 
 def test_a_compaction_given_up_leaves_everything_as_it_was(subject: Subject) -> None:
+    class GivenUp(Exception):
+        pass
+
+    def give_up() -> None:
+        raise GivenUp
+
     before = subject.tablet.components
     files = {path for path in subject.env.list_dir("/db/tmp")}
-    assert subject.compact(cancelled=lambda: True) == CompactionResult()
+    with pytest.raises(GivenUp):
+        subject.compact(checkpoint=give_up)
     assert subject.tablet.components is before
     assert {path for path in subject.env.list_dir("/db/tmp")} == files
     subject.check()
