@@ -108,11 +108,10 @@ def plan_tokens(
             for rowset in tablet.components.rowsets
         ]
         with_null = {
-            column.id
+            column_id
             for rowset, tokens in planned
             for token in tokens
-            for column in planner.columns
-            if column.nullable and _may_be_null(column, rowset, token)
+            for column_id in _with_null(rowset, token)
         }
     except BaseException:
         if lease is not None:
@@ -196,22 +195,27 @@ class _Planner:
                 )
 
 
-def _may_be_null(column: ColumnSchema, rowset: MemRowSet | DiskRowSet, token: ScanToken) -> bool:
-    """Whether a row of a token may have NULL in a column.
+def _with_null(rowset: MemRowSet | DiskRowSet, token: ScanToken) -> Iterator[int]:
+    """The columns that may be NULL in a row of a token.
 
-    A file with changes of the column is not opened to see which. What the token says of the rowset
+    A file with changes of a column is not opened to see which. What the token says of the rowset
     was looked at before the rowset's CFiles are, so these know no less of it.
     """
     share = token.share
+    nullable = [column for column in token.columns if column.nullable]
     if isinstance(share, MemoryShare):
-        place = token.columns.index(column)
-        return any(batch.column(place).null_count for batch in decode_batches(share.rows, None))
+        for batch in decode_batches(share.rows, None):
+            yield from (column.id for column in nullable if batch.column(column.name).null_count)
+        return
     assert isinstance(rowset, DiskRowSet)
     changes = [file.stats for file in (*share.rowset.redo, *share.rowset.undo)]
-    if column.id in share.pending or any(s.reinserts or column.id in s.updates for s in changes):
-        return True
-    cfile = rowset.base.cfile(column.id)
-    return column.read_default is None if cfile is None else cfile.is_nullable
+    changed = {*share.pending, *(i for stats in changes for i in stats.updates)}
+    reinserted = any(stats.reinserts for stats in changes)
+    for column in nullable:
+        cfile = rowset.base.cfile(column.id)
+        stored = column.read_default is None if cfile is None else cfile.is_nullable
+        if stored or reinserted or column.id in changed:
+            yield column.id
 
 
 def split(rowset: DiskRowSet, wanted: set[int], split_bytes: int) -> Iterator[tuple[int, int, int]]:
