@@ -51,7 +51,7 @@ _NAMES = ("#Distinct Values", "#Nulls", "Max Size", "Avg Size", "#Trues", "#Fals
 def _facts(column: ColumnSchema) -> Iterable[str]:
     """An aggregate for each of `_NAMES`."""
     name = quoted_name(column.name)
-    yield f"approx_count_distinct({name})"
+    yield f"least(approx_count_distinct({name}), count({name}))"
     yield f"count(*) - count({name})"
     yield f"coalesce(max({_size(column.type, name)}), {_UNKNOWN})"
     yield f"round(coalesce(avg({_size(column.type, name)}), {_UNKNOWN}), 4)"

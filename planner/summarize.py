@@ -98,7 +98,7 @@ def _facts(column: str, type_name: str) -> Iterator[str]:
     is_number = kind in _NUMBERS
     yield f"CAST(min({column}) AS STRING)"
     yield f"CAST(max({column}) AS STRING)"
-    yield f"approx_count_distinct({column})"
+    yield f"least(approx_count_distinct({column}), count({column}))"
     for function in ("avg", "stddev"):
         yield _text(f"{function}({column})" if is_number else "NULL")
     for share in (0.25, 0.5, 0.75):
