@@ -30,7 +30,7 @@ from pykudu_sql.storage.common.types import Encoding
 from pykudu_sql.storage.table import given_twice
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.diskrowset_writer import write_base
-from pykudu_sql.storage.tablet.row_slice import GatheredColumns
+from pykudu_sql.storage.tablet.row_slice import GatheredColumns, HeldColumns
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 BULK_ROWS = 50_000
@@ -196,7 +196,7 @@ def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletSh
     """
     schema, files = tablet.schema, tablet.files
     rowset_id = tablet.new_rowset_id()
-    gathered = GatheredColumns([columns], part.places)
+    gathered = GatheredColumns([HeldColumns(columns)], part.places)
     meta = write_base(files, rowset_id, schema.columns, gathered, part.keys, inserted_at=0)
     path = files.staging_path("base", meta.base)
     return files.open_rowset(meta, schema.key_columns, tablet.types, path)

@@ -37,7 +37,7 @@ from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env, FileLock
 from pykudu_sql.storage.table import assign, complete, set_columns
 from pykudu_sql.storage.tablet.diskrowset_writer import BaseFile, write_base_file
-from pykudu_sql.storage.tablet.row_slice import GatheredColumns
+from pykudu_sql.storage.tablet.row_slice import GatheredColumns, HeldColumns
 from pykudu_sql.storage.tablet.tablet_metadata import STAGED_NUMBERS, RowSetMeta
 
 _LOCK: Final = "LOCK"
@@ -299,7 +299,7 @@ def stage_rows(
             tablet_id, number = table.tablets[index].id, _draw_number()
             path = layout.staged_path(target.root, target.write_id, tablet_id, number)
             identity = FileIdentity(target.database_id, tablet_id, "base", number)
-            gathered = GatheredColumns([rows.operations.columns], places)
+            gathered = GatheredColumns([HeldColumns(rows.operations.columns)], places)
             file = BaseFile(env, path, identity)
             meta = write_base_file(file, 0, schema, gathered, rows.keys.take(places), 0)
             yield StagedFile(

@@ -174,12 +174,13 @@ class CompactionInput:
 
 
 class _Image(Mapping[int, pa.Array]):
-    """The latest cells of some rows by column id: the key's, which come first, and the others, each
-    of which is read when it is asked for and not kept."""
+    """A `ColumnPiece` of the latest cells of some rows: the key's columns, and the others, each of
+    which is read when it is asked for and not kept."""
 
     def __init__(
         self, source: CompactionInput, keys: Mapping[int, pa.Array], start: int, stop: int
     ) -> None:
+        self.rows = stop - start
         self._source = source
         self._keys = keys
         self._others = {c.id: c for c in source.columns if c.id not in keys}
@@ -197,6 +198,12 @@ class _Image(Mapping[int, pa.Array]):
 
     def __len__(self) -> int:
         return len(self._keys) + len(self._others)
+
+    def slice(self, start: int, stop: int) -> "_Image":
+        """See `ColumnPiece`."""
+        keys = {i: array.slice(start, stop - start) for i, array in self._keys.items()}
+        first = self._range[0]
+        return _Image(self._source, keys, first + start, first + stop)
 
 
 def _deaths(redo: Deltas, rows: int) -> Timestamps:

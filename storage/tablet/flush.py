@@ -27,7 +27,7 @@ from pykudu_sql.storage.tablet.deltafile import REDO
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.row_slice import GatheredColumns, RowSlice
+from pykudu_sql.storage.tablet.row_slice import GatheredColumns, HeldColumns, RowSlice
 from pykudu_sql.storage.tablet.rowset_exchange import StagedFiles, staging
 from pykudu_sql.storage.tablet.rowset_output import RollingRowSetWriter, write_deltas
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -126,7 +126,7 @@ def _write_rowsets(
     in_memory = sum(values.nbytes for values in history.columns.values())
     outputs = max(1, -(-in_memory // (_USUAL_RATIO * host.rowset_bytes)))
     writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), checkpoint)
-    image = GatheredColumns([history.columns], None)
+    image = GatheredColumns([HeldColumns(history.columns)], None)
     writer.append(RowSlice(keys.take(order), image, undo, died, np.zeros_like(died)))
     writer.finish()
     return writer, place

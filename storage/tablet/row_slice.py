@@ -14,6 +14,7 @@ their places there, so that merging many rowsets copies each cell once.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -32,11 +33,56 @@ from pykudu_sql.storage.tablet.delta_store import (
 )
 
 
+class ColumnPiece(Protocol):
+    """Columns of neighbouring rows, by column id."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        ...
+
+    def __getitem__(self, column_id: int, /) -> pa.Array: ...
+
+    def __iter__(self) -> Iterator[int]: ...
+
+    def __len__(self) -> int: ...
+
+    def slice(self, start: int, stop: int) -> "ColumnPiece":
+        """The rows start <= place < stop; of columns that lie elsewhere no more is read."""
+        ...
+
+
+class HeldColumns(Mapping[int, pa.Array]):
+    """A piece whose columns are at hand.
+
+    Attributes:
+        rows: how many there are.
+    """
+
+    def __init__(self, columns: Mapping[int, pa.Array]) -> None:
+        """A piece of at least one column."""
+        self.rows = len(next(iter(columns.values())))
+        self._columns = columns
+
+    def __getitem__(self, column_id: int, /) -> pa.Array:
+        return self._columns[column_id]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def slice(self, start: int, stop: int) -> "HeldColumns":
+        """See `ColumnPiece`."""
+        return HeldColumns({i: a.slice(start, stop - start) for i, a in self._columns.items()})
+
+
 class GatheredColumns(Mapping[int, pa.Array]):
     """Some rows of columns that lie in pieces; a column is gathered when it is asked for, and not
     kept."""
 
-    def __init__(self, pieces: Sequence[Mapping[int, pa.Array]], places: Ordinals | None) -> None:
+    def __init__(self, pieces: Sequence[ColumnPiece], places: Ordinals | None) -> None:
         """Describe the rows; nothing is copied yet.
 
         Args:
@@ -59,13 +105,37 @@ class GatheredColumns(Mapping[int, pa.Array]):
 
     @property
     def rows(self) -> int:
-        """In all pieces together, chosen or not; a piece is asked for its first column."""
-        return sum(len(next(iter(piece.values()))) for piece in self.pieces)
+        """In all pieces together, chosen or not."""
+        return sum(piece.rows for piece in self.pieces)
 
     def part(self, start: int, stop: int) -> "GatheredColumns":
-        """The rows from start to before stop."""
-        places = np.arange(self.rows, dtype=np.int64) if self.places is None else self.places
-        return GatheredColumns(self.pieces, places[start:stop])
+        """The rows from start to before stop, at least one, out of no more of each piece."""
+        if self.places is None:
+            return self._stretch(start, stop)
+        chosen = self.places[start:stop]
+        places = np.empty(len(chosen), np.int64)
+        pieces: list[ColumnPiece] = []
+        before = kept = 0
+        for piece in self.pieces:
+            mine = np.flatnonzero((chosen >= before) & (chosen < before + piece.rows))
+            if len(mine):
+                local = chosen[mine] - before
+                first, end = int(local.min()), int(local.max()) + 1
+                places[mine] = local + (kept - first)
+                pieces.append(piece.slice(first, end))
+                kept += end - first
+            before += piece.rows
+        return GatheredColumns(pieces, places)
+
+    def _stretch(self, start: int, stop: int) -> "GatheredColumns":
+        pieces: list[ColumnPiece] = []
+        before = 0
+        for piece in self.pieces:
+            first, end = max(start - before, 0), min(stop - before, piece.rows)
+            if first < end:
+                pieces.append(piece.slice(first, end))
+            before += piece.rows
+        return GatheredColumns(pieces, None)
 
 
 def gather(batches: Sequence[GatheredColumns], places: Ordinals | None = None) -> GatheredColumns:

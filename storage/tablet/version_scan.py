@@ -28,7 +28,13 @@ from pykudu_sql.storage.tablet.delta_tracker import visible_redo
 from pykudu_sql.storage.tablet.history_splice import splice
 from pykudu_sql.storage.tablet.key_slices import key_slices
 from pykudu_sql.storage.tablet.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.row_slice import GatheredColumns, RowSlice, choose_rows, part_of
+from pykudu_sql.storage.tablet.row_slice import (
+    GatheredColumns,
+    HeldColumns,
+    RowSlice,
+    choose_rows,
+    part_of,
+)
 from pykudu_sql.storage.tablet.row_versions import (
     RowChanges,
     RowVersions,
@@ -193,7 +199,7 @@ class MemoryInput:
         died = np.zeros(count, np.uint64)
         died[history.redo.ordinals] = history.redo.timestamps
         undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
-        image = GatheredColumns([history.columns], None)
+        image = GatheredColumns([HeldColumns(history.columns)], None)
         self.stored_bytes = memrowset.memory
         self._rows = RowSlice(keys.take(order), image, undo, died, np.zeros_like(died))
 
