@@ -37,6 +37,7 @@ from pykudu_sql.storage.tablet.delta_store import ColumnPatch, Ordinals
 from pykudu_sql.storage.tablet.delta_view import DeltaView, MemoryPart
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.pruning import intersect
 
 SPLIT_BYTES = 32 << 20
 
@@ -55,6 +56,11 @@ class ScanPlan:
     tokens: tuple[ScanToken, ...]
     lease: Lease | None
     with_null: frozenset[int]
+
+    @property
+    def lease_path(self) -> str | None:
+        """Of the claim, by which those who read keep it alive."""
+        return None if self.lease is None else self.lease.path
 
     def release(self) -> None:
         """Give the files back; the tokens are worth nothing from here on."""
@@ -182,7 +188,10 @@ class _Planner:
         dead = ordinals[~living]
         ranges = rowset.ranges(predicate, rowset.view(self.bound, None))
         for start, stop, size in split(rowset, wanted, self.split_bytes):
-            if any(first < stop and start < last for first, last in ranges):
+            found = intersect(ranges, [(start, stop)])
+            if found:
+                size = size * sum(last - first for first, last in found) // (stop - start)
+                start, stop = found[0][0], found[-1][1]
                 patches = {i: pending.patch(i) for i in sorted(wanted)}
                 yield RowSetShare(
                     rowset.meta,
@@ -212,8 +221,8 @@ def _with_null(rowset: MemRowSet | DiskRowSet, token: ScanToken) -> Iterator[int
     changed = {*share.pending, *(i for stats in changes for i in stats.updates)}
     reinserted = any(stats.reinserts for stats in changes)
     for column in nullable:
-        cfile = rowset.base.cfile(column.id)
-        stored = column.read_default is None if cfile is None else cfile.is_nullable
+        entry = rowset.base.entry(column.id)
+        stored = column.read_default is None if entry is None else entry.null_count > 0
         if stored or reinserted or column.id in changed:
             yield column.id
 
@@ -230,12 +239,14 @@ def split(rowset: DiskRowSet, wanted: set[int], split_bytes: int) -> Iterator[tu
         Of each range the first ordinal, the one behind its last, and the estimated bytes.
     """
     rows = rowset.meta.rows
-    cfiles = [cfile for i in sorted(wanted) if (cfile := rowset.base.cfile(i)) is not None]
-    total = sum(cfile.encoded_size for cfile in cfiles)
+    sizes = {i: entry.encoded_size for i in sorted(wanted) if (entry := rowset.base.entry(i))}
+    total = sum(sizes.values())
     parts = max(1, round(total / max(1, split_bytes)))
     cuts = [0, rows]
     if parts > 1:
-        edges = max(cfiles, key=lambda cfile: cfile.encoded_size).zone_map.first_ordinals
+        zone_map = rowset.base.zone_map(max(sizes, key=sizes.__getitem__))
+        assert zone_map is not None
+        edges = zone_map.first_ordinals
         targets = np.arange(1, parts, dtype=np.int64) * rows // parts
         cuts = sorted({*cuts, *edges[np.searchsorted(edges, targets)].tolist()})
     for start, stop in pairwise(cuts):

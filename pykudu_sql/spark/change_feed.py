@@ -17,13 +17,13 @@ from pykudu_sql.spark.change_options import ChangeOptions
 from pykudu_sql.spark.change_task import ChangePartition, SnapshotPartition
 from pykudu_sql.spark.keeper import keep_lease
 from pykudu_sql.spark.moments import Moments
-from pykudu_sql.spark.read_plan import bundles, open_to_read
+from pykudu_sql.spark.read_plan import open_to_read
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import UndefinedTableError
 from pykudu_sql.storage.history_scan import follow, plan_changes, scan_changes
-from pykudu_sql.storage.scan_planner import SPLIT_BYTES, plan_tokens
+from pykudu_sql.storage.scan_planner import plan_tokens
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 
 MOST_TASKS = 32
@@ -201,14 +201,12 @@ class ChangeFeed:
         column_ids, places, expected = self._wanted(schema, table)
         plan = plan_tokens(self._store, table, ScanSpec(column_ids), bound)
         chosen = {table.tablets[index].id for index in tablets}
-        path = None
         if plan.lease is not None:
-            path = plan.lease.path
             keep_lease(plan.lease)
-        tokens = [token for token in plan.tokens if token.tablet_id in chosen]
         return [
-            SnapshotPartition(tuple(t.to_json() for t in share), path, bound - 1, places, expected)
-            for share in bundles(tokens, SPLIT_BYTES)
+            SnapshotPartition((token.to_json(),), plan.lease_path, bound - 1, places, expected)
+            for token in plan.tokens
+            if token.tablet_id in chosen
         ]
 
     def _wanted(

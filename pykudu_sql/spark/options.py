@@ -24,7 +24,8 @@ from typing import Final
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 
-SPLIT_BYTES: Final = 32 << 20
+# As Spark does with files (`spark.sql.files.maxPartitionBytes`).
+SPLIT_BYTES: Final = 128 << 20
 MOST_TASKS: Final = 10_000
 # `serialization.format` is Spark's own, for views with USING.
 _BOTH: Final = ("path", "table", "serialization.format")

@@ -43,6 +43,11 @@ class ReadPlan:
     residual: Residual | None
     shares: tuple[tuple[ScanToken, ...], ...]
 
+    @property
+    def size(self) -> int:
+        """Estimated bytes to read."""
+        return sum(map(_size_of, self.scan.tokens))
+
     @contextmanager
     def held(self) -> Iterator["ReadPlan"]:
         """The plan, whose files are given back at the end."""

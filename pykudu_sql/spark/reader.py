@@ -63,11 +63,9 @@ class PykuduReader(DataSourceReader):
             columns = chosen_columns(planner.table.name, planner.table.schema.columns, self._schema)
             plan = planner.plan(columns)
             schema = arrow_schema(self._schema, columns)
-            lease = plan.scan.lease
-            path = None
-            if lease is not None:
-                path = lease.path
-                keep_lease(lease)
+            path = plan.scan.lease_path
+            if plan.scan.lease is not None:
+                keep_lease(plan.scan.lease)
             return [
                 TokenPartition(tuple(t.to_json() for t in share), plan.residual, schema, path)
                 for share in plan.shares

@@ -1,4 +1,4 @@
-"""A scan as a DataFrame: planned by this process, its tokens rows that tasks turn into rows.
+"""A scan as a DataFrame: planned by this process, its shares numbers that tasks turn into rows.
 
 What `format("pykudu")` reads, for programs that call us instead of Spark; it takes Spark about half
 the work. A Python source costs a planning process for each step, and its rows pass through several
@@ -6,6 +6,9 @@ iterators of Spark's one by one; `mapInArrow` has neither. And of an Arrow decim
 BigDecimal for every row, so decimals that fit travel as the 64-bit integers that they are here, and
 Spark's own expression puts the point in: no public function does that without arithmetic, so where
 this one is not to be had they travel as decimals.
+
+Every call of the JVM takes longer than planning a rowset, so what can be said in SQL is said in one
+text.
 
 Spark asks of each cell whether it is NULL, and clears a row's bits of that before it writes the
 row, unless it was told that no cell of a column is. A plan knows that of its very rows, for columns
@@ -21,21 +24,22 @@ from typing import Any
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.classic.column import Column as ClassicColumn
 
 from pykudu_sql.spark.arrow_types import arrow_schema, to_spark
-from pykudu_sql.spark.named_column import cell
+from pykudu_sql.spark.named_column import cell, quoted
 from pykudu_sql.spark.options import Place
 from pykudu_sql.spark.read_plan import ReadPlan
-from pykudu_sql.spark.residual import Residual, matching
+from pykudu_sql.spark.residual import matching
 from pykudu_sql.spark.token_task import read_tokens
 from pykudu_sql.storage.common.schema import ColumnSchema
 
 _Read = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _LONG_DIGITS = 18
-_TOKENS = "tokens array<string>"
+_LONG_BYTES = 8
+# Of a share that is larger Spark may know as little as that no join copies it to all executors.
+_MOST_BITS = 22
 
 
 def is_classic(spark: SparkSession) -> bool:
@@ -64,22 +68,39 @@ def token_frame(
         schema: of the DataFrame.
         columns: the columns behind it.
     """
-    lease = None if plan.scan.lease is None else plan.scan.lease.path
-    shares = [([token.to_json() for token in share],) for share in plan.shares]
-    rows = spark.sparkContext.parallelize(shares, max(1, len(shares)))
-    source = spark.createDataFrame(rows, _TOKENS, verifySchema=False)
-    numbered = [_travels_as_long(field) for field in schema.fields]
-    chosen = _with_point(spark, schema, numbered) if any(numbered) else None
-    if chosen is None:
-        numbered = [False] * len(numbered)
-        chosen = [cell(field.name) for field in schema.fields]
+    lease, residual = plan.scan.lease_path, plan.residual
+    numbers = [field.name for field in schema.fields if _travels_as_long(field)]
+    decimals = _decimals(spark, schema, numbers)
+    numbered = [field.name in decimals for field in schema.fields]
     full = [column.nullable and column.id not in plan.scan.with_null for column in columns]
     sent = _as_sent(schema, numbered, full)
     expected = _as_longs(arrow_schema(sent, columns), numbered)
-    read = _mapped(source, _reader(place, plan.residual, expected, lease), sent)
-    if sent == schema:
-        return read
-    return read.select(*map(_as_shown, schema.fields, chosen, full))
+    longs = plan.size // _LONG_BYTES // max(1, len(plan.shares))
+    bits = min(longs.bit_length(), _MOST_BITS)
+    shares = tuple(tuple(token.to_json() for token in share) for share in plan.shares)
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                tokens = read_tokens(place, shares[number >> bits], lease)
+                for rows in matching(tokens, residual):
+                    yield to_spark(rows, expected)
+
+    shown = _mapped(_spread(spark, len(shares), bits), read, sent)
+    if any(full):
+        shown = shown.selectExpr(*map(_as_shown, schema.names, full))
+    return shown.withColumns(decimals) if decimals else shown
+
+
+def _spread(spark: SparkSession, shares: int, bits: int) -> DataFrame:
+    """For each share one row in a partition of its own: its number, shifted left by some bits.
+
+    The rows are chosen from a range that takes as many bytes as the scan is to read, twice at most,
+    for by that Spark guesses the frame's size when it plans joins, as it does by those of files. It
+    looks into no condition, and takes what `mapInArrow` gives for as large as what it is given.
+    """
+    numbers = spark.range(0, shares << bits, 1, max(1, shares))
+    return numbers.where(f"id & {(1 << bits) - 1} = 0")
 
 
 def _as_sent(schema: t.StructType, numbered: Sequence[bool], full: Sequence[bool]) -> t.StructType:
@@ -103,11 +124,10 @@ def _as_sent(schema: t.StructType, numbered: Sequence[bool], full: Sequence[bool
     )
 
 
-def _as_shown(field: t.StructField, column: Column, is_full: bool) -> Column:
+def _as_shown(name: str, is_full: bool) -> str:
     """A column as the DataFrame shows it: one that may be NULL, though no cell of it is."""
-    if not is_full:
-        return column
-    return f.when(f.lit(False), f.lit(None)).otherwise(column).alias(field.name)
+    column = quoted(name)
+    return f"CASE WHEN false THEN NULL ELSE {column} END AS {column}" if is_full else column
 
 
 def _mapped(source: DataFrame, read: _Read, schema: t.StructType) -> DataFrame:
@@ -127,36 +147,18 @@ def _as_longs(schema: pa.Schema, numbered: Sequence[bool]) -> pa.Schema:
     return pa.schema([one.with_type(pa.int64()) if is_long else one for one, is_long in fields])
 
 
-def _with_point(
-    spark: SparkSession, schema: t.StructType, numbered: Sequence[bool]
-) -> list[Column] | None:
-    """The columns of a schema, decimals made of integers; None if this Spark cannot do that."""
-    chosen = []
+def _decimals(spark: SparkSession, schema: t.StructType, names: Sequence[str]) -> dict[str, Column]:
+    """Decimals made of the integers that stand for them; none if this Spark cannot do that."""
+    kinds: Any = {field.name: field.dataType for field in schema.fields}
     try:
         vm: Any = spark._jvm
-        sql = vm.org.apache.spark.sql
-        for field, is_long in zip(schema.fields, numbered, strict=True):
-            column = cell(field.name)
-            if is_long:
-                kind: Any = field.dataType
-                number = sql.classic.ExpressionUtils.expression(column._jc)
-                made = sql.catalyst.expressions.MakeDecimal(
-                    number, kind.precision, kind.scale, False
-                )
-                column = ClassicColumn(sql.classic.ExpressionUtils.column(made)).alias(field.name)
-            chosen.append(column)
+        expressions = vm.org.apache.spark.sql.classic.ExpressionUtils
+        make_decimal = vm.org.apache.spark.sql.catalyst.expressions.MakeDecimal
+        made: dict[str, Column] = {}
+        for name in names:
+            number = expressions.expression(cell(name)._jc)
+            point = make_decimal(number, kinds[name].precision, kinds[name].scale, False)
+            made[name] = ClassicColumn(expressions.column(point))
     except (Py4JError, TypeError, AttributeError):
-        return None
-    return chosen
-
-
-def _reader(place: Place, residual: Residual | None, schema: pa.Schema, lease: str | None) -> _Read:
-    """What tasks do with rows of tokens."""
-
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for tokens in batch.column(0).to_pylist():
-                for rows in matching(read_tokens(place, tokens, lease), residual):
-                    yield to_spark(rows, schema)
-
-    return read
+        return {}
+    return made

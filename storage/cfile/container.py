@@ -262,6 +262,10 @@ class ContainerReader:
         """Names of the blobs, in the order written."""
         return tuple(self._footer.blobs)
 
+    def entry(self, name: str) -> CFileEntry | None:
+        """What the footer says of a CFile, None when there is none of that name."""
+        return self._footer.cfiles.get(name)
+
     def cfile(self, name: str) -> CFileReader:
         """A CFile, with its index read.
 
@@ -271,7 +275,7 @@ class ContainerReader:
         """
         reader = self._readers.get(name)
         if reader is None:
-            entry = self._footer.cfiles.get(name)
+            entry = self.entry(name)
             if entry is None:
                 raise CorruptionError(f"{self.path}: there is no CFile '{name}'")
             reader = self._readers.setdefault(name, CFileReader(self._file, entry, self._cache))

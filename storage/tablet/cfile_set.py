@@ -21,6 +21,7 @@ from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns
 from pykudu_sql.storage.cfile.container import ContainerReader, FileIdentity
+from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name, values_asked
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
@@ -143,6 +144,14 @@ class CFileSet:
         if found.null_count and any(column.id == column_id for column in self._key_columns):
             raise CorruptionError(f"{container.path}: key column {column_id} has NULLs")
         return found
+
+    def entry(self, column_id: int) -> CFileEntry | None:
+        """What the footer says of the newest CFile of a column, whose index is not read for that.
+
+        Raises:
+            CorruptionError: the footer is not what was written.
+        """
+        return self._newest_file(column_id).entry(str(column_id))
 
     def _newest_file(self, column_id: int) -> ContainerReader:
         """The file that has the newest image of a column, if any has one."""

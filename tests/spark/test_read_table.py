@@ -58,7 +58,7 @@ def test_decimals_are_what_they_are_in_the_table(spark: SparkSession, prices: st
 def test_a_spark_without_the_expression_is_given_decimals(
     spark: SparkSession, prices: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(token_frame, "_with_point", lambda *_: None)
+    monkeypatch.setattr(token_frame, "_decimals", lambda *_: {})
     assert rows(spark, prices) == stored(prices)
 
 
@@ -93,6 +93,47 @@ def test_a_cell_that_cannot_be_null_is_not_read_as_something_else(
     monkeypatch.setattr(scan_planner, "_with_null", lambda *_: ())
     with pytest.raises(Exception, match="column 'b' is NULL in a row of a DataFrame"):
         read_table(spark, prices, "t").collect()
+
+
+def test_spark_guesses_the_size_of_a_frame_by_the_bytes_to_read(
+    spark: SparkSession, path: str
+) -> None:
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute(
+            "CREATE TABLE t (id BIGINT PRIMARY KEY, a BIGINT) PARTITION BY HASH (id) PARTITIONS 3"
+        )
+        conn.execute("CREATE TABLE none (id BIGINT PRIMARY KEY)")
+        conn.execute("INSERT INTO t SELECT range, range * range * 7919 % 1000003 FROM range(30000)")
+        conn.execute("FLUSH TABLE t")
+    frame = read_table(spark, path, "t", split_bytes=1 << 16)
+    assert frame.rdd.getNumPartitions() > 1
+    size = sum(path.stat().st_size for path in Path(path, "tablets").rglob("*") if path.is_file())
+    assert size / 2 < _guessed_bytes(frame) < 2 * size
+    assert _guessed_bytes(read_table(spark, path, "t", columns=["id"])) < _guessed_bytes(frame)
+    few = read_table(spark, path, "t", where="id BETWEEN 7 AND 9")
+    assert sorted(few.collect()) == [(key, key * key * 7919) for key in (7, 8, 9)]
+    assert read_table(spark, path, "none").collect() == []
+
+
+def _guessed_bytes(frame: DataFrame) -> int:
+    return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+
+
+def test_a_frame_of_one_task_is_not_shuffled(spark: SparkSession, prices: str) -> None:
+    few = read_table(spark, prices, "t", where="id = 3").groupBy("id").count()
+    plan = few._jdf.queryExecution().executedPlan().toString()
+    assert "Exchange" not in plan
+    assert few.collect() == [(3, 1)]
+
+
+def test_rows_in_memory_reach_the_tasks_however_many_they_are(
+    spark: SparkSession, path: str
+) -> None:
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, a STRING)")
+        conn.execute("INSERT INTO t SELECT range, repeat('x', 200) || range FROM range(20000)")
+        frame = read_table(spark, path, "t")
+    assert frame.selectExpr("count(DISTINCT a)", "sum(id)").first() == (20_000, 199_990_000)
 
 
 def test_a_dataframe_stays_at_the_moment_of_its_making(spark: SparkSession, prices: str) -> None:

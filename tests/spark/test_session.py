@@ -3,13 +3,15 @@
 import logging
 import os
 import signal
+import stat
 import threading
+from pathlib import Path
 
 import pytest
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from pykudu_sql.spark.session import interrupts_put_off
+from pykudu_sql.spark.session import interrupts_put_off, worker_sockets
 
 
 def test_an_interrupt_waits_for_the_start_of_spark() -> None:
@@ -61,3 +63,19 @@ def test_why_a_job_failed_is_told_once(spark: SparkSession) -> None:
     assert log4j.getLogger("org.apache.spark.executor.other").isErrorEnabled()
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         assert not PySparkLogger.getLogger(name).isEnabledFor(logging.ERROR)
+
+
+def test_rows_come_through_sockets_that_are_the_users_alone(spark: SparkSession) -> None:
+    name = "spark.python.unix.domain.socket"
+    assert spark.conf.get(f"{name}.enabled") == "true"
+    folder = Path(spark.conf.get(f"{name}.dir") or "")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert spark.sparkContext.parallelize([1, 2]).map(lambda number: -number).sum() == -3
+    assert any(stat.S_ISSOCK(path.stat().st_mode) for path in folder.iterdir())
+
+
+def test_where_no_such_socket_can_be_they_come_by_tcp() -> None:
+    assert worker_sockets("local[*]", "/tmp/a")
+    assert worker_sockets("local-cluster[2,1,1024]", "/tmp/a")
+    assert not worker_sockets("spark://host:7077", "/tmp/a")
+    assert not worker_sockets("local[*]", "/tmp/" + "é" * 30)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -145,6 +146,29 @@ def test_tokens_of_an_older_snapshot_read_that_snapshot(tmp_path: Path) -> None:
             store.flush()
         with plan_tokens(store, table_of(store), spec, before, split_bytes=5000) as plan:
             assert read_all(path, plan.tokens) == then
+    store.close()
+
+
+def test_a_token_is_of_the_rows_that_can_match(tmp_path: Path) -> None:
+    store = Store(LocalEnv(), str(tmp_path / "db"), StoreOptions(threads=1, maintenance=False))
+    columns = [COLUMNS[0], replace(COLUMNS[1], block_size=4096)]
+    store.create_table("t", create_schema(columns, ["id"]), PartitionSchema())
+    keys = list(range(20_000))
+    write(store, RowOpKind.INSERT, {0: ids(keys), 1: numbers(keys)})
+    store.flush()
+    table = table_of(store)
+    spec = ScanSpec((0, 1), Comparison(1, Op.EQ, 9_999))
+    with (
+        plan_tokens(store, table, ScanSpec((0, 1))) as everything,
+        plan_tokens(store, table, spec) as plan,
+    ):
+        (whole,), (part,) = everything.tokens, plan.tokens
+        assert isinstance(whole.share, RowSetShare)
+        assert isinstance(part.share, RowSetShare)
+        assert (whole.share.start, whole.share.stop) == (0, 20_000)
+        assert 0 < part.share.start <= 9_999 < part.share.stop < 20_000
+        assert 10 * part.share.size < whole.share.size
+        assert read_all(tmp_path / "db", plan.tokens) == [{"id": 9_999, "n": 9_999}]
     store.close()
 
 
