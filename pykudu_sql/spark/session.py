@@ -89,7 +89,7 @@ def start_session(
     # Printed at each start, it says nothing about what is read and written here.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     builder = SparkSession.builder.master(master).appName(app_name)
-    own = {"spark.sql.warehouse.dir": f"{folder}/warehouse", **worker_sockets(master, folder)}
+    own = {"spark.sql.warehouse.dir": f"{folder}/warehouse", **local_workers(master, folder)}
     java = {
         _DRIVER_OPTIONS: f"-Dlog4j2.configurationFile={_log_conf(folder)} {_ARROW}",
         _EXECUTOR_OPTIONS: _ARROW,
@@ -107,21 +107,24 @@ def start_session(
     return session
 
 
-def worker_sockets(master: str, folder: str) -> Mapping[str, str]:
-    """Settings by which workers on this very host send rows past TCP: a wide read ends sooner.
+def local_workers(master: str, folder: str) -> Mapping[str, str]:
+    """Settings for Python workers on this very host, which have this package as we have it.
 
-    Spark asks nobody who connects to such a socket for a secret, so they lie in a folder that is
-    the user's alone.
+    They do not print that a LIMIT has its rows (`worker_daemon`), and send rows past TCP, so a wide
+    read ends sooner. Spark asks nobody who connects to such a socket for a secret, so they lie in a
+    folder that is the user's alone.
 
     Args:
         master: where Spark runs.
         folder: of mode 0700.
     """
-    longest = len(os.fsencode(folder)) + _SOCKET_NAME_BYTES
-    if not master.startswith("local") or longest > _MOST_SOCKET_PATH_BYTES:
+    if not master.startswith("local"):
         return NO_CONF
-    name = "spark.python.unix.domain.socket"
-    return {f"{name}.enabled": "true", f"{name}.dir": folder}
+    settings = {"spark.python.daemon.module": "pykudu_sql.spark.worker_daemon"}
+    if len(os.fsencode(folder)) + _SOCKET_NAME_BYTES <= _MOST_SOCKET_PATH_BYTES:
+        name = "spark.python.unix.domain.socket"
+        settings |= {f"{name}.enabled": "true", f"{name}.dir": folder}
+    return settings
 
 
 @contextmanager

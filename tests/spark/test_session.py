@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import socket
 import stat
 import threading
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from pykudu_sql.spark.session import interrupts_put_off, worker_sockets
+from pykudu_sql.spark import worker_daemon
+from pykudu_sql.spark.session import interrupts_put_off, local_workers
 
 
 def test_an_interrupt_waits_for_the_start_of_spark() -> None:
@@ -75,7 +77,24 @@ def test_rows_come_through_sockets_that_are_the_users_alone(spark: SparkSession)
 
 
 def test_where_no_such_socket_can_be_they_come_by_tcp() -> None:
-    assert worker_sockets("local[*]", "/tmp/a")
-    assert worker_sockets("local-cluster[2,1,1024]", "/tmp/a")
-    assert not worker_sockets("spark://host:7077", "/tmp/a")
-    assert not worker_sockets("local[*]", "/tmp/" + "é" * 30)
+    name = "spark.python.unix.domain.socket.dir"
+    assert local_workers("local[*]", "/tmp/a")[name] == "/tmp/a"
+    assert local_workers("local-cluster[2,1,1024]", "/tmp/a")[name] == "/tmp/a"
+    assert name not in local_workers("local[*]", "/tmp/" + "é" * 30)
+    assert not local_workers("spark://host:7077", "/tmp/a")
+
+
+def test_workers_that_spark_has_had_enough_of_end_in_silence(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert spark.conf.get("spark.python.daemon.module") == worker_daemon.__name__
+    ours, theirs = socket.socketpair()
+    theirs.close()
+
+    def send(sock: socket.socket, authenticated: bool) -> int:
+        sock.sendall(b"rows")
+        return 0
+
+    monkeypatch.setattr(worker_daemon, "_serve", send)
+    with ours:
+        assert worker_daemon.serve(ours, True) != 0
