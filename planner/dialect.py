@@ -321,11 +321,13 @@ def _syntax_error(error: ParseError, text: str) -> SyntaxError:
 
 
 def _foreign(before: str) -> str | None:
-    """A hint if an error stands behind what other databases and drivers have."""
+    """A hint if an error stands behind what is written otherwise here."""
     if before.endswith("%"):
         return "parameters are written ? or :name"
     if before.upper().endswith("SELECT TOP "):
         return "write LIMIT n at the end"
+    if before.upper().split()[-2:] == ["AS", "OF"]:
+        return "AS OF takes a time, AS OF SNAPSHOT a snapshot's name"
     return None
 
 

@@ -3,6 +3,7 @@
 from collections import deque
 
 from pykudu_sql.planner.lexer import Token, TokenKind, source_position, tokenize, unquote
+from pykudu_sql.planner.suggestion import near
 from pykudu_sql.storage.errors import SyntaxError
 
 
@@ -162,7 +163,10 @@ class TokenStream:
     def error(self, expected: str | None = None, token: Token | None = None) -> SyntaxError:
         """The error for the next token (or a given one) where something else is expected."""
         found = token or self.current
-        hint = f"{expected} is expected here" if expected else None
+        hint = None
+        if expected:
+            meant = near(found.text.upper(), expected.split(", "))
+            hint = meant or f"{expected} is expected here"
         position = source_position(self.text, found.start, len(found.text))
         if found.kind is TokenKind.END:
             return SyntaxError(

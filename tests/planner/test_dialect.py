@@ -171,6 +171,13 @@ def test_mixed_parameter_styles_are_refused(context: PlanContext) -> None:
     [
         ("select * form t", "did you mean 'FROM' by 'form'?"),
         ("select * from t were a = 1", "did you mean 'WHERE' by 'were'?"),
+        ("show tabels", "did you mean 'TABLES'?"),
+        ("drop tabel t", "did you mean 'TABLE'?"),
+        ("vacum", "did you mean 'VACUUM'?"),
+        (
+            "select * from t as of mid",
+            "AS OF takes a time, AS OF SNAPSHOT a snapshot's name",
+        ),
         ("select a b c from t", None),
         ("delete * from t", None),
     ],
