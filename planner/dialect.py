@@ -222,7 +222,7 @@ def _moved(token: Token, text: str, start: int) -> Token:
 def _with_versions(tokens: list[Token]) -> list[Token]:
     """`AS OF [TIMESTAMP] x`, where it is not an alias named "of", as `FOR TIMESTAMP x`.
 
-    `AS OF SNAPSHOT name` becomes `FOR VERSION AS OF 'name'`.
+    `[FOR SYSTEM_TIME] AS OF SNAPSHOT name` becomes `FOR VERSION AS OF 'name'`.
     """
     out: list[Token] = []
     skip = 0
@@ -231,6 +231,8 @@ def _with_versions(tokens: list[Token]) -> list[Token]:
             skip -= 1
             continue
         if token.token_type is TokenType.ALIAS and _is_as_of(tokens, i):
+            if out and out[-1].text.upper() == "SYSTEM_TIME":
+                del out[-2:]
             if _names_snapshot(tokens, i):
                 out.append(token_like(token, TokenType.FOR, "FOR"))
                 out.append(token_like(tokens[i + 1], TokenType.VAR, "VERSION"))
@@ -250,11 +252,17 @@ def _is_as_of(tokens: list[Token], i: int) -> bool:
     if i + 2 >= len(tokens) or tokens[i + 1].text.upper() != "OF":
         return False
     if i and tokens[i - 1].text.upper() in _BEFORE_AS_OF:
-        return False
+        return _names_snapshot(tokens, i) and _is_system_time(tokens, i)
     after = tokens[i + 2]
     call = i + 3 < len(tokens) and tokens[i + 3].token_type is TokenType.L_PAREN
     explicit = after.text.upper() == "TIMESTAMP" or _names_snapshot(tokens, i)
     return after.token_type in _STARTS_MOMENT or explicit or call
+
+
+def _is_system_time(tokens: list[Token], i: int) -> bool:
+    """Whether `FOR SYSTEM_TIME` stands before this place."""
+    before = [token.text.upper() for token in tokens[max(0, i - 2) : i]]
+    return before == ["FOR", "SYSTEM_TIME"]
 
 
 def _names_snapshot(tokens: list[Token], i: int) -> bool:

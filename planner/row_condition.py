@@ -5,17 +5,18 @@ depend on other rows, so it has no subquery, aggregate or window.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from pykudu_sql.planner.binder import bind
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
-from pykudu_sql.planner.lexer import quote_name
+from pykudu_sql.planner.lexer import quote_name, source_position
 from pykudu_sql.planner.long_list import write_long_lists
 from pykudu_sql.planner.plan import Query
 from pykudu_sql.planner.query import finish
-from pykudu_sql.storage.errors import NotSupportedError
+from pykudu_sql.storage.errors import Error, NotSupportedError, SourcePosition
 from pykudu_sql.storage.namespace import own_name
 
 _PLAIN = frozenset({"kind", "expressions", "from_", "where"})
@@ -41,7 +42,23 @@ def plan_condition(
     """
     names = ", ".join(quote_name(name) for name in columns)
     source = f"{quote_name(table)} AS {quote_name(own_name(table))}"
-    text = f"SELECT {names} FROM {source} WHERE ({condition}\n)"
+    text = f"SELECT {names} FROM {source} WHERE (\n{condition}\n)"
+    try:
+        return _planned(condition, table, text, context)
+    except Error as error:
+        if error.position is not None:
+            error.position = _within(condition, error.position)
+        raise
+
+
+def _within(condition: str, position: SourcePosition) -> SourcePosition:
+    """The place of an error in a condition, which stands on lines of its own behind the first."""
+    if position.line - 1 > condition.count("\n") + 1:
+        return source_position(condition, len(condition))
+    return replace(position, line=max(1, position.line - 1))
+
+
+def _planned(condition: str, table: str, text: str, context: PlanContext) -> Query:
     tree = parse(text)
     write_long_lists(tree)
     clauses = {name for name, value in tree.args.items() if value}

@@ -29,8 +29,11 @@ def run(name: str, job: Job) -> int:
     try:
         from pykudu_sql.spark.jobs.spark_errors import told_plainly
     except ModuleNotFoundError as error:
-        print(f"pykudu-sql {name}: {error}", file=sys.stderr)
-        print("This needs Spark: pip install 'pykudu-sql[spark]'", file=sys.stderr)
+        lacking = "" if error.name in ("py4j", "pyspark") else f"{error}; "
+        print(
+            f"pykudu-sql {name}: {lacking}this needs Spark: pip install 'pykudu-sql[spark]'",
+            file=sys.stderr,
+        )
         return 1
     try:
         with told_plainly():

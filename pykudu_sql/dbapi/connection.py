@@ -156,8 +156,11 @@ class Connection:
 
         Raises:
             NotSupportedError: the database is in memory.
-            OperationalError: there is no Java; says what to install.
+            OperationalError: there is no PySpark or no Java; says what to install.
         """
+        from pykudu_sql.spark.java import check_pyspark
+
+        check_pyspark("conn.spark()", "query the connection itself")
         from pykudu_sql.spark.tables import tables_of
 
         return tables_of(self._session.database.store, self.path, master, conf or {})

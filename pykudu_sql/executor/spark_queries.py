@@ -7,7 +7,6 @@ with them before anything runs; so a result has the same types whoever computed 
 """
 
 from collections.abc import Iterable
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -24,6 +23,7 @@ from pykudu_sql.planner.spark_query import spark_sql
 from pykudu_sql.planner.spark_types import NotOnSparkError
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.planner.value import ParameterValues
+from pykudu_sql.spark.java import check_pyspark
 from pykudu_sql.storage.errors import NotSupportedError, OperationalError
 from pykudu_sql.storage.scan_token import scan_schema
 from pykudu_sql.storage.system_catalog import is_system
@@ -108,12 +108,7 @@ def _engine(state: SessionState) -> "SparkEngine":
 
 
 def _started(master: str) -> "SparkEngine":
-    if find_spec("pyspark") is None:
-        raise OperationalError(
-            "engine 'spark' needs PySpark, which is not installed",
-            hint="pip install \"pykudu-sql[spark]\", or SET engine = 'duckdb'",
-            sqlstate="58000",
-        )
+    check_pyspark("engine 'spark'", "SET engine = 'duckdb'")
     from pykudu_sql.engine.spark_engine import SparkEngine
     from pykudu_sql.spark.session import start_session
 

@@ -82,6 +82,17 @@ class ChangeFeed:
         """The bound of a moment; see `Moments.bound_of`."""
         return Moments(self._database).bound_of(moment)
 
+    def window(self) -> tuple[int, int]:
+        """The bounds that the options name: changes at or above the first, below the second.
+
+        Raises:
+            InvalidValueError, SnapshotInFutureError: one is no moment of the past.
+        """
+        options = self._options
+        low = self.bound_of(options.starting or "")
+        high = self.newest() if options.ending is None else self.bound_of(options.ending)
+        return min(low, high), high
+
     def named_table(self, bound: int) -> TableInfo:
         """The table of the options at a bound.
 

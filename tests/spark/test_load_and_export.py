@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 import pykudu_sql
 from pykudu_sql.shell.cli import main
+from pykudu_sql.spark.jobs import changes as changes_job
+from pykudu_sql.spark.jobs import export as export_job
 from pykudu_sql.spark.jobs.export import ExportOptions, export
 from pykudu_sql.spark.jobs.load import LoadOptions, load
 from pykudu_sql.spark.jobs.new_table import TableLayout
@@ -116,6 +118,31 @@ def test_a_moment_of_a_table_is_exported(spark: SparkSession, path: str, tmp_pat
         export(path, "t", str(target))
     assert export(path, "t", str(target), ExportOptions(overwrite=True)).rows == 0
     assert list(tmp_path.glob(".out*")) == []
+
+
+def test_what_cannot_be_read_is_said_before_spark_starts(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("Spark was started")
+
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING)")
+    monkeypatch.setattr(export_job, "start_session", refuse)
+    monkeypatch.setattr(changes_job, "start_session", refuse)
+    target = str(tmp_path / "out")
+    for options in (
+        ExportOptions(where="w = 1"),
+        ExportOptions(columns=("id", "w")),
+        ExportOptions(as_of="no moment"),
+    ):
+        with pytest.raises((ProgrammingError, DataError)) as caught:
+            export(path, "t", target, options)
+        assert caught.value.hint
+    with pytest.raises(OperationalError, match="its history goes back to"):
+        changes_job.changes(path, "t", target, "2020-01-01")
+    with pytest.raises(ProgrammingError, match="'tt' does not exist"):
+        changes_job.changes(path, "tt", target, "2026-01-01")
 
 
 def test_the_commands_say_what_they_did(

@@ -10,7 +10,12 @@ import pykudu_sql
 from pykudu_sql.spark import held_leases, token_frame
 from pykudu_sql.spark.tables import read_table, write_table
 from pykudu_sql.storage import scan_planner
-from pykudu_sql.storage.errors import InvalidSchemaError, OperationalError, UndefinedTableError
+from pykudu_sql.storage.errors import (
+    InvalidSchemaError,
+    OperationalError,
+    ProgrammingError,
+    UndefinedTableError,
+)
 
 Rows = list[tuple[object, ...]]
 
@@ -165,6 +170,9 @@ def test_files_are_given_back_when_nobody_reads_them(
 
 
 def test_what_is_wrong_is_said_at_once(spark: SparkSession, prices: str) -> None:
+    for columns in ("id", []):
+        with pytest.raises(ProgrammingError, match="a list of at least one name"):
+            read_table(spark, prices, "t", columns=columns)
     with pytest.raises(UndefinedTableError):
         read_table(spark, prices, "nothing")
     frame = spark.sql("SELECT 1L AS id, 1.0BD AS a, 2.0BD AS A")

@@ -4,9 +4,7 @@ import logging
 import os
 import signal
 import socket
-import stat
 import threading
-from pathlib import Path
 
 import pytest
 from pyspark.logger import PySparkLogger
@@ -67,27 +65,11 @@ def test_why_a_job_failed_is_told_once(spark: SparkSession) -> None:
         assert not PySparkLogger.getLogger(name).isEnabledFor(logging.ERROR)
 
 
-def test_rows_come_through_sockets_that_are_the_users_alone(spark: SparkSession) -> None:
-    name = "spark.python.unix.domain.socket"
-    assert spark.conf.get(f"{name}.enabled") == "true"
-    folder = Path(spark.conf.get(f"{name}.dir") or "")
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert spark.sparkContext.parallelize([1, 2]).map(lambda number: -number).sum() == -3
-    assert any(stat.S_ISSOCK(path.stat().st_mode) for path in folder.iterdir())
-
-
-def test_where_no_such_socket_can_be_they_come_by_tcp() -> None:
-    name = "spark.python.unix.domain.socket.dir"
-    assert local_workers("local[*]", "/tmp/a")[name] == "/tmp/a"
-    assert local_workers("local-cluster[2,1,1024]", "/tmp/a")[name] == "/tmp/a"
-    assert name not in local_workers("local[*]", "/tmp/" + "é" * 30)
-    assert not local_workers("spark://host:7077", "/tmp/a")
-
-
 def test_workers_that_spark_has_had_enough_of_end_in_silence(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert spark.conf.get("spark.python.daemon.module") == worker_daemon.__name__
+    assert not local_workers("spark://host:7077")
     ours, theirs = socket.socketpair()
     theirs.close()
 

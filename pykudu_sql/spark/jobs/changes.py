@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pykudu_sql.spark.change_feed import ChangeFeed
+from pykudu_sql.spark.change_options import ChangeOptions
 from pykudu_sql.spark.jobs.export import check_target, save_files
 from pykudu_sql.spark.jobs.report import JobReport, RowCounter, Stopwatch
+from pykudu_sql.spark.options import Place
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import read_changes
 
@@ -52,6 +55,7 @@ def changes(
     """
     chosen, place = options or ChangesOptions(), Path(target)
     check_target(place, chosen.file_format, chosen.overwrite)
+    _check_changes(database, table, since, chosen)
     watch, counter = Stopwatch(), RowCounter()
     spark = start_session(chosen.master, chosen.conf)
     rows = read_changes(
@@ -59,3 +63,20 @@ def changes(
     )
     size = save_files(counter.watch(rows), place, chosen.file_format, chosen.writer)
     return watch.report(counter.rows, size)
+
+
+def _check_changes(database: str, table: str, since: str, options: ChangesOptions) -> None:
+    """See that the changes can be read, which Spark takes many seconds to come to.
+
+    Raises:
+        Error: they cannot; see `ChangeFeed`.
+    """
+    columns = None if options.columns is None else tuple(options.columns)
+    place = Place(database, table.lower())
+    feed = ChangeFeed(ChangeOptions(place, columns, since, options.until))
+    try:
+        low, high = feed.window()
+        feed.schema(high)
+        feed.check_history(feed.named_table(high), low)
+    finally:
+        feed.close()

@@ -15,6 +15,8 @@ from pyspark.sql.types import BinaryType
 
 from pykudu_sql.spark.jobs.report import JobReport, RowCounter, Stopwatch, appearing, size_of
 from pykudu_sql.spark.named_column import cell
+from pykudu_sql.spark.options import SPLIT_BYTES, Place, ReadOptions
+from pykudu_sql.spark.read_plan import read_planner
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import read_table
 from pykudu_sql.storage.errors import InvalidValueError, OperationalError
@@ -73,6 +75,7 @@ def export(
     """
     chosen, place = options or ExportOptions(), Path(target)
     check_target(place, chosen.file_format, chosen.overwrite)
+    _check_read(database, table, chosen)
     watch, counter = Stopwatch(), RowCounter()
     spark = start_session(chosen.master, chosen.conf)
     rows = read_table(
@@ -80,6 +83,19 @@ def export(
     )
     size = save_files(counter.watch(rows), place, chosen.file_format, chosen.writer)
     return watch.report(counter.rows, size)
+
+
+def _check_read(database: str, table: str, options: ExportOptions) -> None:
+    """See that the rows can be read, which Spark takes many seconds to come to.
+
+    Raises:
+        Error: they cannot; see `ReadPlanner`.
+    """
+    columns = None if options.columns is None else tuple(options.columns)
+    place = Place(database, table.lower())
+    asked = ReadOptions(place, columns, options.where, options.as_of, SPLIT_BYTES, 1)
+    with read_planner(asked) as planner:
+        planner.plan(planner.columns()).scan.release()
 
 
 def check_target(target: Path, file_format: str, overwrite: bool) -> None:

@@ -1,0 +1,32 @@
+"""Conditions given as text are planned as queries, and their errors stand in that text."""
+
+import pytest
+
+from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.row_condition import plan_condition
+from pykudu_sql.storage.errors import Error, NotSupportedError
+
+
+def test_a_condition_is_a_query_of_one_scan(context: PlanContext) -> None:
+    query = plan_condition("a = 1 -- or so", "t", ["id"], context)
+    assert [scan.table.name for scan in query.scans] == ["t"]
+    with pytest.raises(NotSupportedError, match="one row of 't' alone"):
+        plan_condition("a = (SELECT max(a) FROM t)", "t", ["id"], context)
+
+
+@pytest.mark.parametrize(
+    ("condition", "message", "caret"),
+    [
+        ("foo = 1", "'foo' does not exist", "LINE 1: foo = 1\n        ^^^"),
+        ("a = 1\nAND foo = 1", "'foo' does not", "LINE 2: AND foo = 1\n            ^^^"),
+        ("a ==", "syntax error", "LINE 1: a ==\n            ^"),
+        ("a = 1\nAND (b = 2", "syntax error", "LINE 2: AND (b = 2\n                  ^"),
+    ],
+)
+def test_an_error_stands_where_the_condition_has_it(
+    context: PlanContext, condition: str, message: str, caret: str
+) -> None:
+    with pytest.raises(Error, match=message) as caught:
+        plan_condition(condition, "t", ["id"], context)
+    assert caught.value.position is not None
+    assert caught.value.position.caret() == caret
