@@ -179,14 +179,14 @@ class _Planner:
             yield MemoryShare(encode_batches(batches[0].schema, batches))
 
     def _rows_on_disk(self, rowset: DiskRowSet) -> Iterator[RowSetShare]:
-        if not rowset.tracker.is_visible(self.bound):
+        predicate, row_filter = self.spec.predicate, self.row_filter
+        if not rowset.may_match(row_filter, self.bound):
             return
-        predicate = self.spec.predicate
         wanted = {*self.spec.column_ids, *(column_ids(predicate) if predicate else ())}
         pending = _pending_changes(rowset, self.bound)
         ordinals, living = pending.liveness()
         dead = ordinals[~living]
-        ranges = rowset.ranges(predicate, rowset.view(self.bound, None))
+        ranges = rowset.ranges_of(row_filter, rowset.view(self.bound, None))
         for start, stop, size in split(rowset, wanted, self.split_bytes):
             found = intersect(ranges, [(start, stop)])
             if found:

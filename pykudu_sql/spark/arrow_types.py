@@ -122,10 +122,10 @@ def to_spark(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         NotNullError: a cell is NULL that Spark was told is not, and would read as something else.
     """
     arrays = []
-    for values, field in zip(batch.columns, schema, strict=True):
+    for name, values, field in zip(batch.schema.names, batch.columns, schema, strict=True):
         if not field.nullable and values.null_count:
             raise NotNullError(
-                f"column '{field.name}' is NULL in a row of a DataFrame whose schema says that it "
+                f"column '{name}' is NULL in a row of a DataFrame whose schema says that it "
                 "is in none",
                 hint="let the schema of the DataFrame permit NULL in it",
             )

@@ -6,9 +6,4 @@ from pyspark.sql import functions as f
 
 def cell(name: str) -> Column:
     """The column of a name, in which a dot or a backtick means nothing else."""
-    return f.col(quoted(name))
-
-
-def quoted(name: str) -> str:
-    """The name as Spark's SQL has it."""
-    return "`" + name.replace("`", "``") + "`"
+    return f.col("`" + name.replace("`", "``") + "`")

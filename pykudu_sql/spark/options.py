@@ -17,7 +17,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -185,7 +185,16 @@ def names_option(options: Mapping[str, str]) -> tuple[str, ...] | None:
     columns = options.get("columns")
     if columns is None:
         return None
-    names = tuple(name.strip().lower() for name in columns.split(","))
+    return distinct_names([name.strip() for name in columns.split(",")])
+
+
+def distinct_names(columns: Iterable[str]) -> tuple[str, ...]:
+    """Names of columns as the catalog has them.
+
+    Raises:
+        InvalidValueError: one is given twice.
+    """
+    names = tuple(name.lower() for name in columns)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InvalidValueError(f"option 'columns' names '{twice:.80}' twice")

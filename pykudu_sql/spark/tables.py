@@ -9,7 +9,7 @@ have the database open; and errors are our own classes.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -17,7 +17,7 @@ from pykudu_sql.database import MEMORY
 from pykudu_sql.spark.arrow_types import spark_schema
 from pykudu_sql.spark.failures import own_errors
 from pykudu_sql.spark.held_leases import hold_lease
-from pykudu_sql.spark.options import ReadOptions
+from pykudu_sql.spark.options import ReadOptions, distinct_names
 from pykudu_sql.spark.read_plan import read_planner
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.staged_job import WAIT_SECONDS, commit_alone
@@ -81,8 +81,10 @@ def read_table(
         with own_errors():
             return spark.read.format("pykudu").options(**given).load(path)
     given["tasks"] = str(parallelism(spark))
-    chosen = ReadOptions.of(
-        {**{name.lower(): value for name, value in given.items()}, "path": path}
+    given.pop("columns", None)  # which the options divide at commas
+    chosen = replace(
+        ReadOptions.of({**{name.lower(): value for name, value in given.items()}, "path": path}),
+        columns=None if columns is None else distinct_names(columns),
     )
     with read_planner(chosen) as planner:
         found = planner.columns()

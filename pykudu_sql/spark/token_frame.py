@@ -24,11 +24,11 @@ from typing import Any
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.classic.column import Column as ClassicColumn
 
 from pykudu_sql.spark.arrow_types import arrow_schema, to_spark
-from pykudu_sql.spark.named_column import cell, quoted
 from pykudu_sql.spark.options import Place
 from pykudu_sql.spark.read_plan import ReadPlan
 from pykudu_sql.spark.residual import matching
@@ -40,6 +40,8 @@ _LONG_DIGITS = 18
 _LONG_BYTES = 8
 # Of a share that is larger Spark may know as little as that no join copies it to all executors.
 _MOST_BITS = 22
+# A function that is larger Spark hands over as a file, which lies there until the session ends.
+_MOST_WITH_FUNCTION = 512 * 1024
 
 
 def is_classic(spark: SparkSession) -> bool:
@@ -68,28 +70,59 @@ def token_frame(
         schema: of the DataFrame.
         columns: the columns behind it.
     """
-    lease, residual = plan.scan.lease_path, plan.residual
-    numbers = [field.name for field in schema.fields if _travels_as_long(field)]
-    decimals = _decimals(spark, schema, numbers)
-    numbered = [field.name in decimals for field in schema.fields]
+    # Names in which Spark's SQL finds nothing to make something of; at the end come the true ones.
+    places = [f"c{number}" for number in range(len(columns))]
+    decimals = _decimals(spark, places, schema)
+    numbered = [name in decimals for name in places]
     full = [column.nullable and column.id not in plan.scan.with_null for column in columns]
-    sent = _as_sent(schema, numbered, full)
-    expected = _as_longs(arrow_schema(sent, columns), numbered)
-    longs = plan.size // _LONG_BYTES // max(1, len(plan.shares))
-    bits = min(longs.bit_length(), _MOST_BITS)
-    shares = tuple(tuple(token.to_json() for token in share) for share in plan.shares)
+    differs = any(numbered) or any(full)
+    sent = _as_sent(places if differs else schema.names, schema, numbered, full)
+    shown = _rows(spark, place, plan, sent, _as_longs(arrow_schema(sent, columns), numbered))
+    if any(full):
+        shown = shown.selectExpr(*map(_as_shown, places, full))
+    if decimals:
+        shown = shown.withColumns(decimals)
+    return shown.toDF(*schema.names) if differs else shown
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+
+def _rows(
+    spark: SparkSession, place: Place, plan: ReadPlan, sent: t.StructType, expected: pa.Schema
+) -> DataFrame:
+    """The rows as tasks give them.
+
+    Args:
+        spark, place, plan: see `token_frame`.
+        sent: their schema.
+        expected: the same in Arrow.
+    """
+    lease, residual = plan.scan.lease_path, plan.residual
+    shares = tuple(tuple(token.to_json() for token in share) for share in plan.shares)
+    longs = plan.size // _LONG_BYTES // max(1, len(shares))
+    bits = min(longs.bit_length(), _MOST_BITS)
+
+    def read(tokens: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        for rows in matching(read_tokens(place, tokens, lease), residual):
+            yield to_spark(rows, expected)
+
+    def read_numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                tokens = read_tokens(place, shares[number >> bits], lease)
-                for rows in matching(tokens, residual):
-                    yield to_spark(rows, expected)
+                yield from read(shares[number >> bits])
 
-    shown = _mapped(_spread(spark, len(shares), bits), read, sent)
-    if any(full):
-        shown = shown.selectExpr(*map(_as_shown, schema.names, full))
-    return shown.withColumns(decimals) if decimals else shown
+    def read_given(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for tokens in batch.column(0).to_pylist():
+                yield from read(tokens)
+
+    if sum(len(token) for share in shares for token in share) > _MOST_WITH_FUNCTION:
+        return _mapped(_dealt(spark, shares), read_given, sent)
+    return _mapped(_spread(spark, len(shares), bits), read_numbered, sent)
+
+
+def _dealt(spark: SparkSession, shares: Sequence[Sequence[str]]) -> DataFrame:
+    """The shares themselves, one in each partition."""
+    rows = spark.sparkContext.parallelize([(list(share),) for share in shares], len(shares))
+    return spark.createDataFrame(rows, "tokens array<string>", verifySchema=False)
 
 
 def _spread(spark: SparkSession, shares: int, bits: int) -> DataFrame:
@@ -103,31 +136,36 @@ def _spread(spark: SparkSession, shares: int, bits: int) -> DataFrame:
     return numbers.where(f"id & {(1 << bits) - 1} = 0")
 
 
-def _as_sent(schema: t.StructType, numbered: Sequence[bool], full: Sequence[bool]) -> t.StructType:
+def _as_sent(
+    names: Sequence[str],
+    schema: t.StructType,
+    numbered: Sequence[bool],
+    full: Sequence[bool],
+) -> t.StructType:
     """The schema of what tasks give.
 
     Args:
+        names: of the columns on the way.
         schema: of the DataFrame.
         numbered: which columns travel as integers.
         full: which may be NULL and are not in any row.
     """
-    fields = zip(schema.fields, numbered, full, strict=True)
+    fields = zip(names, schema.fields, numbered, full, strict=True)
     return t.StructType(
         [
             t.StructField(
-                field.name,
+                name,
                 t.LongType() if is_long else field.dataType,
                 field.nullable and not is_full,
             )
-            for field, is_long, is_full in fields
+            for name, field, is_long, is_full in fields
         ]
     )
 
 
 def _as_shown(name: str, is_full: bool) -> str:
     """A column as the DataFrame shows it: one that may be NULL, though no cell of it is."""
-    column = quoted(name)
-    return f"CASE WHEN false THEN NULL ELSE {column} END AS {column}" if is_full else column
+    return f"CASE WHEN false THEN NULL ELSE {name} END AS {name}" if is_full else name
 
 
 def _mapped(source: DataFrame, read: _Read, schema: t.StructType) -> DataFrame:
@@ -137,28 +175,30 @@ def _mapped(source: DataFrame, read: _Read, schema: t.StructType) -> DataFrame:
         return source.mapInArrow(read, schema)
 
 
-def _travels_as_long(field: t.StructField) -> bool:
-    kind = field.dataType
-    return isinstance(kind, t.DecimalType) and kind.precision <= _LONG_DIGITS
-
-
 def _as_longs(schema: pa.Schema, numbered: Sequence[bool]) -> pa.Schema:
     fields = zip(schema, numbered, strict=True)
     return pa.schema([one.with_type(pa.int64()) if is_long else one for one, is_long in fields])
 
 
-def _decimals(spark: SparkSession, schema: t.StructType, names: Sequence[str]) -> dict[str, Column]:
-    """Decimals made of the integers that stand for them; none if this Spark cannot do that."""
-    kinds: Any = {field.name: field.dataType for field in schema.fields}
+def _decimals(spark: SparkSession, names: Sequence[str], schema: t.StructType) -> dict[str, Column]:
+    """Decimals made of the integers that stand for them; none if this Spark cannot do that.
+
+    Args:
+        spark: a classic session.
+        names: under which all columns travel.
+        schema: of the DataFrame.
+    """
+    made: dict[str, Column] = {}
     try:
         vm: Any = spark._jvm
         expressions = vm.org.apache.spark.sql.classic.ExpressionUtils
         make_decimal = vm.org.apache.spark.sql.catalyst.expressions.MakeDecimal
-        made: dict[str, Column] = {}
-        for name in names:
-            number = expressions.expression(cell(name)._jc)
-            point = make_decimal(number, kinds[name].precision, kinds[name].scale, False)
-            made[name] = ClassicColumn(expressions.column(point))
+        for name, field in zip(names, schema.fields, strict=True):
+            kind = field.dataType
+            if isinstance(kind, t.DecimalType) and kind.precision <= _LONG_DIGITS:
+                number = expressions.expression(f.col(name)._jc)
+                point = make_decimal(number, kind.precision, kind.scale, False)
+                made[name] = ClassicColumn(expressions.column(point))
     except (Py4JError, TypeError, AttributeError):
         return {}
     return made

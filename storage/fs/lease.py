@@ -16,6 +16,7 @@ The text of a lease is the note of its lock, then a line for the position:
 Until that line is there and whole, the lease stands for position (0, 0): every file is needed.
 """
 
+import errno
 import re
 from collections.abc import Callable
 from uuid import uuid4
@@ -67,10 +68,17 @@ class Lease:
 
     @classmethod
     def take_if_possible(cls, env: Env, root: str) -> "Lease | None":
-        """A lease, or None in a directory that this process cannot write to."""
+        """A lease, or None in a directory that this process cannot write to.
+
+        Raises:
+            DiskError: the process, or the system, has no open files left.
+        """
         try:
             return cls.take(env, root)
-        except DiskError:
+        except DiskError as error:
+            reason = error.__cause__
+            if isinstance(reason, OSError) and reason.errno in (errno.EMFILE, errno.ENFILE):
+                raise
             return None
 
     def move_to(self, position: Position) -> None:

@@ -147,7 +147,7 @@ class DiskRowSet:
                 stats.rowsets_pruned += 1
             return
         view = self.view(bound, own)
-        ranges = self._ranges_of(row_filter, view, stats)
+        ranges = self.ranges_of(row_filter, view, stats)
         if within is not None:
             ranges = intersect(ranges, [within])
         if stats is not None:
@@ -178,9 +178,10 @@ class DiskRowSet:
         settled = self._settled
         return settled is not None and settled[1] is view
 
-    def _ranges_of(
-        self, row_filter: RowFilter | None, view: DeltaView, stats: ScanStats | None
+    def ranges_of(
+        self, row_filter: RowFilter | None, view: DeltaView, stats: ScanStats | None = None
     ) -> list[Range]:
+        """Ordinal ranges that a filter can match, by what `ranges` asks and by keys."""
         if row_filter is None:
             return [(0, self.meta.rows)]
         ranges = self.ranges(row_filter.predicate, view, stats)

@@ -67,6 +67,28 @@ def test_a_spark_without_the_expression_is_given_decimals(
     assert rows(spark, prices) == stored(prices)
 
 
+def test_names_are_names_whatever_stands_in_them(
+    spark: SparkSession, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["${spark.app.name}", "x${q}y", "a,b", " edge ", "`.*`"]
+    with pykudu_sql.connect(path, autocommit=True) as conn:
+        defined = ", ".join("`" + name.replace("`", "``") + "` DECIMAL(5,1)" for name in names)
+        conn.execute(f"CREATE TABLE t (id BIGINT PRIMARY KEY, {defined})")
+        conn.execute("INSERT INTO t VALUES (1, 1, 2, 3, 4, NULL)")
+    regular = "spark.sql.parser.quotedRegexColumnNames"
+    for setting in ("false", "true"):
+        spark.conf.set(regular, setting)
+        try:
+            frame = read_table(spark, path, "t")
+            chosen = read_table(spark, path, "t", columns=names)
+            assert frame.columns == ["id", *names]
+            assert chosen.columns == names
+            assert frame.collect() == [(1, 1, 2, 3, 4, None)]
+            assert chosen.collect() == [(1, 2, 3, 4, None)]
+        finally:
+            spark.conf.unset(regular)
+
+
 def test_columns_without_null_read_faster_and_look_the_same(spark: SparkSession, path: str) -> None:
     with pykudu_sql.connect(path, autocommit=True) as conn:
         conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, a DECIMAL(5,2), b STRING, c DATE)")

@@ -172,6 +172,25 @@ def test_a_token_is_of_the_rows_that_can_match(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_token_is_of_the_keys_that_are_asked_for(tmp_path: Path) -> None:
+    store = Store(LocalEnv(), str(tmp_path / "db"), StoreOptions(threads=1, maintenance=False))
+    store.create_table("t", create_schema(COLUMNS, ["id"]), PartitionSchema())
+    keys = list(range(20_000))
+    write(store, RowOpKind.INSERT, {0: ids(keys), 1: numbers(keys)})
+    store.flush()
+    table = table_of(store)
+    few = And((Comparison(0, Op.GE, 9_000), Comparison(0, Op.LT, 9_010)))
+    with plan_tokens(store, table, ScanSpec((0, 1), few)) as plan:
+        (token,) = plan.tokens
+        assert isinstance(token.share, RowSetShare)
+        assert token.share.stop - token.share.start < 2_000
+        assert [row["id"] for row in read_all(tmp_path / "db", plan.tokens)] == keys[9_000:9_010]
+    beyond = Comparison(0, Op.GT, 30_000)
+    with plan_tokens(store, table, ScanSpec((0, 1), beyond)) as plan:
+        assert plan.tokens == ()
+    store.close()
+
+
 def with_null(store: Store, bound: int | None = None) -> set[str]:
     """Names of the columns that a plan says may be NULL; the rows must agree with it."""
     table = table_of(store)

@@ -1,6 +1,7 @@
 """Leases come and go beside the process that looks for them."""
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,24 @@ def test_a_dead_lease_that_cannot_be_removed_is_an_error(tmp_path: Path) -> None
     dead_lease(tmp_path)
     with pytest.raises(DiskError, match="cannot remove"):
         oldest_lease(_Refusing(), str(tmp_path))
+
+
+def test_a_process_without_open_files_left_is_told(tmp_path: Path) -> None:
+    # Without a lease its files might go while it reads them.
+    env = LocalEnv()
+    Lease.take(env, str(tmp_path)).release()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    opened = os.open(tmp_path, os.O_RDONLY)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (opened + 1, hard))
+    held = []
+    try:
+        with pytest.raises(DiskError, match="Too many open files"):
+            while True:
+                held.append(Lease.take_if_possible(env, str(tmp_path)))
+                assert held[-1] is not None
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        os.close(opened)
+        for lease in held:
+            if lease is not None:
+                lease.release()
