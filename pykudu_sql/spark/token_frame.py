@@ -38,7 +38,7 @@ from pykudu_sql.storage.common.schema import ColumnSchema
 _Read = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _LONG_DIGITS = 18
 _LONG_BYTES = 8
-# Of a share that is larger Spark may know as little as that no join copies it to all executors.
+# 32 MB: of a share that is larger Spark need not know more than that no join is to copy it.
 _MOST_BITS = 22
 # A function that is larger Spark hands over as a file, which lies there until the session ends.
 _MOST_WITH_FUNCTION = 512 * 1024

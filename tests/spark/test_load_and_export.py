@@ -110,7 +110,7 @@ def test_a_moment_of_a_table_is_exported(spark: SparkSession, path: str, tmp_pat
         conn.execute("CREATE SNAPSHOT before")
         conn.execute("DELETE FROM t")
     target = tmp_path / "out"
-    chosen = ExportOptions("csv", ("name", "id"), "id > 1", "before")
+    chosen = ExportOptions("csv", ("Name", "id"), "id > 1", "before")
     assert export(path, "t", str(target), chosen).rows == 1
     (part,) = target.glob("*.csv")
     assert pyarrow.csv.read_csv(part).to_pylist() == [{"name": "b", "id": 2}]

@@ -8,7 +8,7 @@ from pykudu_sql.spark.change_feed import ChangeFeed
 from pykudu_sql.spark.change_options import ChangeOptions
 from pykudu_sql.spark.jobs.export import check_target, save_files
 from pykudu_sql.spark.jobs.report import JobReport, RowCounter, Stopwatch
-from pykudu_sql.spark.options import Place
+from pykudu_sql.spark.options import Place, distinct_names
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import read_changes
 
@@ -71,7 +71,7 @@ def _check_changes(database: str, table: str, since: str, options: ChangesOption
     Raises:
         Error: they cannot; see `ChangeFeed`.
     """
-    columns = None if options.columns is None else tuple(options.columns)
+    columns = None if options.columns is None else distinct_names(options.columns)
     place = Place(database, table.lower())
     feed = ChangeFeed(ChangeOptions(place, columns, since, options.until))
     try:

@@ -15,7 +15,7 @@ from pyspark.sql.types import BinaryType
 
 from pykudu_sql.spark.jobs.report import JobReport, RowCounter, Stopwatch, appearing, size_of
 from pykudu_sql.spark.named_column import cell
-from pykudu_sql.spark.options import SPLIT_BYTES, Place, ReadOptions
+from pykudu_sql.spark.options import SPLIT_BYTES, Place, ReadOptions, distinct_names
 from pykudu_sql.spark.read_plan import read_planner
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import read_table
@@ -91,7 +91,7 @@ def _check_read(database: str, table: str, options: ExportOptions) -> None:
     Raises:
         Error: they cannot; see `ReadPlanner`.
     """
-    columns = None if options.columns is None else tuple(options.columns)
+    columns = None if options.columns is None else distinct_names(options.columns)
     place = Place(database, table.lower())
     asked = ReadOptions(place, columns, options.where, options.as_of, SPLIT_BYTES, 1)
     with read_planner(asked) as planner:
