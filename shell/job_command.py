@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykudu_sql import Error
+from pykudu_sql.spark.java import check_pyspark
 
 if TYPE_CHECKING:
     from pykudu_sql.spark.jobs.report import JobReport
@@ -27,15 +28,9 @@ def run(name: str, job: Job) -> int:
         The exit code.
     """
     try:
+        check_pyspark("the command")
         from pykudu_sql.spark.jobs.spark_errors import told_plainly
-    except ModuleNotFoundError as error:
-        lacking = "" if error.name in ("py4j", "pyspark") else f"{error}; "
-        print(
-            f"pykudu-sql {name}: {lacking}this needs Spark: pip install 'pykudu-sql[spark]'",
-            file=sys.stderr,
-        )
-        return 1
-    try:
+
         with told_plainly():
             report = job()
     except Error as error:

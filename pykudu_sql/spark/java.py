@@ -28,12 +28,12 @@ exec {java} "$@"
 """
 
 
-def check_pyspark(what: str, instead: str) -> None:
+def check_pyspark(what: str, instead: str | None = None) -> None:
     """See that PySpark is there.
 
     Args:
         what: needs it, for the message.
-        instead: what else to do, for the hint.
+        instead: what else to do, for the hint; None for nothing.
 
     Raises:
         OperationalError: it is not installed.
@@ -41,7 +41,7 @@ def check_pyspark(what: str, instead: str) -> None:
     if importlib.util.find_spec("pyspark") is None:
         raise OperationalError(
             f"{what} needs PySpark, which is not installed",
-            hint=f'pip install "pykudu-sql[spark]", or {instead}',
+            hint='pip install "pykudu-sql[spark]"' + (f", or {instead}" if instead else ""),
             sqlstate="58000",
         )
 

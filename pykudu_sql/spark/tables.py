@@ -71,17 +71,17 @@ def read_table(
         )
     options = {
         "table": table,
-        "columns": None if columns is None else ",".join(columns),
         "where": where,
         "asOf": None if as_of is None else str(as_of),
         "splitBytes": None if split_bytes is None else str(split_bytes),
     }
     given = {name: value for name, value in options.items() if value is not None}
     if not is_classic(spark):
+        if columns is not None:
+            given["columns"] = ",".join(columns)
         with own_errors():
             return spark.read.format("pykudu").options(**given).load(path)
     given["tasks"] = str(parallelism(spark))
-    given.pop("columns", None)  # which the options divide at commas
     chosen = replace(
         ReadOptions.of({**{name.lower(): value for name, value in given.items()}, "path": path}),
         columns=None if columns is None else distinct_names(columns),

@@ -95,28 +95,33 @@ def _rows(
         sent: their schema.
         expected: the same in Arrow.
     """
-    lease, residual = plan.scan.lease_path, plan.residual
     shares = tuple(tuple(token.to_json() for token in share) for share in plan.shares)
     longs = plan.size // _LONG_BYTES // max(1, len(shares))
     bits = min(longs.bit_length(), _MOST_BITS)
-
-    def read(tokens: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        for rows in matching(read_tokens(place, tokens, lease), residual):
-            yield to_spark(rows, expected)
-
-    def read_numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from read(shares[number >> bits])
-
-    def read_given(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for tokens in batch.column(0).to_pylist():
-                yield from read(tokens)
-
     if sum(len(token) for share in shares for token in share) > _MOST_WITH_FUNCTION:
-        return _mapped(_dealt(spark, shares), read_given, sent)
-    return _mapped(_spread(spark, len(shares), bits), read_numbered, sent)
+        return _mapped(_dealt(spark, shares), _reader(place, plan, expected, tuple), sent)
+    reader = _reader(place, plan, expected, lambda number: shares[number >> bits])
+    return _mapped(_spread(spark, len(shares), bits), reader, sent)
+
+
+def _reader(
+    place: Place, plan: ReadPlan, expected: pa.Schema, tokens_of: Callable[[Any], Sequence[str]]
+) -> _Read:
+    """What tasks do with their rows, each of which stands for a share.
+
+    Args:
+        place, plan, expected: see `_rows`.
+        tokens_of: the tokens that a cell stands for.
+    """
+    lease, residual = plan.scan.lease_path, plan.residual
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for share in batch.column(0).to_pylist():
+                for rows in matching(read_tokens(place, tokens_of(share), lease), residual):
+                    yield to_spark(rows, expected)
+
+    return read
 
 
 def _dealt(spark: SparkSession, shares: Sequence[Sequence[str]]) -> DataFrame:

@@ -67,9 +67,7 @@ def test_a_spark_without_the_expression_is_given_decimals(
     assert rows(spark, prices) == stored(prices)
 
 
-def test_names_are_names_whatever_stands_in_them(
-    spark: SparkSession, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_names_whatever_stands_in_them(spark: SparkSession, path: str) -> None:
     names = ["${spark.app.name}", "x${q}y", "a,b", " edge ", "`.*`"]
     with pykudu_sql.connect(path, autocommit=True) as conn:
         defined = ", ".join("`" + name.replace("`", "``") + "` DECIMAL(5,1)" for name in names)
