@@ -1,7 +1,8 @@
 """Results: rows for Python or for Arrow, whichever is asked for.
 
-A result reads forward once. `TableResult` holds Arrow, from the engine, and makes Python values a
-batch at a time; `RowResult` holds a few finished rows, from key look-ups and SHOW.
+A result is read forward; as a whole it is exported beside that. `TableResult` holds Arrow, from the
+engine, and makes Python values a batch at a time; `RowResult` holds a few finished rows, from key
+look-ups and SHOW.
 
 Python values are those of `storage.common.types`: date, naive UTC datetime, Decimal, bytes; wide
 integer sums are int.
@@ -69,6 +70,19 @@ class Result(Protocol):
 
     def read_batches(self, most: int) -> pa.RecordBatchReader:
         """All rows not read yet, in batches of at most so many, which may be computed late."""
+        ...
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of the rows as Arrow."""
+        ...
+
+    def export(self) -> pa.Table:
+        """All rows of the result, also those that were read; reading goes on where it was.
+
+        Raises:
+            InterfaceError: a result that is streamed was read or exported before.
+        """
         ...
 
 
@@ -146,16 +160,26 @@ class RowResult:
 
     def read_table(self) -> pa.Table:
         """See Result."""
-        rows = self.fetch(len(self._rows))
-        arrays = [
-            pa.array([row[i] for row in rows], data_type.arrow)
-            for i, data_type in enumerate(self._header.data_types)
-        ]
-        return pa.Table.from_arrays(arrays, names=list(self._header.names))
+        start, self.position = self.position, len(self._rows)
+        return self.export().slice(start)
 
     def read_batches(self, most: int) -> pa.RecordBatchReader:
         """See Result."""
         return self.read_table().to_reader(most)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """See Result."""
+        types = (data_type.arrow for data_type in self._header.data_types)
+        return pa.schema(list(zip(self._header.names, types, strict=True)))
+
+    def export(self) -> pa.Table:
+        """See Result."""
+        arrays = [
+            pa.array([row[i] for row in self._rows], data_type.arrow)
+            for i, data_type in enumerate(self._header.data_types)
+        ]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
 class TableResult:
@@ -211,6 +235,15 @@ class TableResult:
     def read_batches(self, most: int) -> pa.RecordBatchReader:
         """See Result."""
         return self.read_table().to_reader(most)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """See Result."""
+        return self._table.schema
+
+    def export(self) -> pa.Table:
+        """See Result."""
+        return self._table
 
 
 def python_rows(table: pa.Table, types: Sequence[str]) -> list[Row]:

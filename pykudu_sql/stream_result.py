@@ -15,7 +15,9 @@ import pyarrow as pa
 from pykudu_sql.dbapi.types import SqlType
 from pykudu_sql.engine.query_engine import EngineStream
 from pykudu_sql.result import Row, python_rows
-from pykudu_sql.storage.errors import Error, NotSupportedError
+from pykudu_sql.storage.errors import Error, InterfaceError, NotSupportedError
+
+_HOLD_IT = "SET result_memory_bytes to more than it takes to have it held"
 
 
 class StreamResult:
@@ -25,6 +27,7 @@ class StreamResult:
         "__weakref__",
         "_batch",
         "_close",
+        "_exported",
         "_failure",
         "_given",
         "_names",
@@ -32,8 +35,8 @@ class StreamResult:
         "_read",
         "_rows",
         "_running",
-        "_schema",
         "_waiting",
+        "schema",
         "types",
     )
 
@@ -50,7 +53,8 @@ class StreamResult:
             names: of the columns.
             running: the session, while it reads one more batch.
         """
-        self._schema = stream.schema
+        fields = zip(stream.schema, names, strict=True)
+        self.schema = pa.schema([field.with_name(name) for field, name in fields])
         # None behind the last batch: what the query has read is let go then.
         self._read: Callable[[], pa.RecordBatch | None] | None = stream.read
         # Who fetches a few rows and goes away must not leave the query behind.
@@ -63,6 +67,7 @@ class StreamResult:
         self._given = 0  # how many of them
         self._position = 0
         self._failure: Exception | None = None
+        self._exported = False
         self._waiting = deque(stream.batches)  # empty behind the last batch only
 
     @property
@@ -89,11 +94,12 @@ class StreamResult:
         """
         raise NotSupportedError(
             "a result that is streamed cannot be scrolled",
-            hint="SET result_memory_bytes to more than it takes to have it held",
+            hint=_HOLD_IT,
         )
 
     def fetch(self, count: int) -> list[Row]:
         """See Result; raises what the query raises."""
+        self._check_not_exported()
         found: list[Row] = []
         while len(found) < count:
             if self._given == len(self._rows) and not self._advance():
@@ -123,17 +129,37 @@ class StreamResult:
 
     def read_batches(self, most: int) -> pa.RecordBatchReader:
         """See Result; its reader raises what the query raises."""
-        fields = zip(self._schema, self._names, strict=True)
-        schema = pa.schema([field.with_name(name) for field, name in fields])
-        return pa.RecordBatchReader.from_batches(schema, self._batches(schema, most))
+        self._check_not_exported()
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches(most))
 
-    def _batches(self, schema: pa.Schema, most: int) -> Iterator[pa.RecordBatch]:
+    def export(self) -> pa.Table:
+        """See Result; raises what the query raises."""
+        self._check_not_exported()
+        if self._position:
+            raise InterfaceError(
+                "a streamed result that was begun cannot be exported: its first rows are gone",
+                hint=f"fetch_arrow_table takes the others; {_HOLD_IT}",
+                sqlstate="24000",
+            )
+        whole = self.read_table()
+        self._exported = True
+        return whole
+
+    def _check_not_exported(self) -> None:
+        if self._exported:
+            raise InterfaceError(
+                "the rows of this streamed result were handed over as an Arrow stream",
+                hint=f"execute the query again; {_HOLD_IT}",
+                sqlstate="24000",
+            )
+
+    def _batches(self, most: int) -> Iterator[pa.RecordBatch]:
         """What has not been fetched, in batches of at most so many rows."""
         begun, given = self._batch, self._given
         self._batch, self._rows, self._given = None, [], 0
         batch = self._take() if begun is None else begun.slice(given)
         while batch is not None:
-            named = pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            named = pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
             for start in range(0, named.num_rows, most):
                 part = named.slice(start, most)
                 self._position += part.num_rows

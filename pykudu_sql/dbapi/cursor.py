@@ -151,8 +151,27 @@ class Cursor:
             ) from error
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """All rows not fetched yet through Arrow's C interface: `pa.table(cursor)` and others."""
-        return self._result().read_table().__arrow_c_stream__(requested_schema)
+        """The whole result through Arrow's C interface: `pa.table(cursor)` and others.
+
+        Rows that were fetched come too, and fetching goes on where it was. A large result, which
+        is computed while it is fetched, is handed over once and before its first row is fetched.
+
+        Raises:
+            InterfaceError: a large result was fetched from or exported before.
+            NotSupportedError: the rows are wanted in a schema that they do not fit.
+        """
+        table = self._result().export()
+        try:
+            return table.__arrow_c_stream__(requested_schema)
+        except (ValueError, TypeError, NotImplementedError) as error:
+            raise NotSupportedError(
+                "the rows do not fit the schema they were asked for in",
+                hint="take them as they are, and cast the table",
+            ) from error
+
+    def __arrow_c_schema__(self) -> object:
+        """The columns of the result through Arrow's C interface, without its rows."""
+        return self._result().schema.__arrow_c_schema__()
 
     def scroll(self, value: int, mode: str = "relative") -> None:
         """Move to another row.

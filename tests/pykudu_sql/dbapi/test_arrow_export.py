@@ -1,0 +1,139 @@
+"""A cursor as an Arrow stream: the whole result or an error, never a part in silence."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import pykudu_sql
+from pykudu_sql import Connection, Cursor, InterfaceError
+
+ROWS = 200_000
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as opened:
+        opened.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, s STRING)")
+        opened.execute("INSERT INTO t VALUES (1, 'a'), (2, NULL), (3, 'c')")
+        yield opened
+
+
+@pytest.fixture
+def streamed() -> Iterator[Cursor]:
+    with pykudu_sql.connect(":memory:", autocommit=True, result_memory_bytes=1000) as opened:
+        opened.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)")
+        opened.append("t", {"id": pa.array(range(ROWS))})
+        cursor = opened.execute("SELECT id FROM t")
+        assert cursor.rowcount == -1
+        yield cursor
+
+
+HELD = [
+    "SELECT id, s FROM t ORDER BY id",
+    "SELECT id, s FROM t WHERE id = 2",
+    "SELECT 1 AS id, 'x' AS s",
+    "SHOW TABLES",
+]
+
+
+@pytest.mark.parametrize("query", HELD)
+def test_a_held_result_exports_as_often_as_it_is_asked(connection: Connection, query: str) -> None:
+    cursor = connection.execute(query)
+    first = pa.table(cursor)
+    assert first.num_rows > 0
+    assert pa.table(cursor).equals(first)
+    assert cursor.fetch_arrow_table().equals(first)
+    assert pa.table(cursor).equals(first)
+
+
+def test_an_export_neither_moves_the_cursor_nor_leaves_out_what_was_fetched(
+    connection: Connection,
+) -> None:
+    cursor = connection.execute("SELECT id FROM t ORDER BY id")
+    assert cursor.fetchone() == (1,)
+    assert pa.table(cursor).column("id").to_pylist() == [1, 2, 3]
+    assert cursor.rownumber == 1
+    assert cursor.fetchall() == [(2,), (3,)]
+    assert pa.table(cursor).column("id").to_pylist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("query", HELD)
+def test_other_libraries_count_the_rows_of_a_cursor_each_time(
+    connection: Connection, query: str
+) -> None:
+    cursor = connection.execute(query)
+    expected = [(pa.table(cursor).num_rows,)]
+    for _ in range(2):
+        assert duckdb.sql("SELECT count(*) FROM cursor").fetchall() == expected
+
+
+def test_the_schema_is_told_without_the_rows(connection: Connection, streamed: Cursor) -> None:
+    cursor = connection.execute("SELECT id, s FROM t")
+    expected = pa.schema([("id", pa.int64()), ("s", pa.string())])
+    assert pa.schema(cursor) == expected
+    assert pa.schema(connection.execute("SELECT id, s FROM t WHERE id = 9")) == expected
+    assert pa.schema(streamed) == pa.schema([("id", pa.int64())])
+    assert len(streamed.fetchall()) == ROWS
+
+
+def test_a_streamed_result_is_counted_by_another_library(streamed: Cursor) -> None:
+    assert duckdb.sql("SELECT count(*) FROM streamed").fetchall() == [(ROWS,)]
+
+
+AFTER: list[Callable[[Cursor], Any]] = [
+    pa.table,
+    Cursor.fetchone,
+    Cursor.fetchall,
+    Cursor.fetchmany,
+    Cursor.fetch_arrow_table,
+    Cursor.fetch_record_batch,
+    Cursor.fetch_df,
+    next,
+]
+
+
+@pytest.mark.parametrize("use", AFTER)
+def test_a_streamed_result_is_exported_once_and_then_gone(
+    streamed: Cursor, use: Callable[[Cursor], Any]
+) -> None:
+    assert pa.table(streamed).num_rows == ROWS
+    with pytest.raises(InterfaceError, match="handed over") as caught:
+        use(streamed)
+    assert caught.value.sqlstate == "24000"
+    assert "result_memory_bytes" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "begin", [Cursor.fetchone, lambda cursor: next(iter(cursor.fetch_record_batch(10)))]
+)
+def test_a_streamed_result_that_was_begun_is_not_exported_in_part(
+    streamed: Cursor, begin: Callable[[Cursor], Any]
+) -> None:
+    begin(streamed)
+    with pytest.raises(InterfaceError, match="begun") as caught:
+        pa.table(streamed)
+    assert caught.value.sqlstate == "24000"
+
+
+def test_an_export_of_nothing_is_an_error(connection: Connection) -> None:
+    cursor = connection.cursor()
+    for statement in (None, "DELETE FROM t"):
+        if statement is not None:
+            cursor.execute(statement)
+        with pytest.raises(pykudu_sql.ProgrammingError, match="no rows to fetch"):
+            cursor.__arrow_c_stream__()
+        with pytest.raises(pykudu_sql.ProgrammingError, match="no rows to fetch"):
+            cursor.__arrow_c_schema__()
+    cursor.close()
+    with pytest.raises(InterfaceError, match="closed"):
+        cursor.__arrow_c_stream__()
+
+
+def test_a_schema_that_the_rows_do_not_fit_is_refused(connection: Connection) -> None:
+    cursor = connection.execute("SELECT s FROM t")
+    wanted = pa.schema([("other", pa.int32()), ("more", pa.int8())]).__arrow_c_schema__()
+    with pytest.raises(pykudu_sql.NotSupportedError):
+        cursor.__arrow_c_stream__(wanted)
