@@ -11,7 +11,12 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.lexer import Token, source_position
 from pykudu_sql.planner.plan import Explain, Plan
 from pykudu_sql.planner.token_stream import TokenStream
-from pykudu_sql.storage.errors import InterfaceError, StatementTooComplexError, SyntaxError
+from pykudu_sql.storage.errors import (
+    InterfaceError,
+    StatementTooComplexError,
+    SyntaxError,
+    UnknownStatementError,
+)
 
 MAX_STATEMENT_CHARACTERS = 256 * 1024 * 1024
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
@@ -98,9 +103,11 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
     from pykudu_sql.planner.suggestion import near
 
     heads = (*_QUERY_WORDS, *_INSERT_WORDS, *COMMANDS, *_CHANGE_WORDS)
-    raise SyntaxError(
+    suggestion = near(word, heads, 0.75)
+    error = SyntaxError if suggestion else UnknownStatementError
+    raise error(
         f'syntax error at or near "{first.text[:40]}"',
-        hint=near(word, heads, 0.75) or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
+        hint=suggestion or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
         position=source_position(text, first.start, len(first.text)),
     )
 

@@ -5,7 +5,7 @@ other pragmas set how SQLite works, and are refused with what there is instead.
 """
 
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.lexer import TokenKind, source_position
+from pykudu_sql.planner.lexer import TokenKind, quote_name, source_position, unquote
 from pykudu_sql.planner.listing_plans import Pragma, PragmaKind
 from pykudu_sql.planner.named_table import named_table
 from pykudu_sql.planner.namespace_commands import at_view, named_view
@@ -45,10 +45,10 @@ def plan_pragma(tokens: TokenStream, context: PlanContext) -> Pragma:
 def _item(tokens: TokenStream, context: PlanContext) -> TableInfo | ViewInfo:
     """The table or view that is named next, also in single quotes."""
     place = tokens.current
-    if place.kind is TokenKind.STRING and '"' not in place.text:
+    if place.kind is TokenKind.STRING:
         tokens.take()
-        # As wide in other quotes, so errors tell its own place.
-        quoted = f'"{place.text[1:-1]}"'
+        # As wide in other quotes where the name has none, so errors tell its own place.
+        quoted = quote_name(unquote(place.text))
         text = f"{tokens.text[: place.start]}{quoted}{tokens.text[place.end :]}"
         tokens = TokenStream(text, place.start)
     return named_view(tokens, context) if at_view(tokens, context) else named_table(tokens, context)

@@ -39,7 +39,7 @@ from pykudu_sql.dbapi.types import (
 )
 from pykudu_sql.planner.statements import is_complete, split_statements
 from pykudu_sql.storage.common.release import VERSION
-from pykudu_sql.storage.errors import SerializationError
+from pykudu_sql.storage.errors import SerializationError, UnknownStatementError
 
 __version__ = VERSION
 apilevel = "2.0"
@@ -71,6 +71,7 @@ __all__ = [
     "TimeFromTicks",
     "Timestamp",
     "TimestampFromTicks",
+    "UnknownStatementError",
     "Warning",
     "__version__",
     "apilevel",

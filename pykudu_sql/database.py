@@ -5,6 +5,7 @@ path share it, and the last to close gives it back. Each `":memory:"` is a datab
 """
 
 import atexit
+import logging
 import os
 import threading
 from collections.abc import Mapping
@@ -19,9 +20,11 @@ from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.fs.permissions import is_writable_by_others
 from pykudu_sql.storage.store import Store, StoreOptions
 
 MEMORY: Final = ":memory:"
+_LOG: Final = logging.getLogger("pykudu_sql.database")
 _SPILL_FOLDER: Final = "pykudu-spill"
 
 
@@ -50,6 +53,12 @@ class Database:
         if settings.read_only and not env.exists(layout.current_path(path)):
             raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
         self.store = Store(env, path, _store_options(settings))
+        if path != MEMORY and is_writable_by_others(path):
+            _LOG.warning(
+                "database %r can be changed by other users of this machine: its directory is "
+                "writable for them (chmod go-w takes that right away)",
+                path,
+            )
         self._duckdb = DuckDB(
             EngineOptions(
                 settings.threads,

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 
 from pykudu_sql.offline import Error, check
+from pykudu_sql.shell.arguments import ArgumentParser
+from pykudu_sql.shell.output import Output, tell
 
 
 def main(argv: Sequence[str]) -> int:
@@ -17,15 +19,17 @@ def main(argv: Sequence[str]) -> int:
     try:
         checking = check(options.db, options.quick)
     except Error as error:
-        print(f"pykudu-sql check: {error}", file=sys.stderr)
+        tell(f"pykudu-sql check: {error}")
         return 1
+    output = Output(sys.stdout)
     problems = left_over = 0
     for finding in checking.run():
         if finding.is_left_over:
             left_over += 1
             continue
         problems += 1
-        print(f"{finding.path}: {finding.problem}\n    {finding.way_out}", flush=True)
+        output.write(f"{finding.path}: {finding.problem}\n    {finding.way_out}\n")
+        output.flush()
     tally = checking.tally
     seen = f"{tally.files} files, {tally.bytes:,} bytes, {tally.tablets} tablets"
     depth = "metadata only" if options.quick else f"{tally.rows:,} rows"
@@ -33,18 +37,17 @@ def main(argv: Sequence[str]) -> int:
         named = "file was" if left_over == 1 else "files were"
         depth += f"\n{left_over} {named} left over when a process ended; opening removes them"
     if problems:
-        print(f"{problems} problem{'s' if problems > 1 else ''} in {seen}, {depth}")
+        output.write(f"{problems} problem{'s' if problems > 1 else ''} in {seen}, {depth}\n")
         return 1
-    print(f"ok: {seen}, {depth}")
+    output.write(f"ok: {seen}, {depth}\n")
     return 0
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="pykudu-sql check",
-        description="Verify every checksum and every invariant of a database. Changes nothing, "
-        "and may run beside a process that writes.",
-        allow_abbrev=False,
+    parser = ArgumentParser(
+        "pykudu-sql check",
+        "Verify every checksum and every invariant of a database. Changes nothing, and may run "
+        "beside a process that writes.",
     )
     parser.add_argument("db", metavar="DB", help="directory of the database")
     parser.add_argument("--quick", action="store_true", help="footers and indexes only, no rows")

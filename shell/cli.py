@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.shell.arguments import ArgumentParser
+from pykudu_sql.shell.output import tell
 from pykudu_sql.shell.settings import (
     FORMATS,
     Settings,
@@ -23,26 +25,19 @@ from pykudu_sql.shell.settings import (
     config_path,
     load,
 )
+from pykudu_sql.shell.subcommands import check_database_name, help_lines, subcommand
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import Session
 
 OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
-_EPILOG = """\
+_EPILOG = f"""\
 Without -c or -f, statements are read from standard input; at a terminal the interactive shell
 starts. -c and -f may be repeated and run in the order given; `-f -` is standard input.
 
 subcommands:
-  pykudu-sql slt FILE...      run sqllogictest scripts (pykudu-sql slt --help)
-  pykudu-sql check DB         verify every checksum and every invariant of a database
-  pykudu-sql inspect DB ...   print what lies on disk (pykudu-sql inspect --help)
-  pykudu-sql load DB TABLE FILE...      load files into a table, on Spark
-  pykudu-sql export DB TABLE FOLDER     write a table to files, on Spark
-  pykudu-sql changes DB TABLE FOLDER    write what commits did to a table's rows, on Spark
-  pykudu-sql backup DB FOLDER           back up all tables, or what changed since, on Spark
-  pykudu-sql restore FOLDER DB          make tables as they were at a backup, on Spark
-  pykudu-sql demo [DIR]       load real flight data and tell the whole story
+{help_lines()}
 """
 
 
@@ -93,82 +88,58 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except UsageError as error:
-        print(f"pykudu-sql: {error}", file=sys.stderr)
+        tell(f"pykudu-sql: {error}")
         return USAGE
     except OSError as error:
-        print(f"pykudu-sql: {error}", file=sys.stderr)
+        tell(f"pykudu-sql: {error}")
         return FAILED
     except Exception as error:
         if os.environ.get("PYKUDU_SQL_TRACEBACK"):
             raise
-        print(f"pykudu-sql: internal error: {type(error).__name__}: {error}", file=sys.stderr)
-        print("Set PYKUDU_SQL_TRACEBACK=1 to see where, and please report it.", file=sys.stderr)
+        tell(f"pykudu-sql: internal error: {type(error).__name__}: {error}")
+        tell("Set PYKUDU_SQL_TRACEBACK=1 to see where, and please report it.")
         return FAILED
     return code
 
 
 def _dispatch(arguments: list[str]) -> int:
+    command = subcommand(arguments[0]) if arguments else None
+    return _run(_parsed(arguments)) if command is None else command.run(arguments[1:])
+
+
+def print_help(arguments: Sequence[str]) -> int:
+    """`pykudu-sql help`: how to call it. Of a subcommand, `pykudu-sql help check` does."""
     match arguments:
-        case ["slt", *rest]:
-            from pykudu_sql.shell.slt import command
-
-            return command.main(rest)
-        case ["check", *rest]:
-            from pykudu_sql.shell import check
-
-            return check.main(rest)
-        case ["inspect", *rest]:
-            from pykudu_sql.shell import inspect
-
-            return inspect.main(rest)
-        case ["load", *rest]:
-            from pykudu_sql.shell import jobs
-
-            return jobs.load(rest)
-        case ["export", *rest]:
-            from pykudu_sql.shell import jobs
-
-            return jobs.export(rest)
-        case ["changes", *rest]:
-            from pykudu_sql.shell import jobs
-
-            return jobs.changes(rest)
-        case ["backup", *rest]:
-            from pykudu_sql.shell import backup_jobs
-
-            return backup_jobs.backup(rest)
-        case ["restore", *rest]:
-            from pykudu_sql.shell import backup_jobs
-
-            return backup_jobs.restore(rest)
-        case ["demo", *rest]:
-            from pykudu_sql.shell.demo import story
-
-            return story.main(rest)
+        case []:
+            build_parser().print_help()
+        case [name] if (command := subcommand(name)) is not None and name != "help":
+            return command.run(["--help"])
         case _:
-            return _run(_parsed(arguments))
+            raise UsageError(f"usage: pykudu-sql help [COMMAND]\ncommands:\n{help_lines()}")
+    return OK
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options; leaves with exit code 2 when they are wrong."""
     parser = build_parser()
     options, beyond = parser.parse_known_args(arguments)
+    text = "unrecognized arguments: " + " ".join(beyond)
+    if beyond and beyond[0].startswith("-"):
+        parser.error(text)
+    check_database_name(options.db)
     if beyond:
-        text = "unrecognized arguments: " + " ".join(beyond)
-        bare = not beyond[0].startswith("-")
-        parser.error(f"{text} (statements are given with -c SQL)" if bare else text)
+        parser.error(f"{text} (statements are given with -c SQL)")
     return options
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of everything but the subcommands."""
-    parser = argparse.ArgumentParser(
-        prog="pykudu-sql",
+    parser = ArgumentParser(
+        "pykudu-sql",
+        "Kudu's tablets and Impala's SQL over local files.",
         usage="%(prog)s [DB] [-c SQL]... [-f FILE]... [options]",
-        description="Kudu's tablets and Impala's SQL over local files.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add("db", nargs="?", metavar="DB", default=":memory:", help="directory of the database")
@@ -178,10 +149,17 @@ def build_parser() -> argparse.ArgumentParser:
     add("--csv", dest="format", action="store_const", const="csv", help="short for --format csv")
     add("--json", dest="format", action="store_const", const="json", help="--format json")
     add("--null", metavar="TEXT", help="how NULL is written")
+    add(
+        "--guard-formulas",
+        action="store_true",
+        default=None,
+        help="keep spreadsheets from computing text of CSV and TSV: ' before =, +, -, @",
+    )
     add("--max-rows", metavar="N", type=int, help="rows of a table shown on a terminal, 0 for all")
     add("--max-width", metavar="N", type=int, help="columns of a table, 0 for the terminal's")
     add("--timer", action="store_true", default=None, help="show how long statements take")
     add("--read-only", action="store_true", help="open without the right to write")
+    add("--safe", action="store_true", help="refuse commands that take a file, such as .read")
     add("--engine", choices=("duckdb", "spark", "auto"), help="what computes queries")
     add("--keep-going", action="store_true", help="run on after a failed statement")
     add("--no-init", action="store_true", help=f"do not read {config_path()}")
@@ -210,6 +188,7 @@ def _run(options: argparse.Namespace) -> int:
             options.db,
             settings,
             read_only=options.read_only,
+            safe=options.safe,
             keep_going=options.keep_going,
             engine=options.engine,
         )
@@ -232,7 +211,7 @@ def _settings(options: argparse.Namespace, at_terminal: bool) -> Settings:
     settings = Settings(timer=at_terminal)
     if not options.no_init:
         settings = load(settings, config_path())
-    for name in ("format", "null", "max_rows", "max_width", "timer"):
+    for name in ("format", "null", "guard_formulas", "max_rows", "max_width", "timer"):
         value = getattr(options, name)
         if value is not None:
             settings = checked(settings, name, value)

@@ -28,12 +28,14 @@ class Command:
         arguments: what it takes, as `.help` shows it; `[X]` may be left out, `...` repeats.
         summary: what it does.
         action: does it.
+        names_a_file: it reads, writes or opens the file that it is given.
     """
 
     names: tuple[str, ...]
     arguments: str
     summary: str
     action: Action
+    names_a_file: bool = False
 
     @property
     def usage(self) -> str:
@@ -51,11 +53,17 @@ class Quit(Exception):
     """The user asked to leave."""
 
 
-def command(*names: str, arguments: str = "", summary: str) -> Callable[[Action], Command]:
+class UnknownCommandError(UsageError):
+    """A line begins like a command and names none."""
+
+
+def command(
+    *names: str, arguments: str = "", summary: str, names_a_file: bool = False
+) -> Callable[[Action], Command]:
     """Make a function the action of a command."""
 
     def register(action: Action) -> Command:
-        return Command(names, arguments, summary, action)
+        return Command(names, arguments, summary, action, names_a_file)
 
     return register
 
@@ -75,7 +83,9 @@ def run(session: "Session", text: str) -> None:
     found = next((c for c in COMMANDS if name in c.names), None)
     if found is None:
         names = [name for c in COMMANDS for name in c.names]
-        raise UsageError(f"unknown command '{name}'{near(name, names)} (.help lists all)")
+        raise UnknownCommandError(f"unknown command '{name}'{near(name, names)} (.help lists all)")
+    if found.names_a_file and session.safe:
+        raise UsageError(f"{name} is not available in safe mode: it takes a file (--safe)")
     if not found.accepts(len(arguments)):
         raise UsageError(f"usage: {found.usage}")
     found.action(session, arguments)
@@ -173,20 +183,26 @@ def _shown(choice: str | int | None) -> str:
     return str(choice)
 
 
-@command(".read", "\\i", arguments="FILE", summary="run a script")
+@command(".read", "\\i", arguments="FILE", summary="run a script", names_a_file=True)
 def read(session: "Session", arguments: Sequence[str]) -> None:
     session.run_file(Path(arguments[0]).expanduser())
 
 
-@command(".output", "\\o", arguments="[FILE]", summary="write results to a file, or here again")
+@command(
+    ".output",
+    "\\o",
+    arguments="[FILE]",
+    summary="write results to a file, or here again",
+    names_a_file=True,
+)
 def output(session: "Session", arguments: Sequence[str]) -> None:
     if arguments:
-        session.output.redirect(Path(arguments[0]).expanduser())
+        session.redirect(Path(arguments[0]).expanduser())
     else:
         session.output.restore()
 
 
-@command(".open", arguments="DB", summary="close this database and open another")
+@command(".open", arguments="DB", summary="close this database and open another", names_a_file=True)
 def open_command(session: "Session", arguments: Sequence[str]) -> None:
     session.open(arguments[0])
 

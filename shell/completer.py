@@ -58,6 +58,8 @@ class ShellCompleter(Completer):
         if not wanted.prefix and not complete_event.completion_requested and not wanted.tables:
             return
         if Suggest.FILES in wanted.kinds:
+            if self._session.safe:
+                return
             path = Document(wanted.prefix, len(wanted.prefix))
             yield from self._paths.get_completions(path, complete_event)
             return

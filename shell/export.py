@@ -19,7 +19,8 @@ Export = Callable[[Sequence[str], Batches, str], Iterator[str]]
 
 _CSV_SPECIAL = re.compile(r'[",\r\n]|^\s|\s$|^$')
 _TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-_MARKDOWN_ESCAPES = str.maketrans({"|": "\\|", "\\": "\\\\"})
+# Everything that GitHub's Markdown reads within a line; `_` acts at the edges of a word alone.
+_MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>&~|]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def csv(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]:
@@ -76,8 +77,11 @@ def _objects(names: Sequence[str], batches: Batches) -> Iterator[list[str]]:
 
 
 def markdown(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]:
-    """A table of GitHub's Markdown; line ends and control characters are spelled out."""
-    yield _markdown_row(names) + _markdown_row(["---"] * len(names))
+    """A table of GitHub's Markdown; line ends and control characters are spelled out.
+
+    Data shows as it is: what Markdown or HTML would act on is escaped.
+    """
+    yield _markdown_row(names) + "| " + " | ".join(["---"] * len(names)) + " |\n"
     for batch in batches:
         yield "".join(
             _markdown_row([null if v is None else to_text(v) for v in row]) for row in batch
@@ -85,7 +89,7 @@ def markdown(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(escape(c).translate(_MARKDOWN_ESCAPES) for c in cells) + " |\n"
+    return "| " + " | ".join(_MARKDOWN_SPECIAL.sub(r"\\\g<0>", escape(c)) for c in cells) + " |\n"
 
 
 def line(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]:
@@ -109,5 +113,6 @@ EXPORTS: Mapping[str, Export] = MappingProxyType(
         "tsv": tsv,
     }
 )
+SPREADSHEET_FORMATS = frozenset({"csv", "tsv"})
 # How NULL is written unless the user chose otherwise.
 NULL_TEXTS: Mapping[str, str] = MappingProxyType({"csv": "", "tsv": "\\N"})

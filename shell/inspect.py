@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 
 from pykudu_sql.offline import Error, inspect
+from pykudu_sql.shell.arguments import ArgumentParser
+from pykudu_sql.shell.output import Output, tell
 
 _EPILOG = """\
 parts:
@@ -28,25 +30,24 @@ def main(argv: Sequence[str]) -> int:
         0, or 1 when there is no such part, or it is damaged; what could be read is printed.
     """
     options = _build_parser().parse_args(argv)
+    output = Output(sys.stdout)
     try:
         for line in inspect(options.db, options.part):
-            print(line)
+            output.write(line + "\n")
     except Error as error:
-        sys.stdout.flush()
-        print(f"pykudu-sql inspect: {error}", file=sys.stderr)
+        output.flush()
+        tell(f"pykudu-sql inspect: {error}")
         return 1
     return 0
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="pykudu-sql inspect",
+    parser = ArgumentParser(
+        "pykudu-sql inspect",
+        "Print what lies on disk. Changes nothing, and may run beside a process that writes.",
         usage="%(prog)s DB [PART...]",
-        description="Print what lies on disk. Changes nothing, and may run beside a process that "
-        "writes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("db", metavar="DB", help="directory of the database")
     parser.add_argument("part", nargs="*", metavar="PART", help="what to show")

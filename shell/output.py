@@ -5,6 +5,7 @@ first. Into a pipe or a file text goes as it is.
 """
 
 import os
+import sys
 from pathlib import Path
 from typing import TextIO
 
@@ -41,14 +42,23 @@ class Output:
         except OSError:
             return 80
 
-    def redirect(self, path: Path) -> None:
-        """Write to a file, which is emptied first, until `restore`.
+    def redirect(self, path: Path, *, replace: bool = True) -> None:
+        """Write to a file until `restore`.
+
+        Args:
+            path: of the file; made where there is none.
+            replace: empty a file that exists; otherwise it is refused.
 
         Raises:
-            UsageError: the file cannot be written.
+            UsageError: the file cannot be written, or exists and is not to be replaced.
         """
         try:
-            stream = path.open("w", encoding="utf-8", newline="")
+            stream = path.open("w" if replace else "x", encoding="utf-8", newline="")
+        except FileExistsError:
+            raise UsageError(
+                f"cannot write {path}: it exists, and a read-only session replaces no file; "
+                "give another name"
+            ) from None
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}") from error
         self.restore()
@@ -59,3 +69,8 @@ class Output:
         if self._stream is not self._standard:
             self._stream.close()
             self._stream = self._standard
+
+
+def tell(text: str) -> None:
+    """A message that is not a result, on the standard error stream, escaped for a terminal."""
+    print(escape(text, keep="\n"), file=sys.stderr, flush=True)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.shell.box import Preview, draw, footer
-from pykudu_sql.shell.export import EXPORTS, NULL_TEXTS
+from pykudu_sql.shell.export import EXPORTS, NULL_TEXTS, SPREADSHEET_FORMATS, Batches
+from pykudu_sql.shell.formula_guard import guard_batches, guard_names
 from pykudu_sql.shell.output import Output
 from pykudu_sql.shell.settings import Settings
 
@@ -98,7 +99,11 @@ def _export(
     null = settings.null
     if null is None:
         null = NULL_TEXTS.get(settings.format, "NULL")
-    for chunk in EXPORTS[settings.format](names, batches(), null):
+    shown_names: Sequence[str] = names
+    shown: Batches = batches()
+    if settings.guard_formulas and settings.format in SPREADSHEET_FORMATS:
+        shown_names, shown = guard_names(names), guard_batches(shown)
+    for chunk in EXPORTS[settings.format](shown_names, shown, null):
         output.write(chunk)
     return f"{rows:,} row{'' if rows == 1 else 's'}"
 

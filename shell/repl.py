@@ -26,8 +26,9 @@ from pykudu_sql.shell.display import escape, width
 from pykudu_sql.shell.highlighter import STYLE, SqlLexer
 from pykudu_sql.shell.history import open_history
 from pykudu_sql.shell.interruptible import run_interruptibly
+from pykudu_sql.shell.output import tell
 from pykudu_sql.shell.script import is_command
-from pykudu_sql.shell.session import Session, StatementFailed, tell
+from pykudu_sql.shell.session import Session, StatementFailed
 from pykudu_sql.shell.settings import history_path
 
 # What people type who do not know the commands yet.
@@ -41,7 +42,8 @@ class Repl:
         """A shell over a session; `version` is for the welcome."""
         self._session = session
         self._version = version
-        history = open_history(history_path()) if session.settings.history else InMemoryHistory()
+        keeps_history = session.settings.history and not session.safe
+        history = open_history(history_path()) if keeps_history else InMemoryHistory()
         colours = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None
         self._prompt: PromptSession[str] = PromptSession(
             message=self._message,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pykudu_sql
 from pykudu_sql.shell import commands
 from pykudu_sql.shell.display import escape
-from pykudu_sql.shell.output import Output
+from pykudu_sql.shell.output import Output, tell
 from pykudu_sql.shell.printer import print_result
 from pykudu_sql.shell.script import CommandPart, parts
 from pykudu_sql.shell.settings import Settings, UsageError
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pykudu_sql import Connection
 
 _MAX_READ_DEPTH = 16
+# What a file that is no script runs into. Its words are not printed then: whoever may name a file
+# here is not always who may see it.
+_NO_SQL = (pykudu_sql.UnknownStatementError, commands.UnknownCommandError)
 
 
 class StatementFailed(Exception):
@@ -60,6 +63,7 @@ class Session:
         settings: choices of the user; replaced whole.
         output: where results go.
         failures: statements and commands that failed so far.
+        safe: whether commands that reach files of the user's choice are refused.
     """
 
     def __init__(
@@ -68,6 +72,7 @@ class Session:
         settings: Settings,
         *,
         read_only: bool = False,
+        safe: bool = False,
         keep_going: bool = False,
         engine: str | None = None,
     ) -> None:
@@ -77,12 +82,14 @@ class Session:
             path: its directory, or `:memory:`.
             settings: choices to start with.
             read_only: open it, and any other opened later, without the right to write.
+            safe: refuse commands that read, write or open a file.
             keep_going: run on after a failed statement.
             engine: what computes queries here, and in any other opened later; None for the default.
 
         Raises:
             pykudu_sql.Error: the database cannot be opened.
         """
+        self.safe = safe
         self._read_only = read_only
         self._keep_going = keep_going
         self._engine = engine
@@ -107,6 +114,14 @@ class Session:
         opened = self._connect(path)
         self._leave()
         self.connection = opened
+
+    def redirect(self, path: Path) -> None:
+        """Write results to a file; a session that only reads replaces none.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        self.output.redirect(path, replace=not self._read_only)
 
     def close(self) -> None:
         """Give up an open transaction, and close files and the database."""
@@ -157,7 +172,11 @@ class Session:
             self._checkpoint()
             self.failures += 1
             self.output.flush()
-            tell_error(error, place)
+            if self._depth and isinstance(error, _NO_SQL):
+                code = f" {error.sqlstate}" if isinstance(error, pykudu_sql.Error) else ""
+                tell(f"{place.prefix()}ERROR{code}: neither SQL nor a command stands here")
+            else:
+                tell_error(error, place)
             if not self._keep_going:
                 raise StatementFailed from error
 
@@ -232,11 +251,6 @@ def decode_script(data: bytes, source: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"cannot read {source}: not UTF-8 at byte {error.start}") from error
-
-
-def tell(text: str) -> None:
-    """A message that is not a result, on the standard error stream."""
-    print(escape(text, keep="\n"), file=sys.stderr, flush=True)
 
 
 def tell_error(error: Exception, place: Place) -> None:

@@ -8,6 +8,7 @@ The file is `pykudu-sql/config.toml` in `$XDG_CONFIG_HOME` (or `~/.config`):
     max_rows = 40        # rows of a table shown on a terminal, 0 for all
     max_width = 0        # columns of a table, 0 for as wide as the terminal
     history = true       # keep the lines typed
+    guard_formulas = false   # keep spreadsheets from computing text of CSV and TSV
 """
 
 import os
@@ -34,6 +35,7 @@ class Settings:
         max_rows: rows of a table shown on a terminal; 0 for all.
         max_width: columns of a table; 0 for the terminal's width.
         history: whether lines typed are kept for the next session.
+        guard_formulas: whether text of CSV and TSV is kept from being a spreadsheet's formula.
     """
 
     format: str = "table"
@@ -42,6 +44,7 @@ class Settings:
     max_rows: int = 40
     max_width: int = 0
     history: bool = True
+    guard_formulas: bool = False
 
 
 _TYPES: Mapping[str, type] = {
@@ -51,6 +54,7 @@ _TYPES: Mapping[str, type] = {
     "max_rows": int,
     "max_width": int,
     "history": bool,
+    "guard_formulas": bool,
 }
 
 

@@ -27,6 +27,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.errors import CorruptionError, DiskError, OperationalError
 from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.directory_check import check_directories
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import NOTHING_READ, Lease, Position
 from pykudu_sql.storage.log.manifest_tail import ManifestTail
@@ -143,6 +144,7 @@ class DatabaseReader:
         self._env = env
         self._root = root
         self._cache = cache
+        check_directories(env, root)
         self._leases: list[weakref.finalize[[Lease | None], FileReaper]] = []
         self._reading = self._load()
         self.bound = self._reading.bound

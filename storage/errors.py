@@ -124,6 +124,10 @@ class SyntaxError(ProgrammingError):
     default_sqlstate = "42601"
 
 
+class UnknownStatementError(SyntaxError):
+    """The text begins with a word that no statement begins with, nor one like it."""
+
+
 class UndefinedTableError(ProgrammingError):
     """No such table."""
 

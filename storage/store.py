@@ -32,6 +32,7 @@ from pykudu_sql.storage.database_reader import DatabaseReader, TabletOpener, ope
 from pykudu_sql.storage.definitions import Definitions
 from pykudu_sql.storage.errors import DiskError, Error, InterfaceError
 from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.directory_check import check_directories
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import Lease
 from pykudu_sql.storage.history import History
@@ -124,6 +125,7 @@ class Store:
 
     def _recover(self, resources: ExitStack) -> None:
         env, path = self._env, self.path
+        check_directories(env, path)
         env.make_dir(path)
         resources.callback(env.lock(layout.lock_path(path)).release)
         env.remove_tree(layout.temporary_directory(path), point="open.empty_tmp")

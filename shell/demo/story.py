@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pykudu_sql
 from pykudu_sql.shell.demo import scenes
 from pykudu_sql.shell.demo.data import TABLES, MissingData, load
-from pykudu_sql.shell.output import Output
+from pykudu_sql.shell.output import Output, tell
 from pykudu_sql.shell.printer import print_result
 from pykudu_sql.shell.settings import Settings
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         tables = {name: load(name) for name in TABLES}
     except MissingData as error:
-        print(error, file=sys.stderr)
+        tell(str(error))
         return 2
     if arguments:
         kept = Path(arguments[0])
@@ -70,7 +70,7 @@ def _tell(folder: Path, tables: "dict[str, pa.Table]") -> int:
 
     path = folder / _DATABASE
     if path.exists():
-        print(f"{path} exists already: remove it, or choose another folder", file=sys.stderr)
+        tell(f"{path} exists already: remove it, or choose another folder")
         return 2
     folder.mkdir(parents=True, exist_ok=True)
     begun = time.perf_counter()
@@ -79,7 +79,7 @@ def _tell(folder: Path, tables: "dict[str, pa.Table]") -> int:
     try:
         story.tell()
     except pykudu_sql.Error as error:
-        print(f"\nERROR {error.sqlstate}: {error}", file=sys.stderr)
+        tell(f"\nERROR {error.sqlstate}: {error}")
         return 1
     finally:
         story.close()

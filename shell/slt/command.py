@@ -15,6 +15,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
+from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.interruptible import run_interruptibly
 from pykudu_sql.shell.output import Output
 from pykudu_sql.shell.settings import UsageError
@@ -60,9 +61,7 @@ def main(argv: Sequence[str]) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the subcommand."""
-    parser = argparse.ArgumentParser(
-        prog="pykudu-sql slt", description="Run sqllogictest scripts.", allow_abbrev=False
-    )
+    parser = ArgumentParser("pykudu-sql slt", "Run sqllogictest scripts.")
     add = parser.add_argument
     add("paths", nargs="+", type=Path, metavar="FILE|DIR", help="*.test and *.slt of a folder")
     add(

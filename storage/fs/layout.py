@@ -26,7 +26,8 @@ _TABLET_FILE_NAME = re.compile(r"([1-9][0-9]{0,18})\.(base|redo|undo)")
 
 
 # What a database directory holds, and nothing else.
-ENTRIES = frozenset({"LOCK", "CURRENT", "manifest", "wal", "tablets", "tmp", "leases", "staging"})
+DIRECTORIES = ("manifest", "wal", "tablets", "tmp", "leases", "staging")
+ENTRIES = frozenset({"LOCK", "CURRENT", *DIRECTORIES})
 
 
 class TabletFileKind(StrEnum):

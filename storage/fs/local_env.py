@@ -1,7 +1,9 @@
 """The environment of real files: POSIX calls, durable and suspicious.
 
-Files are opened without following links and are checked to be plain files before a byte is read
-or written, and so is the directory that holds them: a link planted in a database leads nowhere.
+Files are opened, renamed and removed without following links, in their own name and in that of the
+directory that holds them, and are checked to be plain files before a byte is read or written: a
+link planted in a database leads nowhere. A file that is opened for writing has one name: bytes
+written to a hard link would change a file outside the database as well.
 A name in a freshly made directory is durable because `make_dir` syncs the parents it touched.
 
 `sync` is fdatasync: it brings the bytes and the length to the disk, not the times of access and
@@ -19,7 +21,7 @@ from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.descriptor import close_with
 from pykudu_sql.storage.fs.env import ByteString, FileLock, RandomAccessFile, WritableFile
 from pykudu_sql.storage.fs.file_lock import LocalFileLock
-from pykudu_sql.storage.fs.os_error import disk_error, not_a_file
+from pykudu_sql.storage.fs.os_error import disk_error, hard_linked, not_a_file
 
 _SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _ZEROS = bytes(1 << 16)
@@ -63,13 +65,17 @@ class LocalEnv:
 
     def rename(self, source: str, target: str, *, point: str) -> None:
         """Move a file in one step, replacing `target`."""
-        with _reporting("rename", source):
-            os.rename(source, target)
+        with (
+            _reporting("rename", source),
+            _parent(source) as (source_folder, source_name),
+            _parent(target) as (target_folder, target_name),
+        ):
+            os.rename(source_name, target_name, src_dir_fd=source_folder, dst_dir_fd=target_folder)
 
     def unlink(self, path: str, *, point: str) -> None:
         """Remove the name of a file."""
-        with _reporting("remove", path):
-            os.unlink(path)
+        with _reporting("remove", path), _parent(path) as (folder, name):
+            os.unlink(name, dir_fd=folder)
 
     def make_dir(self, path: str) -> None:
         """Create a directory and its parents, durably. It may exist already."""
@@ -235,17 +241,38 @@ def _reporting(operation: str, path: str) -> Iterator[None]:
         raise disk_error(operation, path, error) from error
 
 
-def _open_file(path: str, flags: int) -> int:
-    """A descriptor of a plain file in a real directory; links are refused in both places."""
+@contextmanager
+def _parent(path: str) -> Iterator[tuple[int, str]]:
+    """A descriptor of the directory that holds a file, and the file's name in it.
+
+    Raises:
+        OSError: ENOTDIR where the directory is a link, or no directory.
+    """
     directory, name = os.path.split(path)
-    holder = os.open(directory or ".", os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(directory or ".", flags)
     try:
-        descriptor = os.open(name, flags | _SAFELY, 0o600, dir_fd=holder)
+        yield descriptor, name
     finally:
-        os.close(holder)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+
+
+def _open_file(path: str, flags: int) -> int:
+    """A descriptor of a plain file in a real directory; links are refused in both places.
+
+    Raises:
+        DiskError: it is no plain file, or is to be written to and has a second name.
+        OSError: the system refused.
+    """
+    with _parent(path) as (folder, name):
+        descriptor = os.open(name, flags | _SAFELY, 0o600, dir_fd=folder)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         raise not_a_file(path, "plain file")
+    if status.st_nlink > 1 and flags & os.O_ACCMODE != os.O_RDONLY:
+        os.close(descriptor)
+        raise hard_linked(path, status.st_nlink)
     return descriptor
 
 

@@ -39,3 +39,12 @@ def not_a_file(path: str, expected: str) -> DiskError:
         f"cannot open '{path}': it is not a {expected}",
         hint="A database holds plain files and directories only; remove what was put there.",
     )
+
+
+def hard_linked(path: str, names: int) -> DiskError:
+    """The error for a file that would be written to and has other names as well."""
+    return DiskError(
+        f"cannot open '{path}' for writing: the file has {names} names (hard links), and writing "
+        "would change it under all of them",
+        hint="Replace it by a copy of its own: copy the database without hard links.",
+    )

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from pykudu_sql.shell.cli import main
+from pykudu_sql.shell.subcommands import SUBCOMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLE = "CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING); INSERT INTO t VALUES (1, 'a'), (2, NULL)"
@@ -300,6 +301,125 @@ def test_a_bare_statement_loads_no_terminal_library(shell: Shell) -> None:
         text=True,
     )
     assert done.stdout == "n\n1\nFalse\n"
+
+
+@pytest.mark.parametrize("word", ["chekc", "chek", "lod", "metrics", "-", "data base"])
+def test_a_first_word_that_is_no_command_and_no_path_makes_nothing(shell: Shell, word: str) -> None:
+    done = shell(word, "-c", "SELECT 1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"'{word}' is neither a command nor a database" in done.stderr
+    assert "commands: slt, check, " in done.stderr and f"./{word}" in done.stderr
+    assert list(shell.folder.iterdir()) == []
+
+
+def test_a_command_written_almost_right_is_suggested(shell: Shell) -> None:
+    assert "did you mean 'check'?" in shell("chekc", "my.db").stderr
+
+
+@pytest.mark.parametrize("name", ["my.db", "./metrics", "metrics/"])
+def test_a_path_makes_a_database(shell: Shell, name: str) -> None:
+    assert shell(name, "-c", TABLE).returncode == 0
+    assert (shell.folder / name / "CURRENT").exists()
+
+
+def test_a_folder_that_exists_needs_no_separator(shell: Shell) -> None:
+    assert shell("./metrics", "-c", TABLE).returncode == 0
+    assert shell("metrics", "--csv", "-c", "SELECT count(*) AS n FROM t").stdout == "n\n2\n"
+
+
+def test_help_lists_every_subcommand_and_explains_one(shell: Shell) -> None:
+    done = shell("help")
+    assert done.returncode == 0
+    for command in SUBCOMMANDS:
+        assert f"pykudu-sql {command.name}" in done.stdout
+    assert "--quick" in shell("help", "check").stdout
+    assert shell("help", "nothing").returncode == 2
+    assert list(shell.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [".read x.sql", ".output x.csv", ".open x.db", ".output"])
+def test_safe_mode_refuses_commands_that_take_a_file(shell: Shell, command: str) -> None:
+    (shell.folder / "x.sql").write_text("SELECT 1;")
+    done = shell("--safe", "-c", command)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "safe mode" in done.stderr
+    assert [path.name for path in shell.folder.iterdir()] == ["x.sql"]
+
+
+def test_safe_mode_runs_everything_else(shell: Shell) -> None:
+    (shell.folder / "x.sql").write_text("SELECT 2 AS n;")
+    done = shell("--safe", "--csv", "-c", TABLE, "-c", ".tables", "-f", "x.sql")
+    assert (done.returncode, done.stdout) == (0, "t\nn\n2\n")
+
+
+def test_a_read_only_session_writes_new_files_and_replaces_none(shell: Shell) -> None:
+    shell("my.db", "-c", TABLE)
+    (shell.folder / "old.csv").write_text("kept")
+    done = shell("my.db", "--read-only", "--csv", "-c", ".output old.csv", "-c", "SELECT 1 AS n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "old.csv: it exists" in done.stderr
+    assert (shell.folder / "old.csv").read_text() == "kept"
+    new = shell("my.db", "--read-only", "--csv", "-c", ".output new.csv", "-c", "SELECT 1 AS n")
+    assert new.returncode == 0
+    assert (shell.folder / "new.csv").read_text() == "n\n1\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "root:x:0:0:secret\n",
+        "-----BEGIN\nsecret\n",
+        "[secret]\nsecret = 1\n",
+        "{'secret': 1}",
+        ".secret word",
+        "\\secret",
+        "SELECT 1; secret",
+    ],
+)
+def test_the_words_of_a_file_that_is_no_script_are_not_printed(shell: Shell, text: str) -> None:
+    (shell.folder / "notes").write_text(text)
+    done = shell("-c", ".read notes")
+    assert done.returncode == 1
+    assert "secret" not in done.stderr and "notes:" in done.stderr
+
+
+def test_a_misspelt_word_of_a_script_that_is_read_is_suggested(shell: Shell) -> None:
+    (shell.folder / "x.sql").write_text("SELCT 1;\n")
+    assert "did you mean 'SELECT'" in shell("-c", ".read x.sql").stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-f", "a\x1b[31mb.sql"),
+        ("a\x1b[31mb.db", "--read-only", "-c", "SELECT 1"),
+        ("a\x1b[31mb",),
+        ("--format", "a\x1b[31mb"),
+        ("check", "a\x1b[31mb.db"),
+        ("check", "my.db", "a\x1b[31mb"),
+        ("inspect", "a\x1b[31mb.db"),
+        ("slt", "a\x1b[31mb.test"),
+        ("slt", "--state", "a\x1b[31mb", "x"),
+        ("help", "a\x1b[31mb"),
+        ("demo", "--a\x1b[31mb"),
+        ("-c", ".read a\x1b[31mb"),
+        ("-c", ".output nowhere/a\x1b[31mb"),
+    ],
+)
+def test_no_error_shows_a_raw_escape_sequence(shell: Shell, arguments: tuple[str, ...]) -> None:
+    done = shell(*arguments)
+    assert done.returncode != 0
+    assert done.stderr and "\x1b" not in done.stderr + done.stdout
+
+
+def test_text_of_csv_is_kept_from_being_a_formula_if_asked(shell: Shell) -> None:
+    query = "SELECT '=1+1' AS a, '-x' AS b, '@y' AS c, -1 AS d, 'e-1' AS e, NULL AS \"+f\""
+    plain = shell("--csv", "-c", query).stdout
+    assert plain == "a,b,c,d,e,+f\n=1+1,-x,@y,-1,e-1,\n"
+    guarded = shell("--csv", "--guard-formulas", "-c", query).stdout
+    assert guarded == "a,b,c,d,e,'+f\n'=1+1,'-x,'@y,-1,e-1,\n"
+    as_json = shell("--format", "jsonlines", "--guard-formulas", "-c", "SELECT '=1' AS a").stdout
+    assert as_json == '{"a": "=1"}\n'
 
 
 def test_the_version_needs_no_database(shell: Shell) -> None:

@@ -10,7 +10,7 @@ from pykudu_sql.shell.settings import FORMATS
 from pykudu_sql.shell.slt import command as slt
 
 PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "shell.md").read_text()
-OPTIONS = {"--format", "--null", "--keep-going", "--no-init"}
+OPTIONS = {"--format", "--null", "--keep-going", "--no-init", "--safe", "--guard-formulas"}
 OPTIONS |= {"--state", "--label", "--implicit-primary-key", "--override", "--keep", "--junit"}
 
 

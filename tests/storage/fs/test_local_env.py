@@ -65,6 +65,34 @@ def test_a_link_in_the_place_of_a_directory_is_refused(tmp_path: Path) -> None:
     assert sorted(os.listdir(elsewhere)) == ["f"]
 
 
+def test_names_behind_a_linked_directory_are_neither_moved_nor_removed(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "f").write_bytes(b"precious")
+    (tmp_path / "own").write_bytes(b"own")
+    link = str(tmp_path / "tablet")
+    os.symlink(elsewhere, link)
+    for action in (
+        lambda: env.unlink(f"{link}/f", point="t"),
+        lambda: env.rename(str(tmp_path / "own"), f"{link}/f", point="t"),
+        lambda: env.rename(f"{link}/f", str(tmp_path / "own"), point="t"),
+    ):
+        with pytest.raises(DiskError):
+            action()
+    assert (elsewhere / "f").read_bytes() == b"precious"
+    assert (tmp_path / "own").read_bytes() == b"own"
+
+
+def test_a_hard_link_is_read_and_never_written(tmp_path: Path, target: Path) -> None:
+    link = str(tmp_path / "link")
+    os.link(target, link)
+    assert env.read_file(link) == b"precious"
+    for action in (lambda: env.open_writable(link), lambda: env.lock(link)):
+        with pytest.raises(DiskError, match="2 names"):
+            action()
+    assert target.read_bytes() == b"precious"
+
+
 def test_removing_a_tree_leaves_what_its_links_point_to(tmp_path: Path, target: Path) -> None:
     (tmp_path / "tree").mkdir()
     os.symlink(target, tmp_path / "tree" / "link")

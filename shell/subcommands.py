@@ -1,0 +1,107 @@
+"""What `pykudu-sql` does besides opening a database: one entry a subcommand.
+
+The first word of a command line is one of these or a database. A word that is neither is a mistake
+and makes no database: a new one is named by a path with a separator or an extension.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from pykudu_sql.shell.settings import UsageError, near
+
+MEMORY = ":memory:"
+
+
+@dataclass(frozen=True, slots=True)
+class Subcommand:
+    """One subcommand.
+
+    Attributes:
+        name: the first word of the command line.
+        arguments: what it takes, for the help.
+        summary: what it does, for the help.
+        module: where its function stands, loaded when it is run.
+        function: takes the other words, returns the exit code.
+    """
+
+    name: str
+    arguments: str
+    summary: str
+    module: str
+    function: str
+
+    def run(self, argv: Sequence[str]) -> int:
+        """Run it and return the exit code."""
+        module = import_module(f"pykudu_sql.shell.{self.module}")
+        code: int = getattr(module, self.function)(argv)
+        return code
+
+
+SUBCOMMANDS = (
+    Subcommand("slt", "FILE...", "run sqllogictest scripts", "slt.command", "main"),
+    Subcommand("check", "DB", "verify every checksum and every invariant", "check", "main"),
+    Subcommand("inspect", "DB [PART...]", "print what lies on disk", "inspect", "main"),
+    Subcommand("load", "DB TABLE FILE...", "load files into a table, on Spark", "jobs", "load"),
+    Subcommand("export", "DB TABLE FOLDER", "write a table to files, on Spark", "jobs", "export"),
+    Subcommand(
+        "changes",
+        "DB TABLE FOLDER",
+        "write what commits did to a table's rows, on Spark",
+        "jobs",
+        "changes",
+    ),
+    Subcommand(
+        "backup",
+        "DB FOLDER",
+        "back up all tables, or what changed since, on Spark",
+        "backup_jobs",
+        "backup",
+    ),
+    Subcommand(
+        "restore",
+        "FOLDER DB",
+        "make tables as they were at a backup, on Spark",
+        "backup_jobs",
+        "restore",
+    ),
+    Subcommand(
+        "demo", "[DIR]", "load real flight data and tell the whole story", "demo.story", "main"
+    ),
+    Subcommand("help", "", "print this text", "cli", "print_help"),
+)
+
+
+def subcommand(word: str) -> Subcommand | None:
+    """The subcommand of a name, or None."""
+    return next((command for command in SUBCOMMANDS if command.name == word), None)
+
+
+def help_lines() -> str:
+    """The subcommands, a line each."""
+    uses = [f"pykudu-sql {command.name} {command.arguments}".rstrip() for command in SUBCOMMANDS]
+    width = max(map(len, uses))
+    return "\n".join(
+        f"  {use:<{width}}  {command.summary}"
+        for use, command in zip(uses, SUBCOMMANDS, strict=True)
+    )
+
+
+def check_database_name(name: str) -> None:
+    """See that the first word of a command line is meant as a database.
+
+    Args:
+        name: as given.
+
+    Raises:
+        UsageError: it has no separator and no extension, and no directory has that name.
+    """
+    if name == MEMORY or os.sep in name or os.path.splitext(name)[1] or os.path.isdir(name):
+        return
+    names = [command.name for command in SUBCOMMANDS]
+    raise UsageError(
+        f"'{name}' is neither a command nor a database{near(name, names)}\n"
+        f"commands: {', '.join(names)}\n"
+        f"A new database is named by a path with a separator or an extension: ./{name}, {name}.db"
+    )
