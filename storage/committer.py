@@ -27,7 +27,6 @@ from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.moment_reserve import MomentReserve
 from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, encode_commit
-from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.mvcc import MvccManager
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
 from pykudu_sql.storage.tablet.rowset import RowSet
@@ -247,9 +246,7 @@ class Committer:
             self.counters.note(writes, keys)
             if source.staged:
                 self.counters.note_staged(source.staged)
-                old = source.tablet.components
-                tree = old.tree.replace((), source.staged)
-                source.tablet.components = TabletComponents(old.memrowset, old.flushing, tree)
+                source.tablet.replace_rowsets((), source.staged)
         self.counters.commits += 1
         return sequence
 

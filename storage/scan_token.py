@@ -262,7 +262,8 @@ def read_token(env: Env, root: str, token: ScanToken) -> Iterator[pa.RecordBatch
     files = TabletFiles(env, path, token.database_id, token.tablet_id, cache, reaper)
     rowset = files.open_rowset(share.rowset, share.key_columns, {})
     try:
-        rowset.tracker = replace(rowset.tracker, memory=_pending_store(share, token.bound))
+        pending = _pending_store(share, token.bound)
+        rowset = rowset.with_deltas(replace(rowset.tracker, memory=pending))
         yield from _read_rows(rowset, share, token, schema)
     finally:
         rowset.base.close()

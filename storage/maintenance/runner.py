@@ -11,7 +11,7 @@ from pykudu_sql.storage.maintenance.surveyor import Surveyor
 from pykudu_sql.storage.tablet.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.flush import flush_delta_store, flush_memrowset
+from pykudu_sql.storage.tablet.flush import flush_delta_stores, flush_memrowset
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
 
@@ -64,8 +64,7 @@ class Runner:
 
     def _flush_delta_stores(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         self._surveyor.begin_flush(tablet.id, OperationKind.FLUSH_DELTA_STORES)
-        for rowset in tablet.components.tree.rowsets:
-            flush_delta_store(tablet, rowset, self._host, checkpoint)
+        flush_delta_stores(tablet, self._host, checkpoint)
 
     def _compact_chosen(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         self._compact(tablet, self._surveyor.choice(tablet).ids, checkpoint)

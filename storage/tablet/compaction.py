@@ -29,7 +29,6 @@ from pykudu_sql.storage.tablet.delta_tracker import visible_undo
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.history_splice import splice
 from pykudu_sql.storage.tablet.key_slices import key_slices
-from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.rowset_exchange import (
     StagedFiles,
     current_rowset,
@@ -166,9 +165,7 @@ def _swap(
         tablet.files.publish(staged, "compaction")
         gone = [source.rowset for source in inputs]
         host.record(TabletEdit(tablet.id, rowsets=metas, dropped=[r.id for r in gone]))
-        old = tablet.components
-        tree = old.tree.replace(gone, tablet.open_rowsets(metas))
-        tablet.components = TabletComponents(old.memrowset, old.flushing, tree)
+        tablet.replace_rowsets(gone, tablet.open_rowsets(metas))
     for rowset in gone:
         retire_files(tablet.files, rowset, ())
     return metas

@@ -62,10 +62,14 @@ class DeltaTracker:
         """The tracker once `fresh` takes new changes and the old memory store is being flushed."""
         return replace(self, flushing=(*self.flushing, self.memory), memory=fresh)
 
-    def finish_flush(self, flushed: DeltaMemStore, file: DeltaFile) -> "DeltaTracker":
-        """The tracker once a DeltaMemStore is on disk."""
-        flushing = tuple(store for store in self.flushing if store is not flushed)
-        return replace(self, flushing=flushing, redo=(*self.redo, file))
+    def finish_flush(self, files: tuple[DeltaFile, ...]) -> "DeltaTracker":
+        """The tracker once all stores that were on their way to disk are files."""
+        return replace(self, flushing=(), redo=(*self.redo, *files))
+
+    @property
+    def files(self) -> tuple[DeltaFile, ...]:
+        """The stores on disk, in the order of their application."""
+        return (*self.undo, *self.redo)
 
     @property
     def stores(self) -> Iterable[DeltaMemStore]:
@@ -76,7 +80,7 @@ class DeltaTracker:
     def newest(self) -> int:
         """The time of the newest change that any store holds, 0 when none does."""
         times = [self.inserted_at or 0]
-        times += [file.meta.stats.max_timestamp for file in (*self.undo, *self.redo)]
+        times += [file.meta.stats.max_timestamp for file in self.files]
         times += [store.max_timestamp for store in self.stores]
         return max(times)
 
@@ -104,12 +108,12 @@ class DeltaTracker:
 
     def _files_for(self, bound: int) -> Iterator[DeltaFile]:
         """The files that a snapshot needs, in the order of their application."""
-        return (file for file in (*self.undo, *self.redo) if file.is_needed(bound))
+        return (file for file in self.files if file.is_needed(bound))
 
     @property
     def newest_on_disk(self) -> int:
         """The time of the newest change in a file, 0 when there is none."""
-        return max((f.meta.stats.max_timestamp for f in (*self.undo, *self.redo)), default=0)
+        return max((f.meta.stats.max_timestamp for f in self.files), default=0)
 
     def is_visible(self, bound: int) -> bool:
         """Whether a snapshot can see any row of the rowset."""
@@ -145,7 +149,7 @@ class DeltaTracker:
         return mask
 
     def _ordinals_since(self, bound: int) -> Iterable[Ordinals]:
-        for file in (*self.undo, *self.redo):
+        for file in self.files:
             if file.meta.stats.max_timestamp >= bound:
                 yield visible_undo(file.deltas(()), bound).ordinals
         for store in self.stores:

@@ -1,12 +1,12 @@
 """The DiskRowSet: flushed rows, sorted by key, with their deltas.
 
-Kudu's `tablet/diskrowset.h`: a CFileSet that never changes and a DeltaTracker whose stores are
-swapped as deltas are flushed. The row at an ordinal exists at a snapshot unless the deltas visible
-to it say otherwise.
+Kudu's `tablet/diskrowset.h`: a CFileSet and a DeltaTracker. None of them is changed in place: when
+deltas are flushed or compacted, a new DiskRowSet takes the place of the old one. The row at an
+ordinal exists at a snapshot unless the deltas visible to it say otherwise.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,37 +27,39 @@ from pykudu_sql.storage.tablet.delta_view import DeltaView
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.pruning import Range, intersect, key_spans, matching_ranges
 from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, replay_changes
+from pykudu_sql.storage.tablet.settled_views import SettledViews
 from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.tablet_scanner import cut, scan_stretch
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class DiskRowSet:
     """Rows on disk. Writers hold the commit lock; readers need none.
+
+    A flush or compaction makes a new one, and swaps it with the tablet's components. Only the
+    DeltaMemStores grow, and go over from one to the next.
 
     Attributes:
         meta: as in the manifest.
         base: the base image.
-        tracker: the deltas; swapped whole.
+        tracker: the deltas.
+        views: those of "now".
     """
 
-    def __init__(
-        self,
-        meta: RowSetMeta,
-        base: CFileSet,
-        tracker: DeltaTracker,
-    ) -> None:
-        """Put base and deltas together.
+    meta: RowSetMeta
+    base: CFileSet
+    tracker: DeltaTracker
+    views: SettledViews
 
-        Args:
-            meta: as in the manifest.
-            base: the base image.
-            tracker: the deltas.
-        """
-        self.meta = meta
-        self.base = base
-        self.tracker = tracker
-        self._settled: tuple[object, DeltaView] | None = None
-        self._settled_files: tuple[object, DeltaView] | None = None
+    @classmethod
+    def of(cls, meta: RowSetMeta, base: CFileSet, tracker: DeltaTracker) -> "DiskRowSet":
+        """Put base and deltas together."""
+        return cls(meta, base, tracker, SettledViews(tracker))
+
+    def with_deltas(self, tracker: DeltaTracker, meta: RowSetMeta | None = None) -> "DiskRowSet":
+        """The rowset with other deltas, and the metadata that name them, where these differ."""
+        views = SettledViews(tracker, self.views)
+        return DiskRowSet(self.meta if meta is None else meta, self.base, tracker, views)
 
     @property
     def id(self) -> int:
@@ -78,21 +80,7 @@ class DiskRowSet:
 
     def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:
         """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
-        tracker = self.tracker
-        # Taken before the newest change is looked at: one that arrives in between must not be
-        # counted in the state of a view that leaves it out.
-        state = (tracker, *(store.version for store in tracker.stores))
-        newest = tracker.newest
-        if own is not None or bound <= newest:
-            return tracker.view(bound, own, self._file_view(tracker, bound))
-        settled = self._settled
-        if settled is None or settled[0] != state:
-            # Its stores are looked at later. A bound that no commit has reached, as of writes that
-            # are done over at commit, would let changes in that others must not see yet.
-            files = self._file_view(tracker, newest + 1)
-            settled = (state, tracker.view(newest + 1, None, files))
-            self._settled = settled
-        return settled[1]
+        return self.views.view(bound, own)
 
     def read_row(
         self,
@@ -113,17 +101,6 @@ class DiskRowSet:
         if pending is not None:
             cells = replay_changes(cells, columns, (pending,))
         return None if cells is None else tuple(cells)
-
-    def _file_view(self, tracker: DeltaTracker, bound: int) -> DeltaView:
-        """What the delta files come to; that of "now" is kept until a file is added."""
-        if bound <= tracker.newest_on_disk:
-            return tracker.file_view(bound)
-        state = (tracker.undo, tracker.redo)
-        settled = self._settled_files
-        if settled is None or settled[0] != state:
-            settled = (state, tracker.file_view(bound))
-            self._settled_files = settled
-        return settled[1]
 
     def scan(
         self,
@@ -155,7 +132,7 @@ class DiskRowSet:
             stats.deltas_applied += view.records if ranges else 0
         if not ranges:
             return
-        source = BaseColumns(self.base, view, is_settled=self._is_settled(view), stats=stats)
+        source = BaseColumns(self.base, view, is_settled=self.views.is_settled(view), stats=stats)
         alive = view.alive(self.meta.rows)
         row_filter = None if row_filter is None else self._trimmed(row_filter, view)
         try:
@@ -172,11 +149,6 @@ class DiskRowSet:
         if not self.tracker.is_visible(bound):
             return False
         return row_filter is None or row_filter.may_hold(self.meta.min_key, self.meta.max_key)
-
-    def _is_settled(self, view: DeltaView) -> bool:
-        """Whether a view is that of "now", which is kept."""
-        settled = self._settled
-        return settled is not None and settled[1] is view
 
     def ranges_of(
         self, row_filter: RowFilter | None, view: DeltaView, stats: ScanStats | None = None

@@ -32,7 +32,7 @@ from pykudu_sql.storage.tablet.rowset_exchange import StagedFiles, staging
 from pykudu_sql.storage.tablet.rowset_output import RollingRowSetWriter, write_deltas
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
-from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
+from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.undo_builder import build_history, remap
 
 # How many times smaller a rowset usually is on disk than in memory.
@@ -51,8 +51,7 @@ def flush_tablet(tablet: Tablet, host: TabletHost) -> int:
     with tablet.maintenance_lock:
         before = tablet.files.files_written
         flush_memrowset(tablet, host)
-        for rowset in tablet.components.tree.rowsets:
-            flush_delta_store(tablet, rowset, host)
+        flush_delta_stores(tablet, host)
         return tablet.files.files_written - before
 
 
@@ -132,29 +131,58 @@ def _write_rowsets(
     return writer, place
 
 
-def flush_delta_store(
-    tablet: Tablet, rowset: DiskRowSet, host: TabletHost, checkpoint: Checkpoint = go_on
-) -> None:
-    """Flush a rowset's DeltaMemStore as a REDO file, and any that an earlier flush left. The
-    caller holds the tablet's maintenance lock. Its checkpoints are as those of `flush_memrowset`.
+def flush_delta_stores(tablet: Tablet, host: TabletHost, checkpoint: Checkpoint = go_on) -> None:
+    """Flush the DeltaMemStore of every rowset as a REDO file, and those that an earlier flush left.
+
+    The caller holds the tablet's maintenance lock. The files are published together, by one edit.
+    A flush that fails or ends at a checkpoint leaves the stores to be flushed by the next one.
     """
     with host.commit_lock:
-        store = rowset.tracker.memory
-        if len(store):
-            rowset.tracker = rowset.tracker.begin_flush(tablet.new_delta_store(store.id + 1))
+        changed = [r for r in tablet.components.tree.rowsets if len(r.tracker.memory)]
+        begun = [_with_fresh_store(tablet, rowset) for rowset in changed]
+        tablet.replace_rowsets(changed, begun)
+    waiting = [r for r in tablet.components.tree.rowsets if r.tracker.flushing]
+    with staging(tablet.files) as staged:
+        written = [
+            (rowset, _write_stores(tablet, rowset, staged, host, checkpoint))
+            for rowset in checked(waiting, checkpoint)
+        ]
+        checkpoint()
+        if not written:
+            return
+        # Everything in the files was committed before they were begun, so none of this need hold
+        # up the commits that come now.
+        host.sync_log()
+        tablet.files.publish(staged, "flush_deltas")
+        with host.commit_lock:
+            host.record(TabletEdit(tablet.id, rowsets=[meta for _, meta in written]))
+            flushed = [_without_flushed(tablet, rowset, meta) for rowset, meta in written]
+            tablet.replace_rowsets([rowset for rowset, _ in written], flushed)
+
+
+def _with_fresh_store(tablet: Tablet, rowset: DiskRowSet) -> DiskRowSet:
+    """A rowset whose changes go to a fresh store, the old one on its way to disk."""
+    fresh = tablet.new_delta_store(rowset.tracker.memory.id + 1)
+    return rowset.with_deltas(rowset.tracker.begin_flush(fresh))
+
+
+def _write_stores(
+    tablet: Tablet,
+    rowset: DiskRowSet,
+    staged: StagedFiles,
+    host: TabletHost,
+    checkpoint: Checkpoint,
+) -> RowSetMeta:
+    """Write a rowset's stores that are on their way to disk; the metadata that name the files."""
+    meta, mark = rowset.meta, host.history_mark(tablet.id)
     for store in checked(rowset.tracker.flushing, checkpoint):
-        deltas = collapse(store.deltas(), host.history_mark(tablet.id))
-        with staging(tablet.files) as staged:
-            checkpoint()
-            (file,) = write_deltas(tablet, staged, REDO, deltas)
-            checkpoint()
-            with host.commit_lock:
-                host.sync_log()
-                tablet.files.publish(staged, "flush_deltas")
-                meta = replace(
-                    rowset.meta, redo=(*rowset.meta.redo, file), durable_delta_store=store.id
-                )
-                host.record(TabletEdit(tablet.id, rowsets=(meta,)))
-                rowset.meta = meta
-                opened = tablet.files.open_delta(file, meta.rows)
-                rowset.tracker = rowset.tracker.finish_flush(store, opened)
+        files = write_deltas(tablet, staged, REDO, collapse(store.deltas(), mark))
+        meta = replace(meta, redo=(*meta.redo, *files), durable_delta_store=store.id)
+    return meta
+
+
+def _without_flushed(tablet: Tablet, rowset: DiskRowSet, meta: RowSetMeta) -> DiskRowSet:
+    """A rowset whose flushed stores are the files that its new metadata name."""
+    fresh = meta.redo[len(rowset.meta.redo) :]
+    opened = tuple(tablet.files.open_delta(file, meta.rows) for file in fresh)
+    return rowset.with_deltas(rowset.tracker.finish_flush(opened), meta)

@@ -14,7 +14,7 @@ from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.deltafile import DeltaFile, DeltaFileMeta
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.locator import TabletComponents, rowset_of
+from pykudu_sql.storage.tablet.locator import rowset_of
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
@@ -70,26 +70,24 @@ def exchange(
         dropped = [rowset.id for rowset, meta in changes if meta is None]
         host.record(TabletEdit(tablet.id, rowsets=kept, dropped=dropped))
         fresh = [_reopen(tablet, rowset, meta) for rowset, meta in changes if meta is not None]
-        old = tablet.components
-        tree = old.tree.replace([rowset for rowset, _ in changes], fresh)
-        tablet.components = TabletComponents(old.memrowset, old.flushing, tree)
+        tablet.replace_rowsets([rowset for rowset, _ in changes], fresh)
     for rowset, meta in changes:
         retire_files(tablet.files, rowset, () if meta is None else meta.files)
 
 
 def _reopen(tablet: Tablet, rowset: DiskRowSet, meta: RowSetMeta) -> DiskRowSet:
     """The rowset with other files; files that stay are shared, and so are the DeltaMemStores."""
-    known = {file.meta.number: file for file in (*rowset.tracker.undo, *rowset.tracker.redo)}
+    known = {file.meta.number: file for file in rowset.tracker.files}
     tracker = replace(
         rowset.tracker,
         undo=_open_deltas(tablet.files, meta, meta.undo, known),
         redo=_open_deltas(tablet.files, meta, meta.redo, known),
     )
-    base = rowset.base
-    if meta.overlays != rowset.meta.overlays:
-        path = tablet.files.path("base", meta.base)
-        base = tablet.files.open_base(meta, tablet.schema.key_columns, path)
-    return DiskRowSet(meta, base, tracker)
+    if meta.overlays == rowset.meta.overlays:
+        return rowset.with_deltas(tracker, meta)
+    path = tablet.files.path("base", meta.base)
+    base = tablet.files.open_base(meta, tablet.schema.key_columns, path)
+    return DiskRowSet.of(meta, base, tracker)
 
 
 def _open_deltas(
@@ -110,7 +108,7 @@ def retire_files(files: TabletFiles, rowset: DiskRowSet, kept: Collection[tuple[
         kept: kind and number of those that stay.
     """
     tracker: DeltaTracker = rowset.tracker
-    users: dict[int, object] = {file.meta.number: file for file in (*tracker.undo, *tracker.redo)}
+    users: dict[int, object] = {file.meta.number: file for file in tracker.files}
     for kind, number in rowset.meta.files:
         if (kind, number) not in kept:
             files.retire(kind, number, users.get(number, rowset.base))

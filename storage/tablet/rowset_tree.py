@@ -8,25 +8,31 @@ The tree is immutable.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 
 
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class RowSetTree:
     """An immutable set of DiskRowSets.
 
     Attributes:
-        rowsets: by their lowest key.
+        rowsets: by their lowest key, in whichever order they are given.
     """
 
-    __slots__ = ("__weakref__", "_highest", "_lows", "rowsets")
+    rowsets: Sequence[DiskRowSet]
+    _lows: Sequence[bytes] = field(init=False, repr=False)
+    _highest: Sequence[bytes] = field(init=False, repr=False)
 
-    def __init__(self, rowsets: Sequence[DiskRowSet]) -> None:
-        """Build the tree over rowsets in any order."""
-        self.rowsets = tuple(sorted(rowsets, key=lambda r: (r.meta.min_key, r.meta.id)))
-        self._lows = [rowset.meta.min_key for rowset in self.rowsets]
-        self._highest = list(accumulate((r.meta.max_key for r in self.rowsets), max))
+    def __post_init__(self) -> None:
+        ordered = tuple(sorted(self.rowsets, key=lambda r: (r.meta.min_key, r.meta.id)))
+        # A frozen dataclass is set up in no other way.
+        object.__setattr__(self, "rowsets", ordered)
+        object.__setattr__(self, "_lows", [rowset.meta.min_key for rowset in ordered])
+        highest = list(accumulate((rowset.meta.max_key for rowset in ordered), max))
+        object.__setattr__(self, "_highest", highest)
 
     def __len__(self) -> int:
         return len(self.rowsets)

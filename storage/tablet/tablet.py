@@ -11,6 +11,7 @@ lock.
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
@@ -104,6 +105,11 @@ class Tablet:
         """Published rowsets, ready to become components."""
         keys = self.schema.key_columns
         return [self.files.open_rowset(meta, keys, self.types) for meta in metas]
+
+    def replace_rowsets(self, removed: Sequence[DiskRowSet], added: Sequence[DiskRowSet]) -> None:
+        """Exchange DiskRowSets for others. The caller holds the commit lock."""
+        old = self.components
+        self.components = replace(old, tree=old.tree.replace(removed, added))
 
     def new_rowset_id(self) -> int:
         """A rowset id not used before."""

@@ -89,7 +89,8 @@ class TabletFiles:
         for kind, number in files:
             source, target = self.staging_path(kind, number), self.path(kind, number)
             self.env.rename(source, target, point=f"{point}.rename")
-            self.files_written += 1
+        with self._lock:
+            self.files_written += len(files)
         folder = layout.tablet_directory(self.root, self.tablet_id)
         self.env.sync_dir(folder, point=f"{point}.sync_dir")
 
@@ -148,4 +149,4 @@ class TabletFiles:
             memory=DeltaMemStore(meta.durable_delta_store + 1, types),
             inserted_at=meta.inserted_at,
         )
-        return DiskRowSet(meta, base, tracker)
+        return DiskRowSet.of(meta, base, tracker)

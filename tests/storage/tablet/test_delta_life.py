@@ -19,7 +19,7 @@ from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
-from pykudu_sql.storage.tablet.flush import flush_delta_store, flush_memrowset
+from pykudu_sql.storage.tablet.flush import flush_delta_stores, flush_memrowset
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
@@ -118,8 +118,7 @@ def change(subject: Subject, draw: st.DataObject) -> None:
 def operate(subject: Subject, draw: st.DataObject) -> None:
     tablet, host = subject.tablet, subject.host
     if draw.draw(st.booleans()):
-        for rowset in tablet.components.tree.rowsets:
-            flush_delta_store(tablet, rowset, host)
+        flush_delta_stores(tablet, host)
     names = ["flush", "minor", "major", "major", "merge", "undo", "rowsets", "mark", "reopen"]
     name = draw.draw(st.sampled_from(names))
     columns = draw.draw(st.lists(st.sampled_from([1, 2, 3]), min_size=1, unique=True))
@@ -172,7 +171,7 @@ def test_a_rows_way_back_is_in_the_order_of_time_though_columns_moved_one_by_one
         subject.write(RowOpKind.UPDATE, [{0: 1, 3: value}])
     subject.write(RowOpKind.DELETE, [{0: 2}])
     (rowset,) = subject.tablet.components.tree.rowsets
-    flush_delta_store(subject.tablet, rowset, subject.host)
+    flush_delta_stores(subject.tablet, subject.host)
     assert compact_major(subject.tablet, rowset, [1], subject.host) == 1
     subject.check()
     compact_rowsets(subject.tablet, subject.tablet.components.tree.rowsets, subject.host)
@@ -187,7 +186,7 @@ def test_a_reader_goes_on_with_the_files_it_began_with() -> None:
     flush_memrowset(subject.tablet, subject.host)
     for value in (1, 2):
         subject.write(RowOpKind.UPDATE, [{0: 1, 1: value}, {0: 2, 1: value}])
-        flush_delta_store(subject.tablet, subject.tablet.components.tree.rowsets[0], subject.host)
+        flush_delta_stores(subject.tablet, subject.host)
     (before,) = subject.tablet.components.tree.rowsets
     columns = subject.tablet.schema.columns
     bound = subject.store.begin().bound
@@ -207,7 +206,7 @@ def test_a_writer_that_found_its_row_before_a_compaction_still_reaches_it() -> N
     flush_memrowset(subject.tablet, subject.host)
     subject.write(RowOpKind.UPDATE, [{0: 1, 1: 5}])
     (rowset,) = subject.tablet.components.tree.rowsets
-    flush_delta_store(subject.tablet, rowset, subject.host)
+    flush_delta_stores(subject.tablet, subject.host)
     table = subject.store.catalog.table("t")
     txn = subject.store.begin()
     txn.write_row(table, RowOpKind.UPDATE, {0: 2, 3: 7})

@@ -14,7 +14,7 @@ from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.tablet.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.flush import flush_delta_store, flush_memrowset
+from pykudu_sql.storage.tablet.flush import flush_delta_stores, flush_memrowset
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
@@ -53,8 +53,7 @@ class DeltaStory(Story):
         self.lines.append("MemRowSet flush")
 
     def flush_deltas(self) -> None:
-        for rowset in self.tablet.components.tree.rowsets:
-            flush_delta_store(self.tablet, rowset, self.host())
+        flush_delta_stores(self.tablet, self.host())
         self.lines.append("DeltaMemStore flush")
 
     def minor(self) -> None:
