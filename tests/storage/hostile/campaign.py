@@ -1,5 +1,8 @@
 """Hostile files with right checksums: a typed error or sound rows, soon and in little memory.
 
+Each is checked, as `pykudu-sql check` does, and then opened, read, written and compacted. What a
+use of the database refuses, the check must find as well.
+
 Mutations are judged in children of limited memory, whose death, wrong exception or slowness is a
 finding. `python -m tests.storage.hostile.campaign MUTATIONS [FIRST]` prints a table of outcomes and
 ends with 1 if there is a finding; each finding is printed with the number that makes it again.
@@ -18,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError
@@ -76,6 +80,15 @@ def use(sample: Sample, mutation: Mutation) -> None:
             scan(store.begin(), table, None)
 
 
+def problems_of(sample: Sample, mutation: Mutation) -> list[str]:
+    """What a check of the database finds."""
+    disk = disk_of({**sample.files, mutation.path: mutation.data})
+    findings = DatabaseCheck(disk, ROOT, quick=False).run()
+    return [
+        f"{finding.path}: {finding.problem}" for finding in findings if not finding.is_left_over
+    ]
+
+
 def scan(txn: Transaction, table: TableInfo, bound: int | None) -> None:
     """Read a table; what is read must be arrays that Arrow finds sound."""
     ids = tuple(column.id for column in table.schema.columns)
@@ -86,12 +99,16 @@ def judge(sample: Sample, mutator: Mutator, number: int) -> Verdict:
     """Use the database with one mutation in it."""
     mutation = mutator.mutation(number)
     start = time.process_time()
+    problems: list[str] = []
     try:
+        problems = problems_of(sample, mutation)
         use(sample, mutation)
         outcome, detail = "sound", ""
     except _TYPED as error:
         named = mutation.path.rpartition("/")[2] in str(error) or ROOT in str(error)
         outcome, detail = "refused" if named else "file not named", str(error)
+        if named and not problems:
+            outcome = "refused, and check says ok"
     except BaseException as error:
         where = traceback.format_exception(error)
         outcome, detail = f"{type(error).__name__}", "".join(where[-6:])
