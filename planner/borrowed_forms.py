@@ -126,6 +126,11 @@ def units_later(arguments: Sequence[exp.Expr]) -> exp.Expr:
     return exp.paren(exp.Add(this=exp.cast(moment.copy(), "timestamp"), expression=interval))
 
 
+def named(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """A call that the engine gets with all its arguments, where the parser's node has no room."""
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+
+
 def texts_of_codes(arguments: Sequence[exp.Expr]) -> exp.Expr:
     """`char(65, 66)`: the characters of several codes as one text."""
     texts = [exp.Anonymous(this="chr", expressions=[code.copy()]) for code in arguments]

@@ -25,6 +25,7 @@ from pykudu_sql.planner.guards import (
 from pykudu_sql.planner.lexer import source_position, tokenize
 from pykudu_sql.planner.long_list import LongList, cut_long_lists, place_long_lists
 from pykudu_sql.planner.own_names import WRITTEN_NAMES, token_like, with_own_names
+from pykudu_sql.planner.written_calls import check_arguments, check_unread, written_calls
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourcePosition,
@@ -107,6 +108,7 @@ def parse(text: str, start: int = 0) -> exp.Expr:
 
     Raises:
         SyntaxError: it is not SQL.
+        ProgrammingError: a call has arguments that its function does not take.
         StatementTooComplexError: too long or too deep.
         NotSupportedError: sqlglot knows it only as text to pass through.
     """
@@ -120,18 +122,22 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     if len(text) - start > _SHORT_CHARACTERS:
         written, lists = cut_long_lists(text, start, MAX_TOKENS)
         guard_text(written, start)
-    tokens = _tokens(written, start)
+    raw = _tokens(written, start)
+    tokens = _rewritten(raw)
     guard_tokens(tokens, text)
     try:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except ParseError as error:
+        check_unread(raw, text)
         raise _syntax_error(error, text) from None
     except _SLIPS as error:
+        check_unread(raw, text)
         raise SyntaxError("this cannot be read as SQL") from error
     tree = trees[0] if trees else None
     if tree is None:
         raise SyntaxError("the statement is empty")
     guard_tree(tree)
+    check_arguments(tree, written_calls(raw), text)
     place_long_lists(tree, lists)
     return tree
 
@@ -187,7 +193,7 @@ def node_position(node: exp.Expr, text: str) -> SourcePosition | None:
 
 
 def _tokens(text: str, start: int) -> list[Token]:
-    """The tokens from an offset on, positions as in the whole text, rewrites done."""
+    """The tokens from an offset on, positions as in the whole text."""
     body = text[start:]
     try:
         raw = _DIALECT.tokenize(body)
@@ -199,7 +205,12 @@ def _tokens(text: str, start: int) -> list[Token]:
         raw = [_moved(token, text, start) for token in raw]
     while raw and raw[-1].token_type is TokenType.SEMICOLON:
         raw.pop()
-    return _numbered(_with_versions(with_own_names(raw)))
+    return raw
+
+
+def _rewritten(tokens: list[Token]) -> list[Token]:
+    """The tokens with what the parser does not know as what it does."""
+    return _numbered(_with_versions(with_own_names(tokens)))
 
 
 def _moved(token: Token, text: str, start: int) -> Token:

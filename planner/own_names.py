@@ -20,6 +20,7 @@ _RENAMED: Mapping[tuple[str, int], str] = MappingProxyType(
         ("DATEDIFF", 2): "days_between",
         ("EXTRACT", 2): "extract_unit",
         ("GETBIT", 2): "bit_at",
+        ("JARO_WINKLER_SIMILARITY", 3): "winkler_from",
         ("INSTR", 3): "instr_from",
         ("INSTR", 4): "instr_from",
         ("MONTHS_BETWEEN", 2): "months_apart",
@@ -44,6 +45,7 @@ _RENAMED_FROM: Mapping[str, tuple[int, str]] = MappingProxyType(
         "DATETIME": (0, "datetime_of"),
         "MAX": (3, "greatest_of"),
         "MIN": (3, "least_of"),
+        "REDUCE": (2, "reduce_list"),
         "SCHEMA": (0, "current_schema"),
     }
 )
@@ -156,7 +158,7 @@ def _renamed(tokens: Sequence[Token], i: int) -> Token:
 
 def _name(tokens: Sequence[Token], i: int, word: str) -> str | None:
     """The name inside of the call at a place, None if it keeps its own or there is no call."""
-    if tokens[i].token_type is TokenType.IDENTIFIER or not _is_called(tokens, i):
+    if tokens[i].token_type is TokenType.IDENTIFIER or not is_called(tokens, i):
         return None
     count, first = _arguments(tokens, i), tokens[i + 2]
     says_pattern = first.token_type is TokenType.STRING and "%" in first.text
@@ -167,15 +169,11 @@ def _name(tokens: Sequence[Token], i: int, word: str) -> str | None:
             return f"{word.lower()}_as"
         case "TRUNC" if count == 2 and _last_is_text(tokens, i):
             return "trunc_time"
-        case "DATE" if (
-            first.token_type is TokenType.R_PAREN
-            or _says_now(first)
-            or (count > 1 and _last_is_text(tokens, i))
-        ):
+        case "DATE" if first.token_type is TokenType.R_PAREN or _says_now(first) or count > 1:
             return "date_of"
         case "TIME" if count:
             return "time_of"
-        case "STRFTIME" if says_pattern and count > 1:
+        case "STRFTIME" if count > 2 or (says_pattern and count > 1):
             return "strftime_of"
         case "FORMAT" if count > 1 and says_pattern and "{" not in first.text:
             return "printf"
@@ -186,7 +184,7 @@ def _name(tokens: Sequence[Token], i: int, word: str) -> str | None:
     return found
 
 
-def _is_called(tokens: Sequence[Token], i: int) -> bool:
+def is_called(tokens: Sequence[Token], i: int) -> bool:
     """Whether a word is a function's: no type of a CAST, no alias, no name of a WITH query."""
     if i + 2 >= len(tokens) or tokens[i + 1].token_type is not TokenType.L_PAREN:
         return False

@@ -113,9 +113,9 @@ def _database_rows(state: SessionState) -> list[tuple[str | None, ...]]:
 
 def _function_names() -> list[str]:
     """What a query may call; docs/functions.md says what each does."""
-    from pykudu_sql.planner.functions import PUBLIC_NAMES
+    from pykudu_sql.planner.function_table import FUNCTIONS
 
-    return sorted(PUBLIC_NAMES)
+    return sorted(FUNCTIONS)
 
 
 def _names(state: SessionState, plan: Show) -> list[str]:
