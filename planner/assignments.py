@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.constant import Constant, Hole, constant
 from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.correlation_name import CorrelationName
 from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.planner.moment import fold_current
 from pykudu_sql.planner.names import undefined_column
@@ -49,7 +50,7 @@ class Assignment:
 def read_assignments(
     nodes: Sequence[exp.Expr],
     table: TableInfo,
-    alias: str,
+    name: CorrelationName,
     kind: RowOpKind,
     text: str,
     context: PlanContext,
@@ -59,7 +60,7 @@ def read_assignments(
     Args:
         nodes: of the parser.
         table: to be written.
-        alias: its name in the statement.
+        name: what the statement calls it.
         kind: UPDATE, or UPDATE_IGNORE, which may name immutable columns.
         text: the statement, for positions in errors.
         context: to compute constants with.
@@ -74,9 +75,10 @@ def read_assignments(
     assignments: list[Assignment] = []
     for node in nodes:
         for target, value in _pairs(node, text):
-            if target.table and target.table.lower() != alias.lower():
+            if not name.is_named_by(target):
+                other = ".".join(part.name for part in target.parts[:-1])
                 raise UndefinedColumnError(
-                    f"SET changes columns of '{alias}', and '{target.table}' is another table",
+                    f"SET changes columns of '{name.alias}', and '{other}' is another table",
                     position=node_position(target, text),
                 )
             column = _assigned_column(target, table, kind, text)

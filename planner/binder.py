@@ -6,7 +6,7 @@ Names resolve as in the engine: qualified by alias, else the one source that has
 an alias of the SELECT list, else a query around it. More than one source is an error.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -19,10 +19,12 @@ from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.lineage import by_their_names, is_cut, sealed, settle, united
 from pykudu_sql.planner.long_list import long_list
 from pykudu_sql.planner.moment import current_nodes
-from pykudu_sql.planner.names import ambiguous, undefined_alias, undefined_column, unresolved
+from pykudu_sql.planner.names import ambiguous, undefined_column, unresolved
 from pykudu_sql.planner.not_offered import clause_not_offered
+from pykudu_sql.planner.qualifiers import qualified_source, struct_sources
 from pykudu_sql.planner.query_forms import (
     asked_outputs,
+    check_operand,
     free_variable,
     name_rolled_up,
     output_name,
@@ -38,11 +40,11 @@ from pykudu_sql.planner.sources import (
     renamed,
 )
 from pykudu_sql.planner.spread_columns import spread_columns
+from pykudu_sql.planner.star_changes import changed, changes_of, listed
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
 SCAN_PREFIX = "__scan_"
-FIELD = "pykudu_field"  # in the meta of what looks like a column and is a field of a struct
 NESTED_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 _REFUSED: Mapping[type[exp.Expr], str] = {
@@ -70,6 +72,8 @@ class BoundQuery:
     Attributes:
         references: the mentions of stored tables, in the order of the text.
         owners: the source of each column node that has one, by node identity.
+        qualified: columns and stars with a qualifier, and the source that it names.
+        fields: what looks like a column and is a field of a struct, and the struct's source.
         frames: each SELECT with its names.
         stars: each `*` of a SELECT list with the stored tables it covers.
         names: the result's column names.
@@ -80,6 +84,8 @@ class BoundQuery:
 
     references: list[TableReference] = field(default_factory=list)
     owners: dict[int, Source] = field(default_factory=dict)
+    qualified: list[tuple[exp.Column, Source]] = field(default_factory=list)
+    fields: list[tuple[exp.Column, Source]] = field(default_factory=list)
     frames: list[tuple[exp.Select, Frame]] = field(default_factory=list)
     stars: list[tuple[exp.Star, list[TableReference]]] = field(default_factory=list)
     names: tuple[str, ...] = ()
@@ -208,6 +214,8 @@ class _Binder:
         self, cte: exp.CTE, name: str, outer: Frame | None, scope: dict[str, Sequence[OutputColumn]]
     ) -> list[OutputColumn]:
         """The first branch says what the columns are; the second may read them."""
+        for operand in (cte.this.left, cte.this.right):
+            check_operand(operand, cte.this, self._text)
         first = self.query(cte.this.left, outer, scope)
         _use(first)
         columns = [OutputColumn(column.name) for column in first]
@@ -228,6 +236,8 @@ class _Binder:
         ):
             operands.append(left.expression)
             left = left.this
+        for operand in (left, *operands):
+            check_operand(operand, node, self._text)
         columns = self.query(left, outer, ctes)
         _use(columns)
         branches = [columns]
@@ -293,7 +303,7 @@ class _Binder:
             _use(outputs)
         settle(select, frame, outputs, self.bound.owners)
         for key in ("into", "locks", "sample", "connect", "match", "laterals", "pivots"):
-            for node in _listed(select.args.get(key)):
+            for node in listed(select.args.get(key)):
                 self._check(node)
         return outputs
 
@@ -336,36 +346,16 @@ class _Binder:
         self, star: exp.Star, columns: list[OutputColumn], frame: Frame, ctes: CteScope
     ) -> list[OutputColumn]:
         """EXCLUDE, REPLACE and RENAME; a star with one of them brings in all it covers."""
-        changes = [
-            node for key in ("except_", "replace", "rename") for node in _listed(star.args.get(key))
-        ]
-        if not changes:
+        changes = changes_of(star, self._text)
+        if not changes.any:
             return columns
         _use(columns)
-        named = [*_listed(star.args.get("replace")), *_listed(star.args.get("rename"))]
-        if not all(isinstance(node, exp.Alias) for node in named):
-            raise SyntaxError(
-                "REPLACE and RENAME behind * take what AS name, in parentheses",
-                position=node_position(star, self._text),
-            )
-        dropped = {node.name.lower() for node in _listed(star.args.get("except_"))}
-        known = [column.name.lower() for column in columns]
-        for name in sorted(dropped.difference(known)):
-            raise undefined_column(name, known, node_position(star, self._text))
-        for node in _listed(star.args.get("replace")):
+        for node in changes.replaced:
             self.expression(node.this, frame, ctes)
-        new_names = {
-            node.this.name.lower(): node.alias for node in _listed(star.args.get("rename"))
-        }
-        replaced = {node.alias.lower() for node in _listed(star.args.get("replace"))}
-        return [
-            OutputColumn(
-                new_names.get(column.name.lower(), column.name),
-                branches=(Branch(frame),) if column.name.lower() in replaced else column.branches,
-            )
-            for column in columns
-            if column.name.lower() not in dropped
-        ]
+        return changed(columns, changes, frame, self._meant_in(frame), self._text)
+
+    def _meant_in(self, frame: Frame) -> Callable[[exp.Column], Source]:
+        return lambda column: self._qualified(column, frame)
 
     def _shown(self, item: exp.Expr, frame: Frame) -> Branch:
         """What an entry of the SELECT list shows, if it is a column as it is."""
@@ -382,8 +372,9 @@ class _Binder:
             for each in source.column_names():
                 source.use(each)
             return
-        if column.table and frame.has_field(column):
-            column.meta[FIELD] = True
+        holders = struct_sources(column, frame) if column.table else []
+        if holders:
+            self.bound.fields.extend((column, holder) for holder in holders)
             return
         if column.table:
             source = self._qualified(column, frame)
@@ -401,8 +392,7 @@ class _Binder:
                     self._own(column, source, name)
                 return
             if holders and name not in scope.aliases:
-                owners = [a for a, s in scope.sources.items() if s in holders]
-                raise ambiguous(column, owners, self._text)
+                raise ambiguous(column, holders, self._text)
             if holders or name in scope.aliases:
                 for source in holders:
                     source.use(name)
@@ -414,12 +404,9 @@ class _Binder:
         self.bound.owners.setdefault(id(column), source)
 
     def _qualified(self, column: exp.Column, frame: Frame) -> Source:
-        alias = column.table.lower()
-        for scope in frame.chain():
-            source = scope.sources.get(alias)
-            if source is not None:
-                return source
-        raise undefined_alias(column, frame, self._text)
+        source = qualified_source(column, frame, self._text)
+        self.bound.qualified.append((column, source))
+        return source
 
     def _use_all(self, star: exp.Star, frame: Frame) -> None:
         """A star inside an expression: nothing in count(*), else every column."""
@@ -442,9 +429,3 @@ def _starred(sources: Iterable[Source]) -> list[TableReference]:
 def _use(columns: Iterable[OutputColumn]) -> None:
     for column in columns:
         column.use()
-
-
-def _listed(value: object) -> list[exp.Expr]:
-    if isinstance(value, list):
-        return value
-    return [value] if isinstance(value, exp.Expr) else []

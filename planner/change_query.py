@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.change_plans import ACTION, Branch, Returning
+from pykudu_sql.planner.correlation_name import CorrelationName
 from pykudu_sql.planner.returning import ReturnedRows
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
@@ -43,7 +44,7 @@ def draft(
     action: exp.Expr,
     drafts: Sequence[BranchDraft],
     table: TableInfo,
-    alias: str,
+    name: CorrelationName,
     returned: ReturnedRows | None,
 ) -> DraftedQuery:
     """Lay out the columns that branches need.
@@ -55,7 +56,7 @@ def draft(
         action: the number of a row's branch, NULL for none.
         drafts: the branches.
         table: to be written.
-        alias: its name in the query.
+        name: what the query calls it.
         returned: the statement's RETURNING list.
     """
     items: list[exp.Expr] = [exp.alias_(action, ACTION, quoted=True)]
@@ -68,7 +69,7 @@ def draft(
         branches.append(Branch(each.kind, tuple(places)))
     returning = None
     if returned is not None:
-        returning = _carry(items, table, alias, returned)
+        returning = _carry(items, table, name, returned)
     return DraftedQuery(items, tuple(branches), returning)
 
 
@@ -90,11 +91,11 @@ def _place(items: list[exp.Expr], node: exp.Expr) -> int:
 
 
 def _carry(
-    items: list[exp.Expr], table: TableInfo, alias: str, returned: ReturnedRows
+    items: list[exp.Expr], table: TableInfo, name: CorrelationName, returned: ReturnedRows
 ) -> Returning:
     by_id = table.schema.by_id
     before = [
-        (column_id, _place(items, exp.column(by_id[column_id].name, table=alias)))
+        (column_id, _place(items, name.column(by_id[column_id].name)))
         for column_id in returned.column_ids
     ]
     carried = [_place(items, column) for column in returned.carried]

@@ -22,6 +22,7 @@ from pykudu_sql.planner.change_plans import (
 )
 from pykudu_sql.planner.change_query import BranchDraft, draft
 from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.correlation_name import CorrelationName
 from pykudu_sql.planner.insert_tail import Conflict
 from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.query import finish
@@ -33,6 +34,7 @@ from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
+from pykudu_sql.storage.namespace import own_name
 
 _EXCLUDED = "excluded"
 Values = Sequence[tuple[int, exp.Expr]]
@@ -44,21 +46,22 @@ class Target:
 
     Attributes:
         table: the table.
-        name: as the statement names it.
-        alias: what its columns are qualified with.
+        name: what the statement calls it.
     """
 
     table: TableInfo
-    name: str
-    alias: str
+    name: CorrelationName
 
     def mention(self) -> exp.Table:
         """The table in a FROM clause."""
-        return mention(self.name, self.alias)
+        if self.name.database is None:
+            return mention(self.table.name, self.name.alias)
+        own = exp.to_identifier(own_name(self.table.name), quoted=True)
+        return exp.Table(this=own, db=exp.to_identifier(self.name.database, quoted=True))
 
     def column(self, column: ColumnSchema) -> exp.Column:
         """One of its columns, qualified."""
-        return exp.column(column.name, table=self.alias)
+        return self.name.column(column.name)
 
 
 def check_conflict_columns(table: TableInfo, conflict: Conflict) -> None:
@@ -126,7 +129,7 @@ def insert_or_update(
     assert update is not None
     _qualify(update, target)
     assignments = read_assignments(
-        update.expressions, target.table, target.alias, RowOpKind.UPDATE, text, context
+        update.expressions, target.table, target.name, RowOpKind.UPDATE, text, context
     )
     values = [(a.column.id, a.as_node()) for a in assignments]
     drafts = [
@@ -184,7 +187,7 @@ def _planned(
     if len(drafts) > 1:
         otherwise = exp.true() if condition is None else exp.Paren(this=condition)
         cases.append(exp.If(this=otherwise, true=exp.Literal.number(1)))
-    drafted = draft(exp.Case(ifs=cases), drafts, table, target.alias, returned)
+    drafted = draft(exp.Case(ifs=cases), drafts, table, target.name, returned)
     select = _joined(target)
     select.set("expressions", drafted.items)
     volatile = any(True for _ in current_nodes(select))
@@ -234,4 +237,4 @@ def _qualify(update: exp.Update, target: Target) -> None:
         for column in [] if part is None else list(part.find_all(exp.Column)):
             plain = not column.table and column.find_ancestor(exp.Query) is None
             if plain and column.name.lower() in known:
-                column.set("table", exp.to_identifier(target.alias))
+                target.name.qualify(column)

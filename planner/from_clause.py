@@ -18,8 +18,10 @@ from pykudu_sql.planner.history_source import (
 from pykudu_sql.planner.moment import may_move, version_bound
 from pykudu_sql.planner.names import undefined_column, with_position
 from pykudu_sql.planner.not_offered import clause_not_offered
+from pykudu_sql.planner.qualifiers import add_source
 from pykudu_sql.planner.query_forms import name_columns, turn_right_semi_join
 from pykudu_sql.planner.sources import (
+    NAMED_DATABASE,
     Branch,
     DerivedTable,
     Frame,
@@ -42,7 +44,7 @@ from pykudu_sql.storage.errors import (
     StatementTooComplexError,
     UndefinedTableError,
 )
-from pykudu_sql.storage.namespace import ViewInfo
+from pykudu_sql.storage.namespace import ViewInfo, database_of
 from pykudu_sql.storage.system_catalog import SYSTEM_SCHEMAS, readable_table
 
 MAX_REFERENCES = 250
@@ -131,7 +133,7 @@ class FromClauses:
         if join.args.get("on") is not None:
             self._expression(join.args["on"], frame, ctes)
         if join.kind in ("SEMI", "ANTI"):
-            frame.hidden.update(source.alias for source in right)
+            frame.hidden.update(key for key, each in frame.sources.items() if each in right)
 
     def _using(
         self, column: exp.Expr, left: Sequence[Source], right: Sequence[Source], frame: Frame
@@ -208,6 +210,8 @@ class FromClauses:
             if view is not None:
                 return self._view(node, alias, view, bound, frame)
             reference = self._reference(node, alias, full, bound)
+        if not node.alias:
+            reference.database = database_of(reference.table.name)
         return self._named(frame, reference, node)
 
     def _named(self, frame: Frame, reference: TableReference, node: exp.Table) -> Source:
@@ -264,10 +268,11 @@ class FromClauses:
             with errors_named_after(view):
                 check_depth(view, opened)
                 tree = view_tree(view)
-                columns = put_in_place(node, alias, tree, self._query(tree, None, {}), view)
+                placed, columns = put_in_place(node, alias, tree, self._query(tree, None, {}), view)
         finally:
             self._context, self._open_views = outside, opened
-        derived = DerivedTable(alias, renamed(columns, node.args.get("alias")))
+        derived = DerivedTable(alias, renamed(columns, node.args.get("alias")), node=placed)
+        derived.database = None if node.alias else database_of(view.name)
         return self._add(frame, derived, node)
 
     def _system(
@@ -298,7 +303,10 @@ class FromClauses:
         if isinstance(query.unnest(), exp.Values) and any(c.name[:3] != "col" for c in columns):
             name_columns(node, [column.name for column in columns])
         alias = node.alias.lower() or f"subquery {len(frame.sources) + 1}"
-        return self._add(frame, DerivedTable(alias, renamed(columns, node.args.get("alias"))), node)
+        derived = DerivedTable(alias, renamed(columns, node.args.get("alias")))
+        if isinstance(node, exp.Subquery):
+            derived.database, derived.node = node.meta.get(NAMED_DATABASE), node
+        return self._add(frame, derived, node)
 
     def _function(self, node: exp.Expr, call: exp.Func, frame: Frame, ctes: CteScope) -> Source:
         name = next(iter(sorted(function_names(call) & TABLE_FUNCTIONS)), None)
@@ -319,14 +327,7 @@ class FromClauses:
         return self._add(frame, DerivedTable(alias, columns), node)
 
     def _add(self, frame: Frame, source: Source, node: exp.Expr) -> Source:
-        if source.alias in frame.sources:
-            raise ProgrammingError(
-                f"table name '{source.alias}' is given twice",
-                hint="give one of them an alias",
-                position=node_position(node, self._text),
-                sqlstate="42712",
-            )
-        frame.sources[source.alias] = source
+        add_source(frame, source, node, self._text)
         return source
 
 

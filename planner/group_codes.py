@@ -155,7 +155,7 @@ def _code_name(column: ColumnSchema) -> str:
 
 
 def _mark(key: _Key, scans: Mapping[int, str], numbers: dict[CodedColumn, int]) -> tuple[str, int]:
-    """The alias of a key's table, and which of the coded columns it is."""
+    """The engine's name of a key's table, and which of the coded columns it is."""
     reference, column = key.reference, key.column
     coded = CodedColumn(scans[id(reference)], column.name, _code_name(column))
-    return reference.alias, numbers.setdefault(coded, len(numbers))
+    return reference.engine_alias, numbers.setdefault(coded, len(numbers))

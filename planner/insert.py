@@ -21,6 +21,7 @@ from pykudu_sql.planner.conflict import (
 )
 from pykudu_sql.planner.constant import Constant, Hole, constant
 from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.correlation_name import CorrelationName, name_of_table
 from pykudu_sql.planner.dialect import parse
 from pykudu_sql.planner.insert_columns import listed_column, missing_column
 from pykudu_sql.planner.insert_tail import find_tail, read_tail
@@ -42,7 +43,6 @@ from pykudu_sql.storage.errors import (
     ProgrammingError,
     SyntaxError,
 )
-from pykudu_sql.storage.namespace import own_name
 
 _WRITTEN = re.compile(r"[^\n]")
 Insert = InsertValues | InsertQuery | InsertReturning | ConflictInsert
@@ -54,15 +54,14 @@ class _Head:
     """What the words before the rows say.
 
     Attributes:
-        name, alias: what the statement calls the table.
+        name: what the statement calls the table.
         columns: the columns the rows fill, in order.
         listed: whether the statement names them.
         replaces: columns left out take their default also in a row that is replaced.
     """
 
     table: TableInfo
-    name: str
-    alias: str
+    name: CorrelationName
     kind: RowOpKind
     columns: tuple[ColumnSchema, ...]
     listed: bool
@@ -124,7 +123,7 @@ def _finished(
     if place is None:
         return rows
     tail = read_tail(text, place, start)
-    target = Target(head.table, head.name, head.alias)
+    target = Target(head.table, head.name)
     if tail.conflict is not None:
         check_conflict_columns(head.table, tail.conflict)
         if head.kind is not RowOpKind.INSERT:
@@ -147,7 +146,7 @@ def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Hea
     place = tokens.current
     name = tokens.table_name()
     table = target_table(name, place, tokens.text, context)
-    alias = tokens.name("an alias") if tokens.accept("AS") else own_name(name)
+    alias = tokens.name("an alias") if tokens.accept("AS") else None
     columns: tuple[ColumnSchema, ...] = table.schema.visible_columns
     listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
     tokens.accept("BY", "POSITION")
@@ -168,7 +167,8 @@ def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Hea
             )
         if replaces and not numbered:
             kind, replaces = RowOpKind.INSERT, False
-    head = _Head(table, name, alias, kind, columns, listed, replaces)
+    called = name_of_table(table) if alias is None else CorrelationName(alias, None)
+    head = _Head(table, called, kind, columns, listed, replaces)
     _check_required(head, tokens.text, place)
     return head
 

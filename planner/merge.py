@@ -18,11 +18,20 @@ from pykudu_sql.planner.binder import bind
 from pykudu_sql.planner.change_plans import ChangeQuery
 from pykudu_sql.planner.change_query import BranchDraft, draft
 from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.correlation_name import CorrelationName, name_of_source, name_of_target
 from pykudu_sql.planner.dialect import node_position, parse
 from pykudu_sql.planner.insert_columns import check_required, insert_columns
+from pykudu_sql.planner.merge_sides import (
+    check_side,
+    expressions_of,
+    is_by_source,
+    is_by_target,
+    outermost_columns,
+)
 from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.query import finish
 from pykudu_sql.planner.returning import PRESENT, ReturnedRows, read_returning
+from pykudu_sql.planner.sources import NAMED_DATABASE
 from pykudu_sql.planner.target import mentioned_table
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
@@ -32,6 +41,7 @@ from pykudu_sql.storage.errors import (
     ProgrammingError,
     StatementTooComplexError,
     SyntaxError,
+    UndefinedTableError,
 )
 
 MAX_BRANCHES = 100
@@ -43,8 +53,8 @@ class _Merge:
 
     Attributes:
         table: to be written.
-        alias: its name in the statement.
-        source: the source's name in the statement.
+        name: what the statement calls it.
+        source: what the statement calls the source.
         source_names: the source's columns.
         marked: whether the source has a column that tells its rows from NULLs of an outer join.
         text: the statement, for positions in errors.
@@ -52,8 +62,8 @@ class _Merge:
     """
 
     table: TableInfo
-    alias: str
-    source: str
+    name: CorrelationName
+    source: CorrelationName
     source_names: tuple[str, ...]
     marked: bool
     text: str
@@ -65,13 +75,13 @@ class _Merge:
 
     def target_column(self, column: ColumnSchema) -> exp.Column:
         """A column of the table, qualified."""
-        return exp.column(column.name, table=self.alias)
+        return self.name.column(column.name)
 
     def kind(self, when: exp.When) -> exp.Expr:
         """Whether a row of the join is of the kind that a clause is about."""
         key = self.target_column(self.table.schema.key_columns[0])
         in_table = exp.Not(this=exp.Is(this=key, expression=exp.Null()))
-        present = exp.column(PRESENT, table=self.source)
+        present = self.source.column(PRESENT)
         if not when.args.get("matched"):
             absent = present if when.args.get("source") else key
             return exp.Is(this=absent.copy(), expression=exp.Null())
@@ -101,16 +111,14 @@ def plan_merge(text: str, context: PlanContext, start: int = 0) -> ChangeQuery:
     source = tree.args["using"]
     merge = _Merge(
         table,
-        tree.this.alias_or_name,
-        source.alias_or_name,
+        name_of_target(tree.this, table),
+        name_of_source(source, tree.args.get("with_"), context),
         _source_names(tree, text, context),
-        any(_is_by_source(when) for when in whens),
+        any(is_by_source(when) for when in whens),
         text,
         context,
     )
-    for when in whens:
-        if not when.args.get("matched") and not _is_by_source(when):
-            _qualify(merge, when)
+    _check_sides(merge, tree, whens)
     drafts, action = _branches(merge, whens)
     select = _joined(merge, tree, whens)
     returned = None
@@ -128,7 +136,7 @@ def _finished(
     returned: ReturnedRows | None,
     volatile: bool,
 ) -> ChangeQuery:
-    drafted = draft(action, drafts, merge.table, merge.alias, returned)
+    drafted = draft(action, drafts, merge.table, merge.name, returned)
     select.set("expressions", drafted.items)
     bound = bind(select, merge.text, merge.context)
     bound.volatile |= volatile
@@ -146,14 +154,10 @@ def _source_names(tree: exp.Merge, text: str, context: PlanContext) -> tuple[str
     return tuple(name.lower() for name in bind(probe, text, context).names)
 
 
-def _is_by_source(when: exp.When) -> bool:
-    return not when.args.get("matched") and bool(when.args.get("source"))
-
-
 def _joined(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> exp.Select:
     """FROM of the query: table and source, with the rows that have no match where they count."""
-    unmatched = any(not w.args.get("matched") and not _is_by_source(w) for w in whens)
-    source = _marked(tree.args["using"]) if merge.marked else tree.args["using"]
+    unmatched = any(is_by_target(w) for w in whens)
+    source = _marked(merge, tree.args["using"]) if merge.marked else tree.args["using"]
     side = {(True, True): "FULL", (True, False): "RIGHT", (False, True): "LEFT"}
     join = exp.Join(this=source, side=side.get((unmatched, merge.marked)))
     if tree.args.get("using_cond"):
@@ -163,14 +167,16 @@ def _joined(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> exp.Se
     return exp.Select(from_=exp.From(this=tree.this), joins=[join], with_=tree.args.get("with_"))
 
 
-def _marked(source: exp.Expr) -> exp.Subquery:
+def _marked(merge: _Merge, source: exp.Expr) -> exp.Subquery:
     """The source with a column that tells its rows from the NULLs of an outer join."""
     marked = exp.Select(
         expressions=[exp.Star(), exp.alias_(exp.true(), PRESENT, quoted=True)],
         from_=exp.From(this=source),
     )
-    name = exp.to_identifier(source.alias_or_name)
-    return exp.Subquery(this=marked, alias=exp.TableAlias(this=name))
+    name = exp.to_identifier(merge.source.alias)
+    marked_source = exp.Subquery(this=marked, alias=exp.TableAlias(this=name))
+    marked_source.meta[NAMED_DATABASE] = merge.source.database
+    return marked_source
 
 
 def _branches(merge: _Merge, whens: Sequence[exp.When]) -> tuple[list[BranchDraft], exp.Expr]:
@@ -201,7 +207,7 @@ def _draft(merge: _Merge, when: exp.When) -> BranchDraft | None:
     of_table = bool(when.args.get("matched") or when.args.get("source"))
     match then:
         case exp.Update() if of_table:
-            values = [(a.column.id, a.as_node()) for a in _updates(merge, then)]
+            values = [(a.column.id, a.as_node()) for a in _updates(merge, when)]
             return BranchDraft(RowOpKind.UPDATE, [*merge.keys(), *values])
         case exp.Insert() if not of_table:
             return BranchDraft(RowOpKind.INSERT, _insertion(merge, then))
@@ -220,17 +226,24 @@ def _draft(merge: _Merge, when: exp.When) -> BranchDraft | None:
     )
 
 
-def _updates(merge: _Merge, then: exp.Update) -> list[Assignment]:
+def _updates(merge: _Merge, when: exp.When) -> list[Assignment]:
+    then = when.args["then"]
     items = then.args["expressions"]
     if isinstance(items, exp.Star) or isinstance(items[0], exp.Star):
         schema = merge.table.schema
+        if is_by_source(when):
+            raise UndefinedTableError(
+                f"UPDATE SET * takes the columns of '{merge.source.alias}', which has no row here",
+                hint="WHEN NOT MATCHED BY SOURCE sets columns to values: SET column = value",
+                position=node_position(then, merge.text),
+            )
         return [
-            Assignment(column, exp.column(column.name, table=merge.source), False)
+            Assignment(column, merge.source.column(column.name), False)
             for column in _from_source(merge)
             if column.id not in schema.key_ids and not column.immutable
         ]
     return read_assignments(
-        items, merge.table, merge.alias, RowOpKind.UPDATE, merge.text, merge.context
+        items, merge.table, merge.name, RowOpKind.UPDATE, merge.text, merge.context
     )
 
 
@@ -255,7 +268,7 @@ def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
     """The values of an INSERT by column."""
     listed, values = then.this, then.expression
     if isinstance(listed, exp.Star):
-        return [(c.id, exp.column(c.name, table=merge.source)) for c in _from_source(merge)]
+        return [(c.id, merge.source.column(c.name)) for c in _from_source(merge)]
     if values is None:
         if then.args.get("default") is None and isinstance(listed, exp.Tuple):
             raise SyntaxError(
@@ -277,29 +290,25 @@ def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
     ]
 
 
-def _qualify(merge: _Merge, when: exp.When) -> None:
-    """Names in WHEN NOT MATCHED mean the source; there is no row of the table.
+def _check_sides(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> None:
+    """See that clauses name what has a row; names without a qualifier mean that.
 
     Raises:
-        ProgrammingError: a column of the table is named.
+        UndefinedTableError: a clause names the side that has none.
     """
-    parts = [when.args.get("condition"), *_inserted_nodes(when.args["then"])]
-    for part in parts:
-        if part is None:
-            continue
-        for column in list(part.find_all(exp.Column)):
-            if column.find_ancestor(exp.Query) is not None:
-                continue
-            if column.table.lower() == merge.alias.lower():
-                raise ProgrammingError(
-                    f"'{merge.alias}.{column.name}' has no value where no row matched",
-                    hint=f"WHEN NOT MATCHED can use columns of {merge.source}",
-                    position=node_position(column, merge.text),
-                    sqlstate="42P10",
-                )
-            if not column.table and column.name.lower() in merge.source_names:
-                column.set("table", exp.to_identifier(merge.source))
-
-
-def _inserted_nodes(then: exp.Expr) -> list[exp.Expr]:
-    return [then.expression] if isinstance(then, exp.Insert) and then.expression else []
+    of_source = [when for when in whens if is_by_target(when)]
+    of_table = [when for when in whens if is_by_source(when)]
+    for clauses, name, known, absent in (
+        (of_source, merge.source, merge.source_names, 0),
+        (of_table, merge.name, merge.table.schema.by_name, 1),
+    ):
+        for node in (node for when in clauses for node in expressions_of(when)):
+            for column in outermost_columns(node):
+                if not column.table and column.name.lower() in known:
+                    name.qualify(column)
+        tables = exp.Select(
+            from_=exp.From(this=tree.this.copy()),
+            joins=[exp.Join(this=tree.args["using"].copy())],
+            with_=tree.args["with_"].copy() if tree.args.get("with_") else None,
+        )
+        check_side(clauses, tables, absent, merge.text, merge.context)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from pykudu_sql.planner.dialect import node_position
-from pykudu_sql.planner.sources import Frame
+from pykudu_sql.planner.sources import Frame, Source
 from pykudu_sql.planner.suggestion import near
 from pykudu_sql.storage.errors import (
     ProgrammingError,
@@ -13,6 +13,7 @@ from pykudu_sql.storage.errors import (
     UndefinedColumnError,
     UndefinedTableError,
 )
+from pykudu_sql.storage.namespace import DEFAULT_DATABASE
 
 
 def undefined_column(
@@ -33,10 +34,10 @@ def unresolved(column: exp.Column, frame: Frame, text: str) -> UndefinedColumnEr
     return error
 
 
-def ambiguous(column: exp.Column, aliases: Iterable[str], text: str) -> ProgrammingError:
+def ambiguous(column: exp.Column, sources: Iterable[Source], text: str) -> ProgrammingError:
     """The error for an unqualified column that several sources have."""
     name = column.name.lower()
-    owners = list(aliases)
+    owners = [_label(source) for source in sources]
     return ProgrammingError(
         f"column '{name}' is ambiguous: {' and '.join(owners)} have one",
         hint=f"write {owners[0]}.{name}",
@@ -47,13 +48,31 @@ def ambiguous(column: exp.Column, aliases: Iterable[str], text: str) -> Programm
 
 def undefined_alias(column: exp.Column, frame: Frame, text: str) -> UndefinedTableError:
     """The error for a qualifier that is no source of the query."""
-    alias = column.table.lower()
-    known = [name for f in frame.chain() for name in f.sources]
+    alias = ".".join(part.name.lower() for part in column.parts[:-1])
+    known = [_label(source) for f in frame.chain() for source in f.visible()]
     return UndefinedTableError(
         f"'{alias}' is no table of this query",
         hint=near(alias, known) or (f"tables are {', '.join(known)}" if known else None),
         position=node_position(column.args["table"], text),
     )
+
+
+def ambiguous_table(column: exp.Column, sources: Iterable[Source], text: str) -> ProgrammingError:
+    """The error for a qualifier that several tables of a query have as their name."""
+    labels = [_label(source) for source in sources]
+    return ProgrammingError(
+        f"table '{column.table.lower()}' is ambiguous: {' and '.join(labels)} have the name",
+        hint=f"write {labels[0]}.{column.name.lower()}",
+        position=node_position(column.args["table"], text),
+        sqlstate="42P09",
+    )
+
+
+def _label(source: Source) -> str:
+    """A source as a qualifier names it in full."""
+    if source.database in (None, DEFAULT_DATABASE):
+        return source.alias
+    return f"{source.database}.{source.alias}"
 
 
 def with_position(error: UndefinedTableError, node: exp.Expr, text: str) -> UndefinedTableError:

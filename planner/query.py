@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from pykudu_sql.planner.binder import FIELD, SCAN_PREFIX, BoundQuery, bind
+from pykudu_sql.planner.binder import SCAN_PREFIX, BoundQuery, bind
 from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse, to_sql
@@ -30,7 +30,7 @@ from pykudu_sql.planner.moment import fold_current
 from pykudu_sql.planner.plan import KeyLookup, Query, Scan
 from pykudu_sql.planner.pushdown import push_down
 from pykudu_sql.planner.rules import apply_rules
-from pykudu_sql.planner.sources import TableReference
+from pykudu_sql.planner.sources import Source, TableReference
 from pykudu_sql.planner.template import PredicateTemplate
 from pykudu_sql.planner.transitive import with_equalities
 from pykudu_sql.planner.value import ParameterKey
@@ -95,9 +95,8 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
     tellers = told_by_others(joined, bound)
     for reference in bound.references:
         scans.put(reference, predicates.get(id(reference)), tellers.get(id(reference), NOBODY))
-    for column in tree.find_all(exp.Column):
-        if column.args.get("db") is not None and FIELD not in column.meta:
-            column.set("db", None)
+    for column, source in bound.qualified:
+        _qualify(column, source)
     keys = mark_group_keys(bound, scans.names)
     lists = name_long_lists(tree, bound.owners, f"{SCAN_PREFIX}list_{taken}_")
     _fold_names(tree)
@@ -135,6 +134,13 @@ def _is_apart(tree: exp.Expr) -> bool:
     return True
 
 
+def _qualify(column: exp.Column, source: Source) -> None:
+    """Qualify a column with the one name that the engine knows its source by."""
+    if column.args.get("db") is not None or source.engine_alias != source.alias:
+        column.set("table", exp.to_identifier(source.engine_alias, quoted=True))
+        column.set("db", None)
+
+
 def _fold_names(tree: exp.Expr) -> None:
     """Lower the case of names beyond ASCII, which the engine tells apart by case and we do not."""
     for name in tree.find_all(exp.Identifier):
@@ -147,7 +153,7 @@ def _hide_counters(star: exp.Star, covered: Sequence[TableReference]) -> None:
     for reference in covered:
         hidden = reference.hidden_in_use()
         if hidden is not None:
-            star.append("except_", exp.column(hidden.name, table=reference.alias))
+            star.append("except_", exp.column(hidden.name, table=reference.engine_alias))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +190,7 @@ class _Scans:
         name = self.names[id(reference)] = self._name(reference, predicate, tellers)
         node = reference.node
         if node.args.get("alias") is None:
-            node.set("alias", exp.TableAlias(this=exp.to_identifier(reference.alias)))
+            node.set("alias", exp.TableAlias(this=exp.to_identifier(reference.engine_alias)))
         node.set("this", exp.to_identifier(name))
         for key in ("db", "catalog", "version"):
             node.set(key, None)

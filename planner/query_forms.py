@@ -1,10 +1,16 @@
 """Forms of a query that the engine lacks, put into ones it has; what a SELECT list is called."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.planner.dialect import display
+from pykudu_sql.planner.dialect import display, node_position
+from pykudu_sql.storage.errors import SyntaxError
+
+_OF_WHOLE: Mapping[str, str] = MappingProxyType(
+    {"order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET"}
+)
 
 
 def name_rolled_up(select: exp.Select) -> None:
@@ -94,3 +100,24 @@ def output_name(item: exp.Expr) -> str:
     if isinstance(item, exp.Column):
         return item.name.lower()
     return display(item)
+
+
+def check_operand(operand: exp.Expr, operation: exp.SetOperation, text: str) -> None:
+    """See that an operand of a set operation has no clause that is about its rows alone.
+
+    What stands behind the last operand is about the whole; before it, nobody reads it alike.
+
+    Raises:
+        SyntaxError: it has one, and no parentheses around it.
+    """
+    for key, clause in _OF_WHOLE.items() if isinstance(operand, exp.Select) else ():
+        node = operand.args.get(key)
+        if node is not None:
+            word = operation.key.upper()
+            raise SyntaxError(
+                f"{clause} of one query of {word} needs parentheses around that query",
+                hint=f"write (SELECT ... {clause} ...) {word} ..., or put it behind the last query",
+                position=next(
+                    (p for each in node.walk() if (p := node_position(each, text))), None
+                ),
+            )

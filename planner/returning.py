@@ -20,6 +20,7 @@ from pykudu_sql.planner.change_plans import (
 )
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import node_position
+from pykudu_sql.planner.qualifiers import column_of, qualified_source
 from pykudu_sql.planner.query import finish
 from pykudu_sql.planner.query_forms import output_name
 from pykudu_sql.planner.query_plans import Query
@@ -84,7 +85,7 @@ def read_returning(
     probe.set("where", None)
     bound = bind(probe, text, context)
     frame = next(frame for node, frame in bound.frames if node is probe)
-    reader = _Reader(bound, frame, mention)
+    reader = _Reader(frame, mention, text)
     names: list[str] = []
     shown: list[exp.Expr] = []
     for item in list(probe.expressions):
@@ -135,8 +136,8 @@ def _hide_actions(probe: exp.Select) -> list[exp.Expr]:
 class _Reader:
     """Turns bound items into items over `WRITTEN`, noting what they read."""
 
-    def __init__(self, bound: BoundQuery, frame: Frame, target: exp.Table) -> None:
-        self._bound = bound
+    def __init__(self, frame: Frame, target: exp.Table, text: str) -> None:
+        self._text = text
         self._frame = frame
         self._target = target
         self.column_ids: list[int] = []
@@ -161,7 +162,7 @@ class _Reader:
         dropped = {node.name.lower() for node in star.args.get("except_") or ()} | {PRESENT}
         sources = self._sources()
         if isinstance(item, exp.Column) and item.table:
-            sources = [self._frame.sources[item.table.lower()]]
+            sources = [qualified_source(item, self._frame, self._text)]
         for source in sources:
             for name in source.column_names():
                 if name not in dropped:
@@ -173,7 +174,7 @@ class _Reader:
 
     def _source(self, column: exp.Column) -> Source:
         if column.table:
-            return self._frame.sources[column.table.lower()]
+            return qualified_source(column, self._frame, self._text)
         return self._frame.holders(column.name.lower())[0]
 
     def _is_target(self, source: Source) -> bool:
@@ -185,7 +186,7 @@ class _Reader:
             if column_id not in self.column_ids:
                 self.column_ids.append(column_id)
             return exp.column(written_name(column_id))
-        mine = exp.column(name, table=source.alias)
+        mine = column_of(source, name, self._frame)
         if mine not in self.carried:
             self.carried.append(mine)
         return exp.column(carried_name(self.carried.index(mine)))

@@ -17,7 +17,7 @@ from pykudu_sql.planner.long_list import write_long_lists
 from pykudu_sql.planner.plan import Query
 from pykudu_sql.planner.query import finish
 from pykudu_sql.storage.errors import Error, NotSupportedError, SourcePosition
-from pykudu_sql.storage.namespace import own_name
+from pykudu_sql.storage.namespace import database_of, own_name
 
 _PLAIN = frozenset({"kind", "expressions", "from_", "where"})
 
@@ -41,7 +41,8 @@ def plan_condition(
         ProgrammingError, DataError: it is wrong.
     """
     names = ", ".join(quote_name(name) for name in columns)
-    source = f"{quote_name(table)} AS {quote_name(own_name(table))}"
+    full = context.catalog.full_name(table.lower())
+    source = f"{quote_name(database_of(full))}.{quote_name(own_name(full))}"
     text = f"SELECT {names} FROM {source} WHERE (\n{condition}\n)"
     try:
         return _planned(condition, table, text, context)

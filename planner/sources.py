@@ -31,6 +31,9 @@ class TableReference:
         maybe_absent: whether an outer join may put NULLs in place of its rows.
         starred: whether a `*` shows its columns, so that its scan must have no others.
         addressed: whether the query shows where its rows are, for a statement that writes to them.
+        database: that may stand before the alias in a qualifier, which is the table's own name
+            then; None where the statement gives it another.
+        engine_alias: the name in the engine's SQL.
     """
 
     node: exp.Table
@@ -42,6 +45,16 @@ class TableReference:
     starred: bool = False
     history: HistoryWindow | None = None
     addressed: bool = False
+    database: str | None = None
+    engine_alias: str = ""
+
+    def __post_init__(self) -> None:
+        """The engine calls it as the statement does, unless that is not enough."""
+        self.engine_alias = self.engine_alias or self.alias
+
+    def rename(self, alias: str) -> None:
+        """Give it another name in the engine's SQL."""
+        self.engine_alias = alias
 
     @property
     def is_plain(self) -> bool:
@@ -105,11 +118,27 @@ class DerivedTable:
         alias: the name its columns are qualified with, lower case.
         columns: it has.
         maybe_absent: whether an outer join may put NULLs in place of its rows.
+        database: see `TableReference`; views have one.
+        engine_alias: the name in the engine's SQL.
+        node: the query of a view in the tree.
     """
 
     alias: str
     columns: Sequence[OutputColumn]
     maybe_absent: bool = False
+    database: str | None = None
+    engine_alias: str = ""
+    node: exp.Subquery | None = None
+
+    def __post_init__(self) -> None:
+        """The engine calls it as the statement does, unless that is not enough."""
+        self.engine_alias = self.engine_alias or self.alias
+
+    def rename(self, alias: str) -> None:
+        """Give it another name in the engine's SQL."""
+        self.engine_alias = alias
+        if self.node is not None:
+            self.node.args["alias"].set("this", exp.to_identifier(alias, quoted=True))
 
     @property
     def frames(self) -> "list[Frame]":
@@ -137,6 +166,7 @@ class DerivedTable:
 
 
 Source = TableReference | DerivedTable
+NAMED_DATABASE = "pykudu_database"  # in the meta of a subquery that stands for a table of one
 Origins = tuple[tuple[Source, str], ...]
 Places = frozenset[tuple[int, str]]
 
@@ -186,8 +216,9 @@ class Frame:
 
     Attributes:
         outer: the frame around it, for correlated subqueries.
-        sources: by alias.
-        hidden: aliases that only their own ON clause sees (the right side of SEMI and ANTI).
+        sources: by alias, with its database before it where another has the same.
+        hidden: keys of sources that only their own ON clause sees (the right side of SEMI and
+            ANTI).
         merged: column names joined by USING or NATURAL, which need no qualifier.
         aliases: names of the SELECT list, lower case.
         steps: how the sources are joined.
@@ -212,30 +243,6 @@ class Frame:
     def holders(self, name: str) -> list[Source]:
         """The sources that have a column of a name."""
         return [source for source in self.visible() if name in source.all_names()]
-
-    def has_field(self, column: exp.Column) -> bool:
-        """Whether `s.a` is a field of a struct that a subquery computes; `s` is used then.
-
-        So may be `q.s.a`, `s.a.b` and `q.s.a.b`; what could name a table's column does that.
-        """
-        first, *path = (part.name.lower() for part in column.parts[:-1])
-        for scope in self.chain():
-            if column.table.lower() in scope.sources:
-                return False
-            source = scope.sources.get(first)
-            if source is not None:
-                if not isinstance(source, DerivedTable) or path[0] not in source.all_names():
-                    return False
-                source.use(path[0])
-                return True
-            holders = scope.holders(first)
-            if not all(isinstance(s, DerivedTable) for s in holders):
-                return False
-            for holder in holders:
-                holder.use(first)
-            if holders:
-                return True
-        return False
 
     def star(self) -> list[tuple[str, Origins]]:
         """The columns of `*` with their origins; columns joined by USING come once."""

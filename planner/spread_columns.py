@@ -16,11 +16,13 @@ from pykudu_sql.planner.dialect import node_position
 from pykudu_sql.planner.guards import guard_words
 from pykudu_sql.planner.names import undefined_column
 from pykudu_sql.planner.not_offered import clause_not_offered
-from pykudu_sql.planner.sources import Frame
+from pykudu_sql.planner.qualifiers import column_of, qualified_source
+from pykudu_sql.planner.sources import Frame, Source
 from pykudu_sql.storage.common import compute as pc
 from pykudu_sql.storage.errors import InvalidValueError, SourcePosition, UndefinedColumnError
 
-Named = tuple[str, str]  # alias of a source, and a column of it; no alias where USING joins it
+# A source, and a column of it; no source where USING joins it.
+Named = tuple[Source | None, str]
 
 
 def spread_columns(select: exp.Select, frame: Frame, text: str) -> None:
@@ -52,7 +54,7 @@ class _Spreader:
     def __init__(self, frame: Frame, text: str) -> None:
         """Nothing is spread yet."""
         self._text = text
-        self._sources = frame.sources
+        self._frame = frame
         self._every = _every(frame)
         self._holders = Counter(name for _, name in self._every)
         self._words = 0
@@ -67,10 +69,33 @@ class _Spreader:
             raise clause_not_offered("COLUMNS(...)", node_position(marks[0], self._text))
         self._words += sum(1 for _ in item.walk()) * len(first)
         guard_words(self._words)
-        return [_with_column(item, *named) for named in first]
+        return [self._with_column(item, *named) for named in first]
+
+    def _left_out(
+        self, column: exp.Expr, covered: Sequence[Named], position: SourcePosition | None
+    ) -> list[Named]:
+        """The columns that a name in EXCLUDE means."""
+        name = column.name.lower()
+        _check_known([name], covered, position)
+        found = [named for named in covered if named[1] == name]
+        if not isinstance(column, exp.Column) or not column.table:
+            return found
+        source = qualified_source(column, self._frame, self._text)
+        of_source = [named for named in found if named[0] in (source, None)]
+        _check_known([name], of_source, position)
+        return of_source
+
+    def _with_column(self, item: exp.Expr, source: Source | None, name: str) -> exp.Expr:
+        """A copy of an entry with a column for each COLUMNS of its own."""
+        wrapped = _wrapped(item)
+        for node in _marks(wrapped):
+            column = exp.column(name)
+            node.replace(column if source is None else column_of(source, name, self._frame))
+        entry: exp.Expr = wrapped.expressions[0].pop()
+        return entry
 
     def _meant(self, node: exp.Columns) -> list[Named]:
-        """The columns that one COLUMNS stands for; the alias only where a name has several."""
+        """The columns that one COLUMNS stands for; the source only where a name has several."""
         position = node_position(node, self._text)
         found = self._chosen(node.this, position)
         if not found:
@@ -80,19 +105,22 @@ class _Spreader:
                 hint=f"columns are {known}" if known else None,
                 position=position,
             )
-        return [(alias if self._holders[name] > 1 else "", name) for alias, name in found]
+        return [(source if self._holders[name] > 1 else None, name) for source, name in found]
 
     def _chosen(self, pattern: exp.Expr, position: SourcePosition | None) -> list[Named]:
         star = pattern.this if isinstance(pattern, exp.Column) else pattern
         changed = star.args.get("replace") or star.args.get("rename")
         if isinstance(star, exp.Star) and not changed:
-            alias = pattern.text("table").lower()
-            source = self._sources.get(alias)
-            names = () if source is None else source.column_names()
-            of_source = [(alias, name) for name in names] if alias else self._every
-            left_out = {column.name.lower() for column in star.args.get("except_") or ()}
-            _check_known(sorted(left_out), of_source, position)
-            return [named for named in of_source if named[1] not in left_out]
+            of_source = self._every
+            if isinstance(pattern, exp.Column) and pattern.table:
+                source = qualified_source(pattern, self._frame, self._text)
+                of_source = [(source, name) for name in source.column_names()]
+            left_out = [
+                named
+                for column in star.args.get("except_") or ()
+                for named in self._left_out(column, of_source, position)
+            ]
+            return [named for named in of_source if named not in left_out]
         if isinstance(pattern, exp.Array) and all(map(_is_text, pattern.expressions)):
             listed = list(dict.fromkeys(literal.name.lower() for literal in pattern.expressions))
             _check_known(listed, self._every, position)
@@ -104,15 +132,6 @@ class _Spreader:
             matching = _matching(pattern.name, self._every)
             return [named for named in self._every if named[1] in matching]
         raise clause_not_offered("COLUMNS(...)", position)
-
-
-def _with_column(item: exp.Expr, alias: str, name: str) -> exp.Expr:
-    """A copy of an entry with a column for each COLUMNS of its own."""
-    wrapped = _wrapped(item)
-    for node in _marks(wrapped):
-        node.replace(exp.column(name, table=alias or None))
-    entry: exp.Expr = wrapped.expressions[0].pop()
-    return entry
 
 
 def _wrapped(item: exp.Expr) -> exp.Tuple:
@@ -129,9 +148,9 @@ def _marks(wrapped: exp.Tuple) -> list[exp.Columns]:
 def _every(frame: Frame) -> list[Named]:
     """The columns of `*`; those joined by USING come once."""
     found: dict[Named, None] = {}
-    for alias, source in frame.sources.items():
-        for name in () if alias in frame.hidden else source.column_names():
-            found["" if name in frame.merged else alias, name] = None
+    for source in frame.visible():
+        for name in source.column_names():
+            found[None if name in frame.merged else source, name] = None
     return list(found)
 
 

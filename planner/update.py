@@ -19,6 +19,7 @@ from pykudu_sql.planner.binder import BoundQuery, bind
 from pykudu_sql.planner.change_plans import ChangeQuery
 from pykudu_sql.planner.change_query import BranchDraft, draft, one_match_each
 from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.correlation_name import CorrelationName, name_of_target
 from pykudu_sql.planner.dialect import node_position, parse
 from pykudu_sql.planner.functions import gathers_rows
 from pykudu_sql.planner.key_access import key_values, parameters_of
@@ -60,14 +61,18 @@ class _Rows:
     table: TableInfo
     joined: bool
 
+    @property
+    def name(self) -> CorrelationName:
+        """What the statement calls the target."""
+        return name_of_target(self.target, self.table)
+
     def reference(self, bound: BoundQuery) -> TableReference:
         """The bound mention of the target."""
         return next(r for r in bound.references if r.node is self.target)
 
     def key_columns(self) -> list[exp.Expr]:
         """The target's key columns, qualified."""
-        alias = self.target.alias_or_name
-        return [exp.column(c.name, table=alias) for c in self.table.schema.key_columns]
+        return [self.name.column(c.name) for c in self.table.schema.key_columns]
 
     def keys(self) -> list[tuple[int, exp.Expr]]:
         """The target's key columns by id."""
@@ -98,8 +103,7 @@ def plan_update(
     volatile = any(True for _ in current_nodes(tree))
     clause = tree.args.get("from_")
     rows = _rows(tree, tree.this, [clause.this] if clause else [], text, context)
-    alias = rows.target.alias_or_name
-    assignments = read_assignments(tree.expressions, rows.table, alias, kind, text, context)
+    assignments = read_assignments(tree.expressions, rows.table, rows.name, kind, text, context)
     if tree.args.get("returning") is not None:
         set_ids = _set_anyway(assignments, kind)
         branch = BranchDraft(kind, [*rows.keys(), *set_ids])
@@ -162,8 +166,7 @@ def _returning(
     shown = tree.args["returning"].expressions
     volatile = any(True for _ in current_nodes(tree))
     returned = read_returning(shown, rows.select, rows.target, text, context)
-    alias = rows.target.alias_or_name
-    drafted = draft(exp.Literal.number(0), [branch], rows.table, alias, returned)
+    drafted = draft(exp.Literal.number(0), [branch], rows.table, rows.name, returned)
     rows.select.set("expressions", drafted.items)
     if rows.joined:
         one_match_each(rows.select, rows.key_columns())
@@ -209,8 +212,9 @@ def _bound(rows: _Rows, values: list[exp.Expr], text: str, context: PlanContext)
     # Nobody but the store can name the addresses, so they join the list when it is bound.
     select.set("expressions", values or [exp.Literal.number(0)])
     bound = bind(select, text, context)
-    rows.reference(bound).addressed = True
-    address = exp.column(ROW_ADDRESS.name, table=rows.target.alias_or_name)
+    reference = rows.reference(bound)
+    reference.addressed = True
+    address = exp.column(ROW_ADDRESS.name, table=reference.engine_alias)
     select.set("expressions", [address, *values])
     _take_once(rows, [address], values)
     bound.names = (ROW_ADDRESS.name, *bound.names[: len(values)])

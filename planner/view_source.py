@@ -47,7 +47,7 @@ def view_tree(view: ViewInfo) -> exp.Expr:
 
 def put_in_place(
     node: exp.Table, alias: str, query: exp.Expr, columns: Sequence[OutputColumn], view: ViewInfo
-) -> list[OutputColumn]:
+) -> tuple[exp.Subquery, list[OutputColumn]]:
     """Put a view's bound query where its name stands.
 
     Args:
@@ -58,7 +58,7 @@ def put_in_place(
         view: whose they are.
 
     Returns:
-        The view's columns.
+        What stands there now, and the view's columns.
 
     Raises:
         UndefinedColumnError: the query has a column of the view no more.
@@ -78,7 +78,7 @@ def put_in_place(
     if node.args.get("joins"):
         placed.set("joins", node.args["joins"])
     node.replace(placed)
-    return outputs
+    return placed, outputs
 
 
 def _selected(query: exp.Expr, by_name: Mapping[str, OutputColumn], view: ViewInfo) -> exp.Select:

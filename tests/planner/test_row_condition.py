@@ -14,6 +14,20 @@ def test_a_condition_is_a_query_of_one_scan(context: PlanContext) -> None:
         plan_condition("a = (SELECT max(a) FROM t)", "t", ["id"], context)
 
 
+@pytest.mark.parametrize("qualifier", ["", "t.", "default.t.", "DEFAULT.T."])
+def test_a_qualifier_names_the_table(context: PlanContext, qualifier: str) -> None:
+    query = plan_condition(f"{qualifier}id = 1", "t", ["id"], context)
+    assert query.sql == plan_condition("id = 1", "t", ["id"], context).sql.replace(
+        '"id" = 1', '"t"."id" = 1' if qualifier else '"id" = 1'
+    )
+
+
+@pytest.mark.parametrize("qualifier", ["u.", "s1.t.", "x.default.t."])
+def test_a_qualifier_of_another_table_is_refused(context: PlanContext, qualifier: str) -> None:
+    with pytest.raises(Error, match="is no table of this query"):
+        plan_condition(f"{qualifier}id = 1", "t", ["id"], context)
+
+
 @pytest.mark.parametrize(
     ("condition", "message", "caret"),
     [

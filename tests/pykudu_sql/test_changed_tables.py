@@ -7,7 +7,7 @@ import pytest
 import pykudu_sql
 
 TABLES = {"default.t": 1, "db.t": 2, "db.u": 3}
-TWICE = "'t' is given twice"
+AMBIGUOUS = "'t' is ambiguous: .* have the name"
 HIDDEN = "a WITH query has the name of the table to be changed, 't'"
 
 
@@ -50,6 +50,15 @@ BEFORE = {"default.t": [1, 1, 1], "db.t": [2, 2, 2], "db.u": [3, 3, 3]}
          "default.t", [3, 3, 1]),
         ("DELETE FROM db.t USING t AS x WHERE t.k = x.k", "db.t", [2]),
         ("DELETE t FROM t, db.u WHERE t.k = u.k", "default.t", [1]),
+        ("UPDATE db.t SET v = default.t.v FROM default.t WHERE db.t.k = default.t.k", "db.t",
+         [1, 1, 2]),
+        ("UPDATE t SET v = 9 FROM db.t WHERE db.t.k = default.t.k", "default.t", [9, 9, 1]),
+        ("UPDATE t SET v = 9 FROM db.t WHERE db.t.k = 3", "default.t", [1, 1, 1]),
+        ("DELETE FROM db.t USING default.t WHERE db.t.k = default.t.k", "db.t", [2]),
+        ("MERGE INTO t USING db.t ON default.t.k = db.t.k WHEN MATCHED THEN UPDATE SET v = db.t.v"
+         " WHEN NOT MATCHED BY SOURCE THEN DELETE", "default.t", [2, 2]),
+        ("MERGE INTO db.t USING t ON default.t.k = db.t.k WHEN MATCHED THEN UPDATE SET *", "db.t",
+         [1, 1, 2]),
         ("WITH s AS (SELECT 1 AS k) DELETE FROM db.t USING s WHERE t.k = s.k", "db.t", [2, 2]),
     ],
 )  # fmt: skip
@@ -63,10 +72,11 @@ def test_a_statement_changes_the_table_it_names_and_no_other(
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("UPDATE db.t SET v = 9 FROM default.t WHERE db.t.k = default.t.k", TWICE),
-        ("UPDATE t SET v = 9 FROM db.t WHERE db.t.k = 3", TWICE),
-        ("DELETE FROM db.t USING default.t WHERE db.t.k = 1", TWICE),
-        ("DELETE FROM t USING db.t WHERE t.k = 1", TWICE),
+        ("UPDATE db.t SET v = 9 FROM default.t WHERE t.k = 1", AMBIGUOUS),
+        ("UPDATE t SET v = t.v FROM db.t", AMBIGUOUS),
+        ("UPDATE t SET v = 9 FROM (SELECT 1 AS k) AS t", "'t' is given twice"),
+        ("DELETE FROM t USING db.t WHERE t.k = 1", AMBIGUOUS),
+        ("MERGE INTO t USING db.t ON default.t.k = t.k WHEN MATCHED THEN DELETE", AMBIGUOUS),
         ("WITH t AS (SELECT 1 AS k) UPDATE t SET v = 9", HIDDEN),
         ("WITH t AS (SELECT 1 AS k) DELETE FROM t USING db.u WHERE t.k = u.k", HIDDEN),
         ("WITH t AS (SELECT 1 AS k) MERGE INTO t USING db.u ON t.k = u.k"
