@@ -28,7 +28,7 @@ def backup(argv: Sequence[str]) -> int:
         options = BackupOptions(chosen.full, chosen.master, conf(chosen))
         return backup(chosen.db, chosen.target, options)
 
-    return run("backup", job)
+    return run("backup", job, chosen)
 
 
 def restore(argv: Sequence[str]) -> int:
@@ -48,4 +48,4 @@ def restore(argv: Sequence[str]) -> int:
         options = RestoreOptions(chosen.to, chosen.table, chosen.name, chosen.master, conf(chosen))
         return restore(chosen.source, chosen.db, options)
 
-    return run("restore", job)
+    return run("restore", job, chosen)

@@ -4,7 +4,9 @@ Exit codes: 0 done, 1 failed and nothing changed, 2 the command line is wrong, 1
 """
 
 import argparse
+import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -17,16 +19,19 @@ if TYPE_CHECKING:
 Job = Callable[[], "JobReport"]
 
 
-def run(name: str, job: Job) -> int:
+def run(name: str, job: Job, chosen: argparse.Namespace) -> int:
     """Do a job and print what it did, or why it did not.
 
     Args:
         name: of the command.
         job: what it does, all imports of Spark included.
+        chosen: the command line; with `verbose` Spark's log and traces are printed, too.
 
     Returns:
         The exit code.
     """
+    if chosen.verbose:
+        os.environ.setdefault("PYKUDU_SPARK_LOG", "WARN")
     try:
         check_pyspark("the command")
         from pykudu_sql.spark.jobs.spark_errors import told_plainly
@@ -35,6 +40,8 @@ def run(name: str, job: Job) -> int:
             report = job()
     except Error as error:
         print(f"pykudu-sql {name}: {error}", file=sys.stderr)
+        if chosen.verbose:
+            traceback.print_exception(error, file=sys.stderr)
         return 1
     print(f"{name}: {report.text()}")
     return 0
@@ -47,6 +54,8 @@ def parser_of(name: str, description: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--master", default="local[*]", metavar="URL", help="where Spark runs")
     add_pairs(parser, "--conf", "a setting of the Spark session")
+    text = "print Spark's warnings, and the trace of what went wrong"
+    parser.add_argument("--verbose", action="store_true", help=text)
     return parser
 
 

@@ -43,7 +43,7 @@ def load(argv: Sequence[str]) -> int:
         )
         return load(chosen.db, chosen.table, chosen.sources, options)
 
-    return run("load", job)
+    return run("load", job, chosen)
 
 
 def export(argv: Sequence[str]) -> int:
@@ -77,7 +77,7 @@ def export(argv: Sequence[str]) -> int:
         )
         return export(chosen.db, chosen.table, chosen.target, options)
 
-    return run("export", job)
+    return run("export", job, chosen)
 
 
 def changes(argv: Sequence[str]) -> int:
@@ -111,7 +111,7 @@ def changes(argv: Sequence[str]) -> int:
         )
         return changes(chosen.db, chosen.table, chosen.target, chosen.since, options)
 
-    return run("changes", job)
+    return run("changes", job, chosen)
 
 
 def _hash_level(parser: argparse.ArgumentParser, text: str) -> str:

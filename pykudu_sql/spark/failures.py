@@ -1,18 +1,32 @@
 """Errors of ours that come back through Spark, as what they were.
 
 What a source raises in a worker reaches the user as Spark's exception around a traceback. The last
-line of the traceback names our class and its message.
+lines of the traceback name our class, its message and its hint. What keeps workers from running our
+code at all, because it is not installed where they run, is told in one way wherever it shows.
 """
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from pykudu_sql.storage import errors
 
-_RAISED = re.compile(r"^(?:pyspark\.\S+: .*?)?pykudu_sql\.storage\.errors\.(\w+): (.*)$", re.M)
+_RAISED: Final = re.compile(r"^(?:pyspark\.\S+: .*?)?pykudu_sql\.storage\.errors\.(\w+): ", re.M)
+# What Spark, the JVM or Python write behind the text of an error.
+_AFTER: Final = re.compile(
+    r"\n(?: ?SQLSTATE: |\s+at |\t|Caused by: |Driver stacktrace|Traceback |\s*(?:\n|$))"
+)
+_HINT: Final = "\nHINT: "
+_NO_MODULE: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_NO_SOURCE: Final = re.compile(r"\[DATA_SOURCE_NOT_FOUND\][^\n]*\bpykudu\b")
+_INSTALL: Final = (
+    "install the package there, or ship it; PYSPARK_PYTHON names the Python of workers, and the "
+    "page on Spark says under 'Clusters' what executors need"
+)
 
 
 @contextmanager
@@ -20,12 +34,12 @@ def own_errors() -> Iterator[None]:
     """Raise our own errors for Spark's around them.
 
     Raises:
-        Error: the one that a worker raised.
-        PySparkException: anything else.
+        Error: the one that a worker raised, or that says what a worker lacks.
+        PySparkException, Py4JError: anything else.
     """
     try:
         yield
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         found = find_error(str(error))
         if found is None:
             raise
@@ -34,8 +48,24 @@ def own_errors() -> Iterator[None]:
 
 def find_error(text: str) -> errors.Error | None:
     """The error that a traceback in a text ends with, None if it is none of ours."""
-    for name, message in reversed(_RAISED.findall(text)):
-        kind = getattr(errors, name, None)
+    for match in reversed(list(_RAISED.finditer(text))):
+        kind = getattr(errors, match[1], None)
         if isinstance(kind, type) and issubclass(kind, errors.Error):
-            return kind(message)
+            told = _AFTER.split(text[match.end() :], maxsplit=1)[0]
+            message, _, hint = told.partition(_HINT)
+            return kind(message, hint=hint or None)
+    return _missing(text)
+
+
+def _missing(text: str) -> errors.Error | None:
+    """What a text tells of packages that are not where Spark's workers run."""
+    module = _NO_MODULE.search(text)
+    if module is not None:
+        return errors.OperationalError(
+            f"a Python worker of Spark has no module '{module[1]}'", hint=_INSTALL
+        )
+    if _NO_SOURCE.search(text):
+        return errors.OperationalError(
+            "the Python of Spark's driver has no module 'pyspark_pykudu'", hint=_INSTALL
+        )
     return None

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
+from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError, ProgrammingError
 
 # As Spark does with files (`spark.sql.files.maxPartitionBytes`).
 SPLIT_BYTES: Final = 128 << 20
@@ -31,6 +31,8 @@ MOST_TASKS: Final = 10_000
 _BOTH: Final = ("path", "table", "serialization.format")
 _READ: Final = ("columns", "where", "asOf", "splitBytes", "tasks", "readChangeFeed")
 _WRITE: Final = ("operation", "writeId", "stagingId", "checkpointLocation")
+# Of the options of a table of its own catalog Spark makes a copy with this in front.
+_OF_CATALOG: Final = "option."
 _SCHEME: Final = re.compile(r"^file:(//(?=/))?")
 _LEAST_SPLIT: Final = 64 << 10
 
@@ -151,7 +153,15 @@ def check_names(options: Mapping[str, str], known: Sequence[str]) -> None:
 
     Raises:
         ProgrammingError: there is one.
+        NotSupportedError: they are of a table of Spark's own catalog.
     """
+    if any(name.startswith(_OF_CATALOG) for name in options):
+        raise NotSupportedError(
+            "Spark's catalog does not keep the options of a table made by CREATE TABLE .. USING "
+            "pykudu, so it could not be read",
+            hint="CREATE TEMPORARY VIEW name USING pykudu OPTIONS (table 't', path '/data/my.db') "
+            "keeps them, and takes INSERT INTO",
+        )
     names = {name.lower() for name in (*known, *_BOTH)}
     for name in options:
         if name not in names:

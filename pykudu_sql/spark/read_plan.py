@@ -17,9 +17,10 @@ from pykudu_sql.planner.row_condition import plan_condition
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.moments import Moments
-from pykudu_sql.spark.options import ReadOptions
+from pykudu_sql.spark.options import Place, ReadOptions
 from pykudu_sql.spark.residual import Residual
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import format_timestamp
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import UndefinedColumnError
@@ -27,6 +28,7 @@ from pykudu_sql.storage.scan_planner import ScanPlan, plan_tokens
 from pykudu_sql.storage.scan_token import RowSetShare, ScanToken
 
 LEAST_SHARE: Final = 1 << 20
+SHOWN_FILES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +39,33 @@ class ReadPlan:
         scan: its tokens, and the claim on their files.
         residual: applied to each batch; None when there is no condition.
         shares: the tokens of each task.
+        bound: of the snapshot.
+        where: the condition as it was given, or None.
     """
 
     scan: ScanPlan
     residual: Residual | None
     shares: tuple[tuple[ScanToken, ...], ...]
+    bound: int
+    where: str | None = None
 
     @property
     def size(self) -> int:
         """Estimated bytes to read."""
         return sum(map(_size_of, self.scan.tokens))
+
+    def describe(self, place: Place) -> str:
+        """What is read, for people who look at the plan of a query."""
+        files = {
+            f"{token.tablet_id}/{token.share.rowset.base}.base": None
+            for token in self.scan.tokens
+            if isinstance(token.share, RowSetShare)
+        }
+        shown = ", ".join([*list(files)[:SHOWN_FILES], *["..."][: len(files) > SHOWN_FILES]])
+        where = "" if self.where is None else f" where {self.where:.200}"
+        moment = format_timestamp(self.bound - 1)
+        named = f" [{shown}]" if files else ""
+        return f"pykudu {place.table} as of {moment}{where} from {len(files)} files{named}"
 
     @contextmanager
     def held(self) -> Iterator["ReadPlan"]:
@@ -121,7 +140,8 @@ class ReadPlanner:
             finer = sum(map(_size_of, scan_plan.tokens)) // tasks
             scan_plan.release()
             scan_plan = plan_tokens(self._store, self.table, spec, self.bound, finer)
-        return ReadPlan(scan_plan, residual, bundles(scan_plan.tokens, tasks))
+        shares = bundles(scan_plan.tokens, tasks)
+        return ReadPlan(scan_plan, residual, shares, self.bound, self._options.where)
 
     def _condition(self, columns: Sequence[ColumnSchema], where: str) -> tuple[Query, Scan]:
         """The query that applies a condition, and its one scan."""

@@ -22,6 +22,7 @@ from typing import Final
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from pykudu_sql.spark.active_session import running_session
 from pykudu_sql.spark.java import java_home
 
 NO_CONF: Final[Mapping[str, str]] = MappingProxyType({})
@@ -57,7 +58,13 @@ appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex
 """
 
 # Why a job failed is what its caller is told; Spark also prints it, with all that was on the stack.
-_TOLD_IN_JVM: Final = ("executor.Executor", "scheduler.TaskSetManager")
+_TOLD_IN_JVM: Final = (
+    "executor.Executor",
+    "scheduler.TaskSetManager",
+    "sql.execution.datasources.FileFormatWriter",
+    "sql.execution.datasources.v2",
+    "util.Utils",
+)
 _TOLD_HERE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
@@ -74,9 +81,9 @@ def start_session(
     Raises:
         OperationalError: there is no Java; says what to install.
     """
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
+    running = running_session()
+    if running is not None:
+        return running
     folder = tempfile.mkdtemp(prefix="pykudu-spark-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["JAVA_HOME"] = java_home(folder)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession
 
 from pykudu_sql.database import MEMORY
+from pykudu_sql.spark.active_session import active_session, is_classic
 from pykudu_sql.spark.arrow_types import spark_schema
 from pykudu_sql.spark.failures import own_errors
 from pykudu_sql.spark.held_leases import hold_lease
@@ -21,7 +22,7 @@ from pykudu_sql.spark.options import ReadOptions, distinct_names
 from pykudu_sql.spark.read_plan import read_planner
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.staged_job import WAIT_SECONDS, commit_alone
-from pykudu_sql.spark.token_frame import is_classic, parallelism, token_frame
+from pykudu_sql.spark.token_frame import parallelism, token_frame
 from pykudu_sql.spark.write_record import read_record
 from pykudu_sql.storage.errors import (
     DiskError,
@@ -36,7 +37,14 @@ from pykudu_sql.storage.staging import create_staging, remove_staging
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.writer_batch import WriterBatch
 
-__all__ = ["SparkTables", "WriteReport", "read_changes", "read_table", "write_table"]
+__all__ = [
+    "SparkTables",
+    "WriteReport",
+    "active_session",
+    "read_changes",
+    "read_table",
+    "write_table",
+]
 
 
 def read_table(
@@ -170,7 +178,7 @@ def write_table(
     try:
         options = {"table": table, "operation": operation, "stagingId": staging_id}
         mode = "overwrite" if overwrite else "append"
-        with own_errors():
+        with own_errors(), active_session(frame.sparkSession):
             frame.write.format("pykudu").mode(mode).options(**options).save(root)
         batch = None if write_id is None else WriterBatch(write_id, 0)
         write = read_record(root, staging_id, batch)

@@ -17,7 +17,6 @@ that may have NULL too. What such a frame shows is the schema of the table: its 
 away.
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -27,6 +26,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.classic.column import Column as ClassicColumn
+from pyspark.sql.udf import UserDefinedFunction
+from pyspark.util import PythonEvalType
 
 from pykudu_sql.spark.arrow_types import arrow_schema, to_spark
 from pykudu_sql.spark.options import Place
@@ -42,11 +43,6 @@ _LONG_BYTES = 8
 _MOST_BITS = 22
 # A function that is larger Spark hands over as a file, which lies there until the session ends.
 _MOST_WITH_FUNCTION = 512 * 1024
-
-
-def is_classic(spark: SparkSession) -> bool:
-    """Whether a session's JVM belongs to this process; that of Spark Connect does not."""
-    return hasattr(spark, "_jsparkSession")
 
 
 def parallelism(spark: SparkSession) -> int:
@@ -97,11 +93,11 @@ def _rows(
     """
     shares = tuple(tuple(token.to_json() for token in share) for share in plan.shares)
     longs = plan.size // _LONG_BYTES // max(1, len(shares))
-    bits = min(longs.bit_length(), _MOST_BITS)
+    bits, name = min(longs.bit_length(), _MOST_BITS), plan.describe(place)
     if sum(len(token) for share in shares for token in share) > _MOST_WITH_FUNCTION:
-        return _mapped(_dealt(spark, shares), _reader(place, plan, expected, tuple), sent)
+        return _mapped(_dealt(spark, shares), _reader(place, plan, expected, tuple), sent, name)
     reader = _reader(place, plan, expected, lambda number: shares[number >> bits])
-    return _mapped(_spread(spark, len(shares), bits), reader, sent)
+    return _mapped(_spread(spark, len(shares), bits), reader, sent, name)
 
 
 def _reader(
@@ -173,11 +169,15 @@ def _as_shown(name: str, is_full: bool) -> str:
     return f"CASE WHEN false THEN NULL ELSE {name} END AS {name}" if is_full else name
 
 
-def _mapped(source: DataFrame, read: _Read, schema: t.StructType) -> DataFrame:
-    with warnings.catch_warnings():
-        # About pandas, which Spark asks for here and which takes no part.
-        warnings.filterwarnings("ignore", category=FutureWarning)
-        return source.mapInArrow(read, schema)
+def _mapped(source: DataFrame, read: _Read, schema: t.StructType, name: str) -> DataFrame:
+    """What `source.mapInArrow(read, schema)` gives, under a name that plans of Spark show.
+
+    That method asks for pandas, of which neither this process nor a worker uses anything here.
+    """
+    kind: Any = PythonEvalType.SQL_MAP_ARROW_ITER_UDF
+    function = UserDefinedFunction(read, schema, name, kind)
+    given: Any = function(*(source[column] for column in source.columns))
+    return DataFrame(source._jdf.mapInArrow(given._jc, False, None), source.sparkSession)
 
 
 def _as_longs(schema: pa.Schema, numbered: Sequence[bool]) -> pa.Schema:

@@ -58,7 +58,9 @@ def test_why_a_job_failed_is_told_once(spark: SparkSession) -> None:
     # By the exception alone, and not in the log as well, there with all that was on the stack.
     assert spark._jvm is not None
     log4j = spark._jvm.org.apache.logging.log4j.LogManager
-    for name in ("executor.Executor", "scheduler.TaskSetManager"):
+    v2 = "sql.execution.datasources.v2"
+    told = ("executor.Executor", "scheduler.TaskSetManager", "util.Utils", f"{v2}.AppendDataExec")
+    for name in (*told, f"{v2}.DataWritingSparkTask"):
         assert not log4j.getLogger(f"org.apache.spark.{name}").isFatalEnabled()
     assert log4j.getLogger("org.apache.spark.executor.other").isErrorEnabled()
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
