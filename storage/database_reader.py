@@ -203,7 +203,7 @@ class DatabaseReader:
     def _load(self) -> _Reading:
         """A new reading under a lease, which ends when its tablets are gone."""
         lease = Lease.take_if_possible(self._env, self._root)
-        reaper = FileReaper(self._env, self._root, lambda: NOTHING_READ)
+        reaper = FileReaper(self._env, self._root, lambda: NOTHING_READ, self._cache.forget)
         lease_ends = weakref.finalize(reaper, _give_back, lease)
         failure = ""
         for _ in range(_ATTEMPTS):
@@ -261,7 +261,7 @@ def read_without_log(env: Env, root: str, cache: BlockCache) -> DatabaseView:
     manifest = ManifestTail.open(env, root)
     manifest.close()
     state = StoreState.of(manifest.edits, manifest.path)
-    reaper = FileReaper(env, root, lambda: NOTHING_READ)
+    reaper = FileReaper(env, root, lambda: NOTHING_READ, cache.forget)
     opener = TabletOpener(env, root, manifest.database_id, cache, reaper)
     tablets = open_tablets(opener, state)
     return DatabaseView(manifest.database_id, state, tablets, manifest.position)

@@ -257,8 +257,8 @@ def read_token(env: Env, root: str, token: ScanToken) -> Iterator[pa.RecordBatch
             yield from batches_of(schema, batch.columns, batch.num_rows)
         return
     path = env.resolve(root)
-    reaper = FileReaper(env, path, lambda: NOTHING_READ)
     cache = BlockCache(_CACHE_BYTES)
+    reaper = FileReaper(env, path, lambda: NOTHING_READ, cache.forget)
     files = TabletFiles(env, path, token.database_id, token.tablet_id, cache, reaper)
     rowset = files.open_rowset(share.rowset, share.key_columns, {})
     try:

@@ -135,7 +135,7 @@ class Store:
         else:
             self._manifest = Manifest.create(env, path, uuid.uuid4().bytes, [])
         self._database_id = self._manifest.database_id
-        self._reaper = FileReaper(env, path, lambda: self._manifest.position)
+        self._reaper = FileReaper(env, path, lambda: self._manifest.position, self.cache.forget)
         self._state = StoreState.of(self._manifest.edits, self._manifest.path)
         self._opener = TabletOpener(env, path, self._database_id, self.cache, self._reaper)
         self._tablets = open_tablets(self._opener, self._state)

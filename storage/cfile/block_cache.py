@@ -1,8 +1,11 @@
 """The block cache: decoded blocks, least recently used out first (Kudu's `cfile/block_cache.h`).
 
 One cache serves a database. It holds decoded values, so a hit costs no decompression. Files are
-immutable and their numbers never reused, so an entry is never stale; entries of deleted files age
-out.
+immutable and their numbers never reused, so an entry is never stale.
+
+The first part of a key is the entry's owner: the path of a file, or what stands for the deltas of a
+moment. Once an owner is gone nobody asks for its entries; they are forgotten, so that they do not
+crowd out what is asked for.
 
 Reads take no lock: looking up and moving an entry to the fresh end are each one step of the
 interpreter, and an entry that is evicted in between was still valid to return. Hit and miss counts
@@ -10,8 +13,11 @@ may lose an increment when threads race.
 """
 
 import threading
-from collections import OrderedDict
+import weakref
+from collections import OrderedDict, deque
 from collections.abc import Hashable
+
+Key = tuple[Hashable, ...]
 
 
 class BlockCache:
@@ -27,7 +33,9 @@ class BlockCache:
         self.capacity = capacity
         self.hits = 0
         self.misses = 0
-        self._entries: OrderedDict[Hashable, tuple[object, int]] = OrderedDict()
+        self._entries: OrderedDict[Key, tuple[object, int]] = OrderedDict()
+        self._owned: dict[Hashable, set[Key]] = {}
+        self._released: deque[Hashable] = deque()
         self._used = 0
         self._mutex = threading.Lock()
 
@@ -41,14 +49,14 @@ class BlockCache:
         """Bytes held."""
         return self._used
 
-    def get(self, key: Hashable) -> object | None:
+    def get(self, key: Key) -> object | None:
         """The value, or None."""
         found = self.peek(key)
         if found is None:
             self.misses += 1
         return found
 
-    def peek(self, key: Hashable) -> object | None:
+    def peek(self, key: Key) -> object | None:
         """The value, or None; an absent one does not count as a miss, since another key follows."""
         entry = self._entries.get(key)
         if entry is None:
@@ -60,22 +68,49 @@ class BlockCache:
         self.hits += 1
         return entry[0]
 
-    def put(self, key: Hashable, value: object, size: int) -> None:
+    def put(self, key: Key, value: object, size: int) -> None:
         """Keep a value of `size` bytes; one larger than the whole cache is not kept."""
         if size > self.capacity:
             return
         with self._mutex:
+            while self._released:
+                self._forget(self._released.popleft())
             replaced = self._entries.pop(key, None)
             if replaced is not None:
                 self._used -= replaced[1]
             self._entries[key] = (value, size)
+            self._owned.setdefault(key[0], set()).add(key)
             self._used += size
             while self._used > self.capacity:
-                _, (_, evicted) = self._entries.popitem(last=False)
-                self._used -= evicted
+                evicted, (_, freed) = self._entries.popitem(last=False)
+                self._used -= freed
+                self._disown(evicted)
+
+    def forget(self, owner: Hashable) -> None:
+        """Let go of an owner's entries."""
+        with self._mutex:
+            self._forget(owner)
+
+    def forget_after(self, holder: object, owner: Hashable) -> None:
+        """Let go of an owner's entries some time after an object is gone."""
+        # A finalizer may run while this thread holds the mutex, so it leaves a note instead.
+        finalizer = weakref.finalize(holder, self._released.append, owner)
+        finalizer.atexit = False
+
+    def _forget(self, owner: Hashable) -> None:
+        for key in self._owned.pop(owner, ()):
+            _, freed = self._entries.pop(key)
+            self._used -= freed
+
+    def _disown(self, key: Key) -> None:
+        keys = self._owned[key[0]]
+        keys.discard(key)
+        if not keys:
+            del self._owned[key[0]]
 
     def clear(self) -> None:
         """Forget everything; the counts stay."""
         with self._mutex:
             self._entries.clear()
+            self._owned.clear()
             self._used = 0

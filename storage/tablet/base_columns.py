@@ -2,7 +2,7 @@
 
 A column that deltas changed is patched where it is read: a stretch by one scatter, single rows by
 the part of the patch that meets them. Patched whole at "now" it goes to the block cache, so only
-the first scan after a change patches it.
+the first scan after a change patches it; with the next change it is forgotten.
 """
 
 from collections.abc import Sequence
@@ -51,15 +51,15 @@ class BaseColumns:
         if patch is None:
             return self._base.column(column, start, stop, self._stats)
         if self._is_settled:
-            key = (self._view.token, column.id)
             if stop - start == self._base.rows:
                 return self._base.derived(
-                    key,
+                    self._view,
+                    column.id,
                     lambda: apply_patch(
                         self._base.column(column, 0, stop, self._stats), 0, patch, column.type
                     ),
                 )
-            known = self._base.known_derived(key)
+            known = self._base.known_derived(self._view, column.id)
             if known is not None:
                 return known.slice(start, stop - start)
         base = self._base.column(column, start, stop, self._stats)
@@ -71,7 +71,7 @@ class BaseColumns:
             self._touch_rows(column, ordinals)
         patch = self._view.patch(column.id)
         if patch is not None and self._is_settled:
-            known = self._base.known_derived((self._view.token, column.id))
+            known = self._base.known_derived(self._view, column.id)
             if known is not None:
                 return pc.take(known, pa.array(ordinals), boundscheck=False)
         base = self._base.take(column, ordinals, self._stats)

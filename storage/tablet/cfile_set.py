@@ -9,7 +9,7 @@ A major delta compaction writes newer CFiles of some columns to a file of their 
 base: row ids stay, so any column can be read from whichever file has its newest image.
 """
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -35,6 +35,7 @@ from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.delta_store import Ordinals
+from pykudu_sql.storage.tablet.delta_view import DeltaView
 from pykudu_sql.storage.tablet.rowset import KeyProbe
 
 BLOOM = "bloom"
@@ -234,23 +235,26 @@ class CFileSet:
         cfile = self._cfile_of(column)
         return None if cfile is None else cfile.runs(stats)
 
-    def known_derived(self, key: Hashable) -> pa.Array | None:
-        """What `derived` has kept for a key, None when it has nothing."""
-        found = self._cache.peek(key)
+    def known_derived(self, view: DeltaView, column_id: int) -> pa.Array | None:
+        """What `derived` has kept, None when it has nothing."""
+        found = self._cache.peek((view.token, column_id))
         return found if isinstance(found, pa.Array) else None
 
-    def derived(self, key: Hashable, make: Callable[[], pa.Array]) -> pa.Array:
-        """An array made from the columns, kept in the block cache as decoded blocks are.
+    def derived(self, view: DeltaView, column_id: int, make: Callable[[], pa.Array]) -> pa.Array:
+        """A column with its deltas, kept in the block cache as decoded blocks are.
 
         Args:
-            key: unique for ever, as a new object in it is.
+            view: of the deltas; once it is gone, so is what is kept for it.
+            column_id: of the column.
             make: makes the array.
         """
+        key = (view.token, column_id)
         found = self._cache.get(key)
         if isinstance(found, pa.Array):
             return found
         made = make()
         self._cache.put(key, made, made.nbytes)
+        self._cache.forget_after(view, view.token)
         return made
 
     def cell(self, column: ColumnSchema, ordinal: int) -> Cell:

@@ -26,17 +26,25 @@ from pykudu_sql.storage.fs.lease import Position, oldest_lease
 class FileReaper:
     """Files to be unlinked. Safe for threads."""
 
-    def __init__(self, env: Env, root: str, position: Callable[[], Position]) -> None:
+    def __init__(
+        self,
+        env: Env,
+        root: str,
+        position: Callable[[], Position],
+        forget: Callable[[str], None],
+    ) -> None:
         """Nothing to unlink yet.
 
         Args:
             env: the disk.
             root: the database directory.
             position: of the manifest's newest edit; called by any thread.
+            forget: lets go of what is cached of a file, given its path.
         """
         self._env = env
         self._root = root
         self._position = position
+        self._forget = forget
         self._released: deque[tuple[str, Position]] = deque()
         self._retired: list[weakref.finalize[..., object]] = []
         self._retiring = threading.Lock()
@@ -92,6 +100,7 @@ class FileReaper:
         unlinked = 0
         for _ in range(len(self._released)):
             path, dropped = self._released.popleft()
+            self._forget(path)
             if oldest is not None and oldest < dropped:
                 self._released.append((path, dropped))
                 continue
