@@ -57,7 +57,7 @@ bench: $(VENV)/.installed-dev ## our engine and its peers side by side (ARGS="--
 	@$(BIN)/python -m benchmarks --json build/bench.json $(ARGS)
 	$(elapsed)
 
-torture: $(VENV)/.installed-dev ## every disk fault, power loss, flipped bit and hostile file (ARGS="--self-test")
+torture: $(VENV)/.installed-dev ## every disk fault, power loss, flipped bit and hostile file, a soak (ARGS="--self-test")
 	@$(BIN)/python -m tests.torture $(ARGS)
 	$(elapsed)
 

@@ -19,6 +19,7 @@ from benchmarks.workloads.large_table import ten_million
 from benchmarks.workloads.merging import compaction
 from benchmarks.workloads.point import point_insert, point_select, point_update
 from benchmarks.workloads.random_writes import random_batches, random_updates, random_updates_scan
+from benchmarks.workloads.soak import soak
 from benchmarks.workloads.spark import (
     spark_as_of,
     spark_load,
@@ -55,6 +56,7 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "compaction": compaction,
     "random_batches": random_batches,
     "ten_million": ten_million,
+    "soak": soak,
     "spark_wide": spark_wide,
     "spark_narrow": spark_narrow,
     "spark_selective": spark_selective,
@@ -71,7 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     results: list[Result | SurveyResult] = []
-    with Workbench(options.peers, options.scale, options.point_rows, options.rounds) as bench:
+    with Workbench(
+        options.peers, options.scale, options.point_rows, options.rounds, options.soak_seconds
+    ) as bench:
         facts = machine_facts(bench.scratch)
         print("\n".join(f"{name}: {value}" for name, value in facts.items()))
         for name, reason in bench.unavailable.items():
@@ -124,6 +128,13 @@ def _parser() -> argparse.ArgumentParser:
         default=1_000_000,
         metavar="N",
         help="rows of the table of the point workloads, default a million",
+    )
+    parser.add_argument(
+        "--soak-seconds",
+        type=float,
+        default=600.0,
+        metavar="N",
+        help="how long the soak lasts, default ten minutes",
     )
     parser.add_argument("--rounds", type=int, metavar="N", help="timed turns of each contestant")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all samples there too")

@@ -30,15 +30,22 @@ class Workbench:
         scale: TPC-H scale factor.
         point_rows: rows of the table of the point workloads.
         rounds: timed turns of each contestant; None leaves it to the workload.
+        soak_seconds: how long the soak lasts.
     """
 
     def __init__(
-        self, peers: tuple[str, ...], scale: float, point_rows: int, rounds: int | None
+        self,
+        peers: tuple[str, ...],
+        scale: float,
+        point_rows: int,
+        rounds: int | None,
+        soak_seconds: float,
     ) -> None:
         data.cache_folder().mkdir(parents=True, exist_ok=True)
         self.scale = scale
         self.point_rows = point_rows
         self.rounds = rounds
+        self.soak_seconds = soak_seconds
         self.unavailable: dict[str, str] = {}
         self.scratch = Path(tempfile.mkdtemp(prefix="run-", dir=data.cache_folder()))
         self._closing: list[Callable[[], None]] = []

@@ -19,6 +19,7 @@ from tests.torture import self_test
 from tests.torture.bits import bit_campaign
 from tests.torture.campaigns import Campaign, all_campaigns
 from tests.torture.outcome import Outcome, Result, table
+from tests.torture.soak import try_soak
 
 _HOSTILE = "hostile file with a right checksum"
 _KILLED = "process killed by SIGKILL, files on disk"
@@ -75,6 +76,7 @@ def outcomes(stride: int, workers: int) -> Iterator[Outcome]:
         share = 20_000 // stride // workers
         futures += [pool.submit(_try_hostile, share, share * i) for i in range(workers)]
         futures += [pool.submit(_try_killing, max(200 // stride, 5), seed) for seed in (1, 2)]
+        futures.append(pool.submit(try_soak, 60 / min(stride, 6), 1_000_000 // stride))
         for future in futures:
             yield from future.result()
 
