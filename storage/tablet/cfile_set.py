@@ -123,7 +123,8 @@ class CFileSet:
         """The newest CFile of a column, None when there is none.
 
         Raises:
-            CorruptionError: it is not what was written, or an overlay lacks it.
+            CorruptionError: it is not what was written, an overlay lacks it, or it is of the key
+                and missing.
         """
         if column_id not in self._columns:
             self._columns[column_id] = self._find_cfile(column_id)
@@ -132,9 +133,11 @@ class CFileSet:
     def _find_cfile(self, column_id: int) -> CFileReader | None:
         name = str(column_id)
         container = self._newest_file(column_id)
+        is_key = any(column.id == column_id for column in self._key_columns)
         if name not in container.names():
-            if container is not self.container:
-                raise CorruptionError(f"{container.path}: column {column_id} is missing")
+            if is_key or container is not self.container:
+                what = "key column" if is_key else "column"
+                raise CorruptionError(f"{container.path}: {what} {column_id} is missing")
             return None
         found = container.cfile(name)
         if found.row_count != self.rows:
@@ -142,7 +145,7 @@ class CFileSet:
                 f"{container.path}: column {column_id} has {found.row_count} rows "
                 f"instead of {self.rows}"
             )
-        if found.null_count and any(column.id == column_id for column in self._key_columns):
+        if is_key and found.null_count:
             raise CorruptionError(f"{container.path}: key column {column_id} has NULLs")
         return found
 

@@ -97,7 +97,8 @@ class Mutator:
         altered = [*payloads[:chosen], payload, *payloads[chosen + 1 :]]
         return Mutation(path, f"{what} {chosen}", logs.put_together(identity, altered))
 
-    def _opened(self, path: str) -> tuple[FileIdentity, Container]:
+    def opened(self, path: str) -> tuple[FileIdentity, Container]:
+        """A container in pieces, and what its checksums cover besides."""
         if path not in self._containers:
             folder, _, name = path.rpartition("/")
             number, _, kind = name.partition(".")
@@ -108,7 +109,7 @@ class Mutator:
         return self._containers[path]
 
     def _container(self, rng: random.Random, path: str) -> Mutation:
-        identity, container = self._opened(path)
+        identity, container = self.opened(path)
         name = rng.choice(list(container.columns))
         column = container.columns[name]
         kinds: list[Callable[[], tuple[str, bytes]]] = [
@@ -142,18 +143,18 @@ class Mutator:
         return Mutation(path, what, data)
 
     def _with_column(self, path: str, name: str, what: str, column: Column) -> tuple[str, bytes]:
-        identity, container = self._opened(path)
+        identity, container = self.opened(path)
         changed = replace(container, columns=container.columns | {name: column})
         return f"{what} of {name}", containers.put_together(changed, identity)
 
     def _with_blob(self, rng: random.Random, path: str) -> tuple[str, bytes]:
-        identity, container = self._opened(path)
+        identity, container = self.opened(path)
         name = rng.choice(list(container.blobs))
         blobs = container.blobs | {name: damage_bytes(rng, container.blobs[name], 24)}
         return f"blob {name}", containers.put_together(replace(container, blobs=blobs), identity)
 
     def _cells(self, rng: random.Random, path: str, column: Column) -> Column:
-        identity, _ = self._opened(path)
+        identity, _ = self.opened(path)
         kind = column.entry.type
         cells = array_to_cells(containers.cells_of(self._env, path, identity, column), kind)
         for _ in range(rng.choice((1, 1, 2, 5))):

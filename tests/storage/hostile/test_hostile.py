@@ -2,8 +2,14 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
-from tests.storage.hostile.mutator import Mutator
+import pytest
+
+from pykudu_sql.storage.errors import CorruptionError
+from tests.storage.hostile import containers
+from tests.storage.hostile.campaign import problems_of, use
+from tests.storage.hostile.mutator import Mutation, Mutator
 from tests.storage.hostile.sample import build, disk_of, open_store
 from tests.storage.model import read, visible
 
@@ -26,6 +32,19 @@ def test_a_mutation_is_made_again_from_its_number() -> None:
     mutator = Mutator(sample.files)
     again = Mutator(sample.files)
     assert [mutator.mutation(n) for n in range(40)] == [again.mutation(n) for n in range(40)]
+
+
+def test_a_base_file_without_a_key_column_is_damage() -> None:
+    sample = build()
+    mutator = Mutator(sample.files)
+    for path in (path for path in sample.files if path.endswith(".base")):
+        identity, container = mutator.opened(path)
+        others = {name: column for name, column in container.columns.items() if name != "0"}
+        data = containers.put_together(replace(container, columns=others), identity)
+        mutation = Mutation(path, "without its key", data)
+        assert any(path in problem for problem in problems_of(sample, mutation))
+        with pytest.raises(CorruptionError, match="key column 0 is missing"):
+            use(sample, mutation)
 
 
 def test_hostile_files_give_typed_errors_or_sound_rows_within_their_memory() -> None:
