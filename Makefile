@@ -27,11 +27,11 @@ create_venv = $(PYTHON) -m venv $(VENV)
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 endif
 
-.PHONY: help demo test lint docs bench torture
+.PHONY: help demo test test-2042 lint docs bench torture
 
 help: ## list the targets
 	@echo "usage: make TARGET [VAR=value]"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-demo ## load real flight data and tell the whole story (DIR=where to keep the database)
 	@$(BIN)/pykudu-sql demo $(DIR)
@@ -39,6 +39,10 @@ demo: $(VENV)/.installed-demo ## load real flight data and tell the whole story 
 
 test: lint ## lint, then run the tests (ARGS="tests/storage -k key" to choose)
 	@$(BIN)/python -m pytest --numprocesses auto $(ARGS)
+	$(elapsed)
+
+test-2042: $(VENV)/.installed-dev ## the tests with the clock in 2042 (ARGS as for test)
+	@$(BIN)/python -m pytest --numprocesses auto --clock 2042-06-01 $(ARGS)
 	$(elapsed)
 
 lint: $(VENV)/.installed-dev ## ruff, mypy --strict, import contracts

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pykudu_sql.storage.catalog import Catalog
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.errors import ReadOnlyError
 from pykudu_sql.storage.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.snapshots import NamedSnapshot
@@ -25,7 +26,7 @@ class PlanSettings:
 
     default_hash_partitions: int = 0
     implicit_primary_key: bool = False
-    as_of: int | None = None
+    as_of: SnapshotBound | None = None
     database: str = DEFAULT_DATABASE
     collects_row_errors: bool = False
 
@@ -45,13 +46,13 @@ class PlanContext:
     """
 
     catalog: Catalog
-    catalog_at: Callable[[int], Catalog]
-    now: Callable[[], int]
+    catalog_at: Callable[[SnapshotBound], Catalog]
+    now: Callable[[], Timestamp]
     evaluate: Callable[[str], Any]
     settings: PlanSettings = field(default_factory=PlanSettings)
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
 
-    def within(self, database: str, bound: int | None) -> "PlanContext":
+    def within(self, database: str, bound: SnapshotBound | None) -> "PlanContext":
         """The same world, seen from a database and, unless the bound is None, at a moment."""
         catalog_at = self.catalog_at
         return replace(

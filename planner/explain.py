@@ -53,6 +53,7 @@ from pykudu_sql.planner.template import (
 )
 from pykudu_sql.planner.value import Parameter, ParameterValues, Value
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import last_before
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.scan_spec import ScanOrder
 from pykudu_sql.storage.common.scan_stats import ScanStats
@@ -137,7 +138,7 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             return _query(plan, facts)
         case KeyLookup():
             columns = ", ".join(name for name, _ in plan.outputs)
-            moment = [] if plan.bound is None else [f"as of: hybrid time {plan.bound - 1}"]
+            moment = [] if plan.bound is None else [f"as of: hybrid time {last_before(plan.bound)}"]
             return _tree(
                 f"KEY LOOKUP {plan.table.name}",
                 [f"key: {_key(plan.table, plan.key)}", *moment, f"columns: {columns}"],
@@ -180,7 +181,7 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             below = [*_lines(plan.rows, facts), *_query(plan.change.query, facts)]
             return _tree(change_head(plan), [*change_details(plan), *below])
         case RestoreTable():
-            lines = [f"as of: hybrid time {plan.bound - 1}"]
+            lines = [f"as of: hybrid time {last_before(plan.bound)}"]
             lines += _tree("DELETE", _query(plan.gone, facts))
             lines += _tree("WRITE", _query(plan.rows, facts))
             return _tree(f"RESTORE TABLE {plan.table.name}", lines)
@@ -248,7 +249,7 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         read = known.rowsets if known.rowsets_read is None else known.rowsets_read
         details.append(f"rowsets: {read} of {known.rowsets}")
     if scan.bound is not None:
-        details.append(f"as of: hybrid time {scan.bound - 1}")
+        details.append(f"as of: hybrid time {last_before(scan.bound)}")
     if scan.history is not None:
         details.append(_window(scan.history))
     if scan.predicate is not None:

@@ -15,6 +15,7 @@ from pykudu_sql.planner.explain import ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.plan import Plan, Query, Scan, scans_of
 from pykudu_sql.planner.predicate_text import predicate_text
 from pykudu_sql.planner.template import bind_predicate
+from pykudu_sql.storage.common.hybrid_time import last_before
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.scan_spec import ScanOrder
 from pykudu_sql.storage.system_catalog import is_system
@@ -58,7 +59,7 @@ def _scan(scan: Scan, facts: ExplainFacts) -> dict[str, Any]:
         predicate = bind_predicate(scan.predicate, facts.parameters)
         found["tablets_read"] = len(prune(table.schema, table.partition_schema, predicate))
     if scan.bound is not None:
-        found["as_of"] = scan.bound - 1
+        found["as_of"] = last_before(scan.bound)
     if scan.history is not None:
         found["history"] = asdict(scan.history)
     if scan.predicate is not None:

@@ -38,6 +38,7 @@ from pykudu_sql.planner.view_source import (
     view_tree,
 )
 from pykudu_sql.storage.catalog import Catalog
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     ProgrammingError,
@@ -234,18 +235,18 @@ class FromClauses:
         self.volatile |= any(may_move(moment) for moment in history.moments)
         return self._named(frame, reference, node)
 
-    def _moment(self, version: exp.Version | None) -> int | None:
+    def _moment(self, version: exp.Version | None) -> SnapshotBound | None:
         """The bound at which a table is read; None is the transaction's own."""
         if version is None:
             return self._context.settings.as_of
         self.volatile |= may_move(version)
         return version_bound(version, self._text, self._context)
 
-    def _catalog_at(self, bound: int | None) -> Catalog:
+    def _catalog_at(self, bound: SnapshotBound | None) -> Catalog:
         return self._context.catalog if bound is None else self._context.catalog_at(bound)
 
     def _reference(
-        self, node: exp.Table, alias: str, name: str, bound: int | None
+        self, node: exp.Table, alias: str, name: str, bound: SnapshotBound | None
     ) -> TableReference:
         try:
             table = self._catalog_at(bound).table(name)
@@ -257,7 +258,7 @@ class FromClauses:
         return self._refer(TableReference(node, alias, table, bound))
 
     def _view(
-        self, node: exp.Table, alias: str, view: ViewInfo, bound: int | None, frame: Frame
+        self, node: exp.Table, alias: str, view: ViewInfo, bound: SnapshotBound | None, frame: Frame
     ) -> Source:
         """A view, its query bound in the view's database at the moment of the mention."""
         outside, opened = self._context, self._open_views

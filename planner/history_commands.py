@@ -6,6 +6,7 @@ from pykudu_sql.planner.plan import CreateSnapshot, DropSnapshot, Plan, UndropTa
 from pykudu_sql.planner.suggestion import near
 from pykudu_sql.planner.syntax import Expression
 from pykudu_sql.planner.token_stream import TokenStream
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import SourcePosition, UndefinedObjectError
 
 
@@ -23,7 +24,7 @@ def create_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
     return CreateSnapshot(name, if_not_exists, bound, comment)
 
 
-def next_bound(tokens: TokenStream, context: PlanContext) -> int:
+def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
     """The bound of the moment that comes next: `SNAPSHOT name`, or a constant expression.
 
     Raises:
@@ -55,7 +56,9 @@ def _up_to_comment(tokens: TokenStream) -> Expression:
     return Expression(tokens.text[first.start : last.end], first.start)
 
 
-def snapshot_bound(name: str, context: PlanContext, position: SourcePosition | None) -> int:
+def snapshot_bound(
+    name: str, context: PlanContext, position: SourcePosition | None
+) -> SnapshotBound:
     """The bound of a named snapshot.
 
     Raises:

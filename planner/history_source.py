@@ -23,6 +23,7 @@ from pykudu_sql.storage.common.history_columns import (
     VALID_TO,
     HistoryKind,
 )
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, bound_before
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.errors import (
@@ -51,7 +52,7 @@ class HistorySource:
 
     name: str
     window: HistoryWindow
-    seen_at: int | None
+    seen_at: SnapshotBound | None
     moments: tuple[exp.Expr, ...]
 
 
@@ -81,7 +82,7 @@ def versions_source(
         whole = HistoryWindow(HistoryKind.VERSIONS, None, until, until)
         return HistorySource(name, whole, until, ())
     first, last = (constant_moment(m, text, context, "FOR SYSTEM_TIME") for m in moments)
-    high = last.first if version.args.get("kind") == "FROM" else last.bound
+    high = bound_before(last.first) if version.args.get("kind") == "FROM" else last.bound
     _check_order(first, last, node_position(moments[1], text))
     window = HistoryWindow(HistoryKind.VERSIONS, first.bound, high, until)
     return HistorySource(name, window, last.bound, moments)

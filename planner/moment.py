@@ -8,6 +8,7 @@ that microsecond. One statement has one time: `PlanContext.now` is fixed before 
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -19,7 +20,16 @@ from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.rules import apply_rules
 from pykudu_sql.planner.session_facts import with_session_facts
 from pykudu_sql.storage.common.cells import to_cell
-from pykudu_sql.storage.common.types import EPOCH, DataType, Kind
+from pykudu_sql.storage.common.hybrid_time import (
+    SnapshotBound,
+    Timestamp,
+    bound_at,
+    bound_at_micros,
+    from_micros,
+    last_before,
+    to_datetime,
+)
+from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.errors import (
     DataError,
     InvalidValueError,
@@ -29,7 +39,6 @@ from pykudu_sql.storage.errors import (
     SourcePosition,
 )
 
-LOGICAL_BITS = 12
 TIMESTAMP = DataType(Kind.UNIXTIME_MICROS)
 _CURRENT = (
     exp.CurrentTimestamp, exp.Localtimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtime,
@@ -40,7 +49,7 @@ _NOW_NAMES = ("now", "get_current_timestamp", "transaction_timestamp", "statemen
 
 def statement_time(context: PlanContext) -> dt.datetime:
     """The statement's time, UTC without zone."""
-    return EPOCH + dt.timedelta(microseconds=context.now() >> LOGICAL_BITS)
+    return to_datetime(context.now())
 
 
 def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
@@ -79,11 +88,11 @@ class Moment:
         bound: of the snapshot AS OF it.
     """
 
-    first: int
-    bound: int
+    first: Timestamp
+    bound: SnapshotBound
 
 
-def version_bound(version: exp.Version, text: str, context: PlanContext) -> int:
+def version_bound(version: exp.Version, text: str, context: PlanContext) -> SnapshotBound:
     """The bound of a table's AS OF clause; a version given as text is a named snapshot.
 
     Raises:
@@ -128,7 +137,7 @@ def constant_moment(node: exp.Expr, text: str, context: PlanContext, clause: str
         )
     if _is_snapshot(node):
         bound = snapshot_bound(node.expressions[0].name.lower(), context, position)
-        return Moment(bound - 1, bound)
+        return Moment(last_before(bound), bound)
     if node.find(exp.Column, exp.Query) is not None:
         raise ProgrammingError(
             f"{clause} needs a constant, not {display(node)}", position=position, sqlstate="42P10"
@@ -170,7 +179,9 @@ def constant_value(node: exp.Expr, context: PlanContext) -> Any:
     return context.evaluate("SELECT " + to_sql(meant))
 
 
-def moment_bound(value: object, context: PlanContext, position: SourcePosition | None) -> int:
+def moment_bound(
+    value: object, context: PlanContext, position: SourcePosition | None
+) -> SnapshotBound:
     """The bound of `AS OF value`; see `moment_of`."""
     return moment_of(value, context, position, "AS OF").bound
 
@@ -184,8 +195,9 @@ def moment_of(
         InvalidValueError: the value is no moment.
         SnapshotInFutureError: it has not come yet.
     """
-    if isinstance(value, int) and not isinstance(value, bool):
-        moment = Moment(value, value + 1)
+    hybrid = _hybrid_time(value)
+    if hybrid is not None:
+        moment = Moment(hybrid, bound_at(hybrid))
     else:
         try:
             micros = to_cell(value, TIMESTAMP)
@@ -199,7 +211,7 @@ def moment_of(
             ) from error
         if not isinstance(micros, int):
             raise InvalidValueError(f"{clause} NULL is no moment", position=position)
-        moment = Moment(micros << LOGICAL_BITS, (micros + 1) << LOGICAL_BITS)
+        moment = Moment(from_micros(micros), bound_at_micros(micros))
     if moment.first > context.now():
         raise SnapshotInFutureError(
             f"{clause} {value} has not come yet", hint="it is a moment after now", position=position
@@ -207,3 +219,12 @@ def moment_of(
     if moment.first < 0:
         raise InvalidValueError(f"{clause} {value} lies before 1970", position=position)
     return moment
+
+
+def _hybrid_time(value: object) -> Timestamp | None:
+    """A whole number as a hybrid timestamp; as a column of `sys` it is a decimal."""
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        return Timestamp(int(value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Timestamp(value)
+    return None

@@ -46,6 +46,7 @@ from pykudu_sql.planner.write_plans import (
 )
 from pykudu_sql.storage.alter import AlterStep
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.common.table_properties import Properties
@@ -67,7 +68,7 @@ class KeyLookup:
     key: tuple[Value, ...]
     outputs: tuple[tuple[str, int], ...]
     parameters: tuple[ParameterKey, ...] = ()
-    bound: int | None = None
+    bound: SnapshotBound | None = None
     cacheable: bool = True
 
 

@@ -8,6 +8,7 @@ from pykudu_sql.planner.template import PredicateTemplate
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.history_columns import HistoryKind
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.scan_spec import ScanOrder, Summary
 
 
@@ -23,9 +24,9 @@ class HistoryWindow:
     """
 
     kind: HistoryKind
-    low: int | None
-    high: int | None
-    until: int | None
+    low: SnapshotBound | None
+    high: SnapshotBound | None
+    until: SnapshotBound | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Scan:
     column_ids: tuple[int, ...]
     predicate: PredicateTemplate | None = None
     limit: int | None = None
-    bound: int | None = None
+    bound: SnapshotBound | None = None
     order: ScanOrder = ScanOrder.NONE
     history: HistoryWindow | None = None
     addressed: bool = False

@@ -19,6 +19,7 @@ from pykudu_sql.planner.target import target_table
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.planner.write_plans import RestoreTable
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, last_before
 from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
 from pykudu_sql.storage.namespace import DEFAULT_DATABASE
 
@@ -42,7 +43,7 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     # Tables are named as the catalog stores them, whatever the session's database is.
     world = context.within(DEFAULT_DATABASE, None)
     # The bound of a microsecond that is not over yet lies ahead; nothing is committed there.
-    moment = min(bound - 1, context.now())
+    moment = min(last_before(bound), context.now())
     now, past = quote_name(table.name), f"{quote_name(then.name)} AS OF {moment}"
     pairs = [(old.name, table.schema.by_id[old.id].name) for old in then.schema.columns]
     key_names = {then.schema.by_id[i].name for i in then.schema.key_ids}
@@ -67,7 +68,7 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     return RestoreTable(table, bound, gone, rows, ids)
 
 
-def _then(table: TableInfo, bound: int, context: PlanContext) -> TableInfo:
+def _then(table: TableInfo, bound: SnapshotBound, context: PlanContext) -> TableInfo:
     """The table as it was, if its rows still fit."""
     then = context.catalog_at(bound).by_id.get(table.id)
     if then is None:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.query_plans import HistoryWindow
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import DataType
 from pykudu_sql.storage.system_catalog import is_system
@@ -39,7 +40,7 @@ class TableReference:
     node: exp.Table
     alias: str
     table: TableInfo
-    bound: int | None = None
+    bound: SnapshotBound | None = None
     used: set[int] = field(default_factory=set)
     maybe_absent: bool = False
     starred: bool = False

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class CreateSnapshot:
 
     name: str
     if_not_exists: bool = False
-    bound: int | None = None
+    bound: SnapshotBound | None = None
     comment: str = ""
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False

@@ -6,6 +6,7 @@ from typing import ClassVar
 from pykudu_sql.planner.query_plans import Query
 from pykudu_sql.planner.value import ParameterKey, Value
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.row_operation import RowOpKind
 
 
@@ -140,7 +141,7 @@ class RestoreTable:
     """
 
     table: TableInfo
-    bound: int
+    bound: SnapshotBound
     gone: Query
     rows: Query
     column_ids: tuple[int, ...]

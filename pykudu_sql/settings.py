@@ -14,6 +14,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
+from pykudu_sql.storage.common.hybrid_time import Timestamp
 from pykudu_sql.storage.common.table_properties import MAX_HISTORY_AGE
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 from pykudu_sql.storage.history import DEFAULT_MAX_AGE
@@ -54,7 +55,7 @@ class SessionSettings:
 
     implicit_primary_key: bool = False
     default_hash_partitions: int = 0
-    as_of: int | None = None
+    as_of: Timestamp | None = None
     row_errors: str = "fail"
     database: str = "default"
     scan_memory_bytes: int = 1 << 30
@@ -207,10 +208,10 @@ def _history_age(value: object) -> int:
     return min(int(found.group(1)) * _SECONDS[found.group(2)], MAX_HISTORY_AGE)
 
 
-def _moment(value: object) -> int:
+def _moment(value: object) -> Timestamp:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError("a hybrid timestamp; SET as_of = '2026-01-31 12:00:00' takes times too")
-    return value
+    return Timestamp(value)
 
 
 _TABLE = (

@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common import compute as pc
+from pykudu_sql.storage.common.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import NotNullError, ValueOutOfRangeError
-from pykudu_sql.storage.tablet.pending_writes import LATEST
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 _LIMIT = 1 << 63
@@ -138,7 +138,7 @@ def _highest(tablet: Tablet, column: ColumnSchema) -> int:
     components = tablet.components
     highest = 0
     for memrowset in (components.memrowset, *components.flushing):
-        values = memrowset.column(column, memrowset.row_count(LATEST))
+        values = memrowset.column(column, memrowset.row_count(EVERYTHING))
         highest = max(highest, pc.max(values).as_py() or 0)
     for rowset in components.tree.rowsets:
         zone_map = rowset.base.zone_map(column.id)

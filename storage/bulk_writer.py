@@ -24,6 +24,7 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import coerce_chunks, combine
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.common.row_operation import RowOperations
 from pykudu_sql.storage.common.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types import Encoding
@@ -197,6 +198,8 @@ def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletSh
     schema, files = tablet.schema, tablet.files
     rowset_id = tablet.new_rowset_id()
     gathered = GatheredColumns([HeldColumns(columns)], part.places)
-    meta = write_base(files, rowset_id, schema.columns, gathered, part.keys, inserted_at=0)
+    meta = write_base(
+        files, rowset_id, schema.columns, gathered, part.keys, inserted_at=UNCOMMITTED
+    )
     path = files.staging_path("base", meta.base)
     return files.open_rowset(meta, schema.key_columns, tablet.types, path)

@@ -13,7 +13,14 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from pykudu_sql.storage.common.hybrid_time import format_timestamp
+from pykudu_sql.storage.common.hybrid_time import (
+    NOTHING,
+    UNCOMMITTED,
+    SnapshotBound,
+    Timestamp,
+    first_beyond,
+    format_timestamp,
+)
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition import Partition, PartitionSchema
 from pykudu_sql.storage.common.partition_assigner import PartitionAssigner
@@ -146,8 +153,8 @@ class Catalog:
 
     tables: Mapping[str, TableInfo]
     version: int
-    timestamp: int
-    complete_since: int = 0
+    timestamp: Timestamp
+    complete_since: SnapshotBound = NOTHING
     views: Mapping[str, ViewInfo] = field(default_factory=lambda: MappingProxyType({}))
     databases: Mapping[str, DatabaseInfo] = field(default_factory=lambda: MappingProxyType({}))
     database: str = DEFAULT_DATABASE
@@ -188,10 +195,10 @@ class Catalog:
                 sqlstate="42809",
             )
         if found is None and self.complete_since:
+            since = format_timestamp(first_beyond(self.complete_since))
             raise HistoryPurgedError(
                 f"history does not reach back to a table '{name}' at that moment",
-                hint=f"every table is known as of {format_timestamp(self.complete_since)} "
-                "and later",
+                hint=f"every table is known as of {since} and later",
             )
         if found is None:
             raise UndefinedTableError(f"table '{name}' does not exist", hint=self._hint(name))
@@ -237,7 +244,7 @@ class Catalog:
         near = near or difflib.get_close_matches(full, known, n=1, cutoff=0.7)
         return f"did you mean '{near[0]}'?" if near else None
 
-    def with_table(self, table: TableInfo, timestamp: int) -> "Catalog":
+    def with_table(self, table: TableInfo, timestamp: Timestamp) -> "Catalog":
         """This catalog with a table added, or exchanged for the one of the same id."""
         others = {n: t for n, t in self.tables.items() if t.id != table.id}
         if table.name in others or table.name in self.views:
@@ -250,12 +257,12 @@ class Catalog:
         others[table.name] = table
         return replace(self._next(timestamp), tables=MappingProxyType(others))
 
-    def without_table(self, table_id: str, timestamp: int) -> "Catalog":
+    def without_table(self, table_id: str, timestamp: Timestamp) -> "Catalog":
         """This catalog with a table dropped."""
         others = {n: t for n, t in self.tables.items() if t.id != table_id}
         return replace(self._next(timestamp), tables=MappingProxyType(others))
 
-    def with_object(self, item: NamedObject, timestamp: int) -> "Catalog":
+    def with_object(self, item: NamedObject, timestamp: Timestamp) -> "Catalog":
         """This catalog with a view or database added, or exchanged for that of the same id.
 
         Raises:
@@ -280,7 +287,7 @@ class Catalog:
             )
         return replace(rest, views=MappingProxyType({**rest.views, item.name: item}))
 
-    def without_object(self, object_id: str, timestamp: int) -> "Catalog":
+    def without_object(self, object_id: str, timestamp: Timestamp) -> "Catalog":
         """This catalog with a view or database dropped."""
         views = {n: view for n, view in self.views.items() if view.id != object_id}
         databases = {n: item for n, item in self.databases.items() if item.id != object_id}
@@ -290,8 +297,8 @@ class Catalog:
             databases=MappingProxyType(databases),
         )
 
-    def _next(self, timestamp: int) -> "Catalog":
-        return replace(self, version=self.version + 1, timestamp=timestamp, complete_since=0)
+    def _next(self, timestamp: Timestamp) -> "Catalog":
+        return replace(self, version=self.version + 1, timestamp=timestamp, complete_since=NOTHING)
 
 
-EMPTY_CATALOG = Catalog(MappingProxyType({}), 0, 0)
+EMPTY_CATALOG = Catalog(MappingProxyType({}), 0, UNCOMMITTED)

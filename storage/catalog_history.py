@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pykudu_sql.storage.catalog import EMPTY_CATALOG, Catalog, TableInfo
+from pykudu_sql.storage.common.hybrid_time import NOTHING, SnapshotBound, Timestamp, bound_at
 from pykudu_sql.storage.namespace import NamedObject
 
 
@@ -26,7 +27,7 @@ class TableEvent:
         table: its state; None from a drop on.
     """
 
-    timestamp: int
+    timestamp: Timestamp
     table_id: str
     table: TableInfo | None
 
@@ -41,7 +42,7 @@ class ObjectEvent:
         item: its state; None from a drop on.
     """
 
-    timestamp: int
+    timestamp: Timestamp
     object_id: str
     item: NamedObject | None
 
@@ -59,7 +60,7 @@ class DroppedTable:
     """
 
     table: TableInfo
-    dropped: int
+    dropped: Timestamp
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,14 @@ class CatalogHistory:
 
     events: tuple[Event, ...] = ()
     catalogs: tuple[Catalog, ...] = (EMPTY_CATALOG,)
-    complete_since: int = 0
+    complete_since: SnapshotBound = NOTHING
 
     @property
     def latest(self) -> Catalog:
         """The catalog now."""
         return self.catalogs[-1]
 
-    def at(self, bound: int) -> Catalog:
+    def at(self, bound: SnapshotBound) -> Catalog:
         """The catalog that a snapshot of the given bound sees."""
         times: Sequence[int] = [catalog.timestamp for catalog in self.catalogs]
         found = self.catalogs[max(0, bisect_left(times, bound) - 1)]
@@ -133,7 +134,7 @@ class CatalogHistory:
         }
 
     @cached_property
-    def first_ends(self) -> Mapping[str, int]:
+    def first_ends(self) -> Mapping[str, Timestamp]:
         """For each table that has a state of the past, until when its oldest state held."""
         return {
             table_id: events[1].timestamp
@@ -151,7 +152,7 @@ class CatalogHistory:
             if table_id not in latest:
                 yield DroppedTable(self.newest[table_id], timestamp)
 
-    def forget(self, marks: Mapping[str, int]) -> "CatalogHistory":
+    def forget(self, marks: Mapping[str, SnapshotBound]) -> "CatalogHistory":
         """The history without states of tables that ended before a mark.
 
         A table that was dropped before its mark goes altogether.
@@ -170,13 +171,13 @@ class CatalogHistory:
             for event in self.table_events
             if id(event) in gone and event.table is not None
         ]
-        return _rebuilt(kept, self.latest, max([self.complete_since, *(end + 1 for end in ends)]))
+        return _rebuilt(kept, self.latest, max([self.complete_since, *map(bound_at, ends)]))
 
-    def with_gaps_below(self, bound: int) -> "CatalogHistory":
+    def with_gaps_below(self, bound: SnapshotBound) -> "CatalogHistory":
         """The history, known to miss states that were seen below a bound."""
         return replace(self, complete_since=max(self.complete_since, bound))
 
-    def _end(self, event: TableEvent) -> int:
+    def _end(self, event: TableEvent) -> Timestamp:
         """When a state that was followed by another one ended."""
         times = (other.timestamp for other in self.by_table[event.table_id])
         return min(time for time in times if time > event.timestamp)
@@ -192,7 +193,7 @@ def _after(catalog: Catalog, event: Event) -> Catalog:
     return catalog.with_table(event.table, event.timestamp)
 
 
-def _ended_before(events: Sequence[TableEvent], mark: int) -> Iterator[TableEvent]:
+def _ended_before(events: Sequence[TableEvent], mark: SnapshotBound) -> Iterator[TableEvent]:
     """The events of a table that no snapshot at or above a mark can tell from nothing."""
     left = list(events)
     while len(left) > 1 and left[1].timestamp < mark:
@@ -201,7 +202,9 @@ def _ended_before(events: Sequence[TableEvent], mark: int) -> Iterator[TableEven
         yield left.pop(0)
 
 
-def _rebuilt(events: Iterable[Event], latest: Catalog, complete_since: int) -> CatalogHistory:
+def _rebuilt(
+    events: Iterable[Event], latest: Catalog, complete_since: SnapshotBound
+) -> CatalogHistory:
     """A history of fewer events; its latest catalog is the same object as before, for caches."""
     kept, catalogs = tuple(events), [EMPTY_CATALOG]
     for event in kept:

@@ -15,7 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pykudu_sql.storage.commit_counters import CommitCounters
-from pykudu_sql.storage.common.hybrid_time import HybridClock, from_micros, to_micros
+from pykudu_sql.storage.common.hybrid_time import (
+    HybridClock,
+    SnapshotBound,
+    Timestamp,
+    bound_at_micros,
+    last_before,
+    to_micros,
+)
 from pykudu_sql.storage.errors import (
     IntegrityError,
     InterfaceError,
@@ -45,7 +52,7 @@ class AppliedCommit:
         sequence: of its record in the log, 0 when it has none.
     """
 
-    timestamp: int
+    timestamp: Timestamp
     sequence: int
 
 
@@ -67,7 +74,7 @@ class Committer:
         record: Callable[[dict[str, Any]], None],
         check_manifest: Callable[[], None],
         read_only: bool,
-        history_mark: Callable[[str], int],
+        history_mark: Callable[[str], SnapshotBound],
         rowset_bytes: int,
     ) -> None:
         """Commit to a log and a manifest.
@@ -110,32 +117,32 @@ class Committer:
         """Make every commit applied so far durable."""
         self._log.sync(self._log.last_sequence)
 
-    def settle(self, bound: int) -> None:
+    def settle(self, bound: SnapshotBound) -> None:
         """Make a bound in the past readable: no commit below it is on its way any more.
 
         Raises:
             SnapshotInFutureError: the moment has not come yet.
         """
         clock = self.clock
-        if bound > from_micros(to_micros(clock.now()) + 1):
+        if bound > bound_at_micros(to_micros(clock.now())):
             raise SnapshotInFutureError(
                 "the moment asked for lies in the future", hint="AS OF takes a moment in the past"
             )
         if bound <= self.mvcc.bound:
             return
-        self._cover(bound)
-        clock.update(bound)
+        self._cover(last_before(bound))
+        clock.update(last_before(bound))
         with self.lock:
             pass  # a commit that had its time already is now known to MVCC; later ones lie behind
         self.mvcc.wait_for(bound)
 
-    def tell(self) -> int:
+    def tell(self) -> Timestamp:
         """A moment to be told: after every commit that is visible, and before every later one."""
         moment = self.clock.now()
         self._cover(moment)
         return moment
 
-    def _cover(self, moment: int) -> None:
+    def _cover(self, moment: Timestamp) -> None:
         """See that a moment never comes again; a process that only reads commits nothing."""
         if not self._read_only:
             self._moments.cover(moment)
@@ -222,7 +229,7 @@ class Committer:
         self.mvcc.publish(commit.timestamp)
 
     def _apply(
-        self, pending: Sequence[PendingWrites], timestamp: int, batch: WriterBatch | None
+        self, pending: Sequence[PendingWrites], timestamp: Timestamp, batch: WriterBatch | None
     ) -> int:
         staged = batch is not None or any(writes.staged for writes in pending)
         edits = [writes.publish_staged(timestamp) for writes in pending if writes.staged]

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 from pykudu_sql.storage.catalog import TabletInfo
 from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.errors import CorruptionError, DiskError, OperationalError
 from pykudu_sql.storage.fs import layout
@@ -101,7 +102,7 @@ class _Reading:
     """
 
     view: DatabaseView
-    bound: int
+    bound: SnapshotBound
     manifest: ManifestTail
     wal: WalTail
     is_behind: bool
@@ -197,7 +198,7 @@ class DatabaseReader:
                 return False
         except (CorruptionError, DiskError):
             return False  # read from the beginning, it shows whether it is more than a race
-        self.bound = max(self.bound, newest + 1)
+        self.bound = max(self.bound, bound_at(newest))
         return True
 
     def _load(self) -> _Reading:
@@ -239,7 +240,7 @@ class DatabaseReader:
         wal = WalTail(self._env, directory, manifest.database_id, state.log_after)
         newest = replay(tablets, wal.read(), state.commits, wal.path_of, state.purged)
         later = manifest.read_more()
-        bound = 1 + max([newest, state.newest, *(t.newest for t in tablets.values())])
+        bound = bound_at(max([newest, state.newest, *(t.newest for t in tablets.values())]))
         times = [edit["ts"] for edit in later if isinstance(edit.get("ts"), int)]
         view = DatabaseView(manifest.database_id, state, tablets, position)
         return _Reading(view, min([bound, *times]), manifest, wal, bool(later))

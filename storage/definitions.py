@@ -12,7 +12,12 @@ from pykudu_sql.storage.alter import AlterStep, RenameTable, apply_steps
 from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo
 from pykudu_sql.storage.catalog_history import DroppedTable, ObjectEvent
 from pykudu_sql.storage.committer import Committer
-from pykudu_sql.storage.common.hybrid_time import format_timestamp
+from pykudu_sql.storage.common.hybrid_time import (
+    SnapshotBound,
+    first_beyond,
+    format_timestamp,
+    last_before,
+)
 from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
@@ -165,7 +170,7 @@ class Definitions:
             if mark > newest.dropped:
                 raise HistoryPurgedError(
                     f"table '{name}' was dropped at {format_timestamp(newest.dropped)}, "
-                    f"and its history goes back to {format_timestamp(mark)} only"
+                    f"and its history goes back to {format_timestamp(first_beyond(mark))} only"
                 )
             steps = [] if new_name is None else [RenameTable(new_name)]
             table = apply_steps(newest.table, steps)
@@ -193,7 +198,9 @@ class Definitions:
         """The named snapshots, by name."""
         return self._state().snapshots
 
-    def create_snapshot(self, name: str, bound: int | None, comment: str) -> NamedSnapshot:
+    def create_snapshot(
+        self, name: str, bound: SnapshotBound | None, comment: str
+    ) -> NamedSnapshot:
         """Give a snapshot a name, which keeps the history it needs until it is dropped.
 
         Args:
@@ -216,9 +223,10 @@ class Definitions:
             at = self._committer.mvcc.bound if bound is None else bound
             history = self._state().history
             if at < history.complete_since:
+                since = format_timestamp(first_beyond(history.complete_since))
                 raise HistoryPurgedError(
-                    f"there is no full history as of {format_timestamp(at - 1)} any more",
-                    hint=f"all tables are known since {format_timestamp(history.complete_since)}",
+                    f"there is no full history as of {format_timestamp(last_before(at))} any more",
+                    hint=f"all tables are known since {since}",
                 )
             hold = self._history.hold(history.at(at).tables.values(), at)
             named = NamedSnapshot(name, hold.bound, self._committer.clock.now(), comment)

@@ -224,6 +224,12 @@ class HistoryPurgedError(OperationalError):
     default_sqlstate = "72000"
 
 
+class ClockError(OperationalError):
+    """The system's clock shows a time that no commit can have."""
+
+    default_sqlstate = "58000"
+
+
 class LockedError(OperationalError):
     """Another process holds the database open for writing."""
 

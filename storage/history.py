@@ -19,7 +19,16 @@ import threading
 from collections.abc import Callable, Iterable
 
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.hybrid_time import HybridClock, format_timestamp, from_micros
+from pykudu_sql.storage.common.hybrid_time import (
+    NOTHING,
+    HybridClock,
+    SnapshotBound,
+    bound_before,
+    first_beyond,
+    format_timestamp,
+    last_before,
+    later_by,
+)
 from pykudu_sql.storage.common.table_properties import history_max_age
 from pykudu_sql.storage.errors import HistoryPurgedError
 from pykudu_sql.storage.snapshots import Hold, SnapshotRegistry
@@ -50,7 +59,7 @@ class History:
         self.snapshots = snapshots
         self._clock = clock
         self._state = state
-        self._marks: dict[str, int] = {}
+        self._marks: dict[str, SnapshotBound] = {}
         self._lock = threading.Lock()
 
     @property
@@ -64,7 +73,7 @@ class History:
         own = history_max_age(table.properties)
         return self.max_age if own is None else own
 
-    def mark(self, table_id: str) -> int:
+    def mark(self, table_id: str) -> SnapshotBound:
         """The ancient history mark of a table, dropped or not; 0 keeps everything.
 
         Reads below it are refused from here on.
@@ -72,12 +81,12 @@ class History:
         with self._lock:
             return self._advance(table_id)
 
-    def mark_of_tablet(self, tablet_id: str) -> int:
+    def mark_of_tablet(self, tablet_id: str) -> SnapshotBound:
         """The ancient history mark of the table that a tablet belongs or belonged to."""
         table_id = self._state().history.owners.get(tablet_id)
-        return 0 if table_id is None else self.mark(table_id)
+        return NOTHING if table_id is None else self.mark(table_id)
 
-    def hold(self, tables: Iterable[TableInfo], bound: int) -> Hold:
+    def hold(self, tables: Iterable[TableInfo], bound: SnapshotBound) -> Hold:
         """Keep the history that a read of some tables at a bound needs, while the hold lasts.
 
         Raises:
@@ -95,24 +104,25 @@ class History:
         with self._lock:
             return self.snapshots.hold(self._advance(table.id))
 
-    def _advance(self, table_id: str) -> int:
+    def _advance(self, table_id: str) -> SnapshotBound:
         """Move a table's mark as far as it may go."""
         state = self._state()
         table = state.history.newest.get(table_id)
-        mark = max(self._marks.get(table_id, 0), state.marks.get(table_id, 0))
+        mark = max(self._marks.get(table_id, NOTHING), state.marks.get(table_id, NOTHING))
         age = FOR_EVER if table is None else self.age_of(table)
         if age != FOR_EVER:
-            named = min((s.bound for s in state.snapshots.values()), default=self._clock.latest())
-            ancient = self._clock.latest() - from_micros(age * _MICROS)
-            mark = max(mark, min(ancient, named, self.snapshots.oldest()))
+            present = self._clock.latest()
+            named = (snapshot.bound for snapshot in state.snapshots.values())
+            ancient = bound_before(later_by(present, -age * _MICROS))
+            mark = max(mark, min(ancient, self.snapshots.oldest(), *named))
             self._marks[table_id] = mark
         return mark
 
 
-def _purged(name: str, bound: int, mark: int) -> HistoryPurgedError:
+def _purged(name: str, bound: SnapshotBound, mark: SnapshotBound) -> HistoryPurgedError:
     return HistoryPurgedError(
-        f"table '{name}' cannot be read as of {format_timestamp(bound - 1)}: "
-        f"its history goes back to {format_timestamp(mark)}",
+        f"table '{name}' cannot be read as of {format_timestamp(last_before(bound))}: "
+        f"its history goes back to {format_timestamp(first_beyond(mark))}",
         hint="SET DATABASE history_max_age and the table's property "
         "'kudu.table.history_max_age_sec' say how long history is kept; a moment with a name "
         "(CREATE SNAPSHOT) is kept until that is dropped",

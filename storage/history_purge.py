@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.history import History
@@ -87,14 +88,14 @@ class HistoryPurge:
                     env.remove_tree(folder, point="purge.remove_tablet")
                     self._folders.remove(folder)
 
-    def _due(self) -> dict[str, int]:
+    def _due(self) -> dict[str, SnapshotBound]:
         """The tables that have a state to forget, and their marks."""
         ends = self._host.state().history.first_ends
         marks = {table_id: self._host.history.mark(table_id) for table_id in ends}
         return {table_id: mark for table_id, mark in marks.items() if ends[table_id] < mark}
 
     @contextmanager
-    def _tablets_at_rest(self, due: Mapping[str, int]) -> Iterator[None]:
+    def _tablets_at_rest(self, due: Mapping[str, SnapshotBound]) -> Iterator[None]:
         """A block in which no maintenance of the tablets that are to go is under way."""
         history = self._host.state().history
         going = history.owners.keys() - history.forget(due).owners.keys()
@@ -103,7 +104,7 @@ class HistoryPurge:
                 locks.enter_context(self._host.tablets[tablet_id].maintenance_lock)
             yield
 
-    def _forget(self, due: Mapping[str, int]) -> int:
+    def _forget(self, due: Mapping[str, SnapshotBound]) -> int:
         """Record what goes, and let go of it. The caller holds the commit lock."""
         host = self._host
         sequence = host.last_sequence()

@@ -6,7 +6,7 @@ One call reads a whole table, tablet after tablet, as Arrow batches:
     scan_versions(store, table, window, until, column_ids) -> Iterator[pa.RecordBatch]
 
 Changes have the columns wanted, `_change_type` (text) and `_commit_timestamp`; versions have
-`_valid_from` and `_valid_to`. Times are hybrid times as int64. `store` may be one that writes or
+`_valid_from` and `_valid_to`. Times are hybrid times as uint64. `store` may be one that writes or
 one that only reads, in any process: `plan_changes` names one share a tablet as JSON, `read_share`
 reads it with a store of its own. Rows that came or went with a range partition are no changes:
 no commit touched them.
@@ -16,7 +16,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog import TableInfo
@@ -27,6 +26,7 @@ from pykudu_sql.storage.common.history_columns import (
     VALID_TO,
     HistoryKind,
 )
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, FormatVersionError, HistoryPurgedError
 from pykudu_sql.storage.scan_token import BATCH_ROWS
@@ -60,8 +60,8 @@ class ChangeShare:
 
     table_id: str
     tablet: int
-    low: int
-    high: int
+    low: SnapshotBound
+    high: SnapshotBound
     column_ids: tuple[int, ...]
 
     def to_json(self) -> str:
@@ -82,8 +82,8 @@ class ChangeShare:
             share = cls(
                 str(value["table_id"]),
                 int(value["tablet"]),
-                int(value["low"]),
-                int(value["high"]),
+                SnapshotBound(int(value["low"])),
+                SnapshotBound(int(value["high"])),
                 tuple(int(column_id) for column_id in value["column_ids"]),
             )
         except (ValueError, TypeError, KeyError) as error:
@@ -94,7 +94,11 @@ class ChangeShare:
 
 
 def plan_changes(
-    store: Store, table: TableInfo, low: int, high: int, column_ids: Sequence[int]
+    store: Store,
+    table: TableInfo,
+    low: SnapshotBound,
+    high: SnapshotBound,
+    column_ids: Sequence[int],
 ) -> tuple[ChangeShare, ...]:
     """The shares that together are `scan_changes`, one a tablet; see there."""
     follow(store, high)
@@ -106,7 +110,7 @@ def plan_changes(
     )
 
 
-def follow(store: Store, bound: int) -> None:
+def follow(store: Store, bound: SnapshotBound) -> None:
     """See the commits below a bound that was readable in another process, in a store that reads.
 
     A view just opened may end before it, if the writer was at work meanwhile; edits that keep a
@@ -145,8 +149,8 @@ def read_share(store: Store, share: ChangeShare) -> Iterator[pa.RecordBatch]:
 def scan_changes(
     store: Store,
     table: TableInfo,
-    low: int,
-    high: int,
+    low: SnapshotBound,
+    high: SnapshotBound,
     column_ids: Sequence[int],
     tablets: Iterable[int] | None = None,
 ) -> Iterator[pa.RecordBatch]:
@@ -177,7 +181,7 @@ def scan_changes(
             tablet, table.schema.columns, column_ids, reach
         )
         for part in found:
-            times = pa.array(part.timestamps.view(np.int64))
+            times = pa.array(part.timestamps)
             columns = [*part.columns, names.take(pa.array(part.kinds)), times]
             yield from _batches(schema, columns)
     del hold  # held until here
@@ -186,8 +190,8 @@ def scan_changes(
 def scan_versions(
     store: Store,
     table: TableInfo,
-    window: tuple[int | None, int],
-    until: int,
+    window: tuple[SnapshotBound | None, SnapshotBound],
+    until: SnapshotBound,
     column_ids: Sequence[int],
     tablets: Iterable[int] | None = None,
 ) -> Iterator[pa.RecordBatch]:
@@ -217,8 +221,8 @@ def scan_versions(
             tablet, table.schema.columns, column_ids, reach
         )
         for part in found:
-            begins = pa.array(part.valid_from.view(np.int64), mask=part.valid_from == 0)
-            ends = pa.array(part.valid_to.view(np.int64), mask=part.valid_to == STILL_VALID)
+            begins = pa.array(part.valid_from, mask=part.valid_from == 0)
+            ends = pa.array(part.valid_to, mask=part.valid_to == STILL_VALID)
             yield from _batches(schema, [*part.columns, begins, ends])
     del whole  # held until here
 
@@ -228,9 +232,9 @@ def history_schema(table: TableInfo, column_ids: Sequence[int], kind: HistoryKin
     columns: list[ColumnSchema] = [table.schema.by_id[i] for i in column_ids]
     if kind is HistoryKind.CHANGES:
         told = [pa.field(CHANGE_TYPE, pa.string(), False)]
-        told.append(pa.field(COMMIT_TIMESTAMP, pa.int64(), False))
+        told.append(pa.field(COMMIT_TIMESTAMP, pa.uint64(), False))
     else:
-        told = [pa.field(VALID_FROM, pa.int64()), pa.field(VALID_TO, pa.int64())]
+        told = [pa.field(VALID_FROM, pa.uint64()), pa.field(VALID_TO, pa.uint64())]
     return pa.schema([*(column.field for column in columns), *told])
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.tablet.delta_store import FOREVER
+from pykudu_sql.storage.common.hybrid_time import EVERYTHING
 from pykudu_sql.storage.tablet.deltafile import DeltaFileMeta
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.key_interval import KeyInterval, average_height, tree_intervals
@@ -216,8 +216,8 @@ def intervals_of(tablet: Tablet) -> list[KeyInterval]:
 
 def live_rows(rowset: MemRowSet | DiskRowSet) -> int:
     """Rows that exist now."""
-    rows = rowset.row_count(FOREVER)
-    _, alive = rowset.view(FOREVER, None).liveness()
+    rows = rowset.row_count(EVERYTHING)
+    _, alive = rowset.view(EVERYTHING, None).liveness()
     return rows - int(np.count_nonzero(~alive))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.cell_check import is_cell_of
-from pykudu_sql.storage.common.hybrid_time import LATEST
+from pykudu_sql.storage.common.hybrid_time import END_OF_TIME
 from pykudu_sql.storage.common.schema import Schema, check_column, check_identifier
 from pykudu_sql.storage.common.table_properties import MAX_HISTORY_AGE
 
@@ -76,7 +76,7 @@ def _is_times(value: Any) -> bool:
     )
 
 
-_TIME, _NUMBER, _ID = _natural(LATEST), _natural(1 << 53), _natural(1 << 31)
+_TIME, _NUMBER, _ID = _natural(END_OF_TIME), _natural(1 << 53), _natural(1 << 31)
 _IDS, _UUIDS = _list_of(_ID), _text(_UUID)
 
 _STATS = _object(

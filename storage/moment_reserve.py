@@ -12,7 +12,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from pykudu_sql.storage.common.hybrid_time import from_micros, to_micros
+from pykudu_sql.storage.common.hybrid_time import (
+    NOTHING,
+    Timestamp,
+    bound_before,
+    from_micros,
+    later_by,
+    to_micros,
+)
 from pykudu_sql.storage.errors import Error
 
 AHEAD_MICROS = 2_000_000
@@ -28,10 +35,10 @@ class MomentReserve:
             record: appends an edit to the manifest, durably.
         """
         self._record = record
-        self._until = 0
+        self._until = NOTHING
         self._lock = threading.Lock()
 
-    def cover(self, timestamp: int) -> None:
+    def cover(self, timestamp: Timestamp) -> None:
         """See that no later opening gives this hybrid time, or one below it, to a commit.
 
         A manifest that takes no edits any more hinders nobody from reading. Nothing can be
@@ -42,7 +49,7 @@ class MomentReserve:
         """
         if timestamp < self._until:
             return
-        until = from_micros(to_micros(timestamp) + AHEAD_MICROS)
+        until = bound_before(later_by(from_micros(to_micros(timestamp)), AHEAD_MICROS))
         with suppress(Error):
             self._record({"op": "reserve", "until": until})
             with self._lock:

@@ -8,6 +8,7 @@ visibility is what `Transaction.commit` does.
 from collections.abc import Mapping
 
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.key_encoder import MAX_ENCODED_KEY_BYTES, key_too_large
 from pykudu_sql.storage.common.row_operation import RowOpKind, check_cells, check_set
 from pykudu_sql.storage.common.types import Cell
@@ -15,7 +16,6 @@ from pykudu_sql.storage.table import complete_cells, set_columns
 from pykudu_sql.storage.tablet.commit_record import RowInsert, RowMutation, TabletWrites
 from pykudu_sql.storage.tablet.keyed_operations import ChangedRow, KeyedRow, NewRow, decide
 from pykudu_sql.storage.tablet.locator import find_row
-from pykudu_sql.storage.tablet.pending_writes import LATEST
 from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
 from pykudu_sql.storage.transaction_host import TransactionHost, check_writable_still
 
@@ -86,7 +86,7 @@ class RowWriter:
             components = tablet.components
             memrowset = components.memrowset
             candidates = components.with_key(row.probe.encoded)
-            found = find_row(candidates, (memrowset,), row.probe, LATEST, {})
+            found = find_row(candidates, (memrowset,), row.probe, EVERYTHING, {})
             effect = decide(tablet, table.name, row, found)
             match effect:
                 case NewRow(full):

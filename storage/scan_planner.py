@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.column_predicate import column_ids
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.row_filter import RowFilter
 from pykudu_sql.storage.common.scan_spec import ScanSpec
@@ -83,7 +84,7 @@ def plan_tokens(
     store: Store,
     table: TableInfo,
     spec: ScanSpec,
-    bound: int | None = None,
+    bound: SnapshotBound | None = None,
     split_bytes: int = SPLIT_BYTES,
 ) -> ScanPlan:
     """Split a scan into tokens.
@@ -135,7 +136,7 @@ class _Planner:
     database_id: bytes
     table: TableInfo
     spec: ScanSpec
-    bound: int
+    bound: SnapshotBound
     split_bytes: int
 
     @property
@@ -253,7 +254,7 @@ def split(rowset: DiskRowSet, wanted: set[int], split_bytes: int) -> Iterator[tu
         yield start, stop, total * (stop - start) // max(1, rows)
 
 
-def _pending_changes(rowset: DiskRowSet, bound: int) -> DeltaView:
+def _pending_changes(rowset: DiskRowSet, bound: SnapshotBound) -> DeltaView:
     """What the DeltaMemStores of a rowset come to at a snapshot."""
     stores = [s for s in rowset.tracker.stores if len(s) and s.min_timestamp < bound]
     return DeltaView([MemoryPart(store.visible(bound)) for store in stores])

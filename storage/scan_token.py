@@ -30,7 +30,13 @@ import pyarrow as pa
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.arrays import plain
 from pykudu_sql.storage.common.column_predicate import Predicate
-from pykudu_sql.storage.common.hybrid_time import LATEST
+from pykudu_sql.storage.common.hybrid_time import (
+    EVERYTHING,
+    UNCOMMITTED,
+    SnapshotBound,
+    bound_at,
+    last_before,
+)
 from pykudu_sql.storage.common.predicate_json import predicate_from_json, predicate_to_json
 from pykudu_sql.storage.common.row_filter import RowFilter
 from pykudu_sql.storage.common.schema import ColumnSchema
@@ -98,7 +104,7 @@ class ScanToken:
     database_id: bytes
     table: str
     tablet_id: str
-    bound: int
+    bound: SnapshotBound
     columns: tuple[ColumnSchema, ...]
     predicate: Predicate | None
     share: RowSetShare | MemoryShare
@@ -161,14 +167,14 @@ def _token_from_json(value: Mapping[str, Any]) -> ScanToken:
         value["bound"],
     )
     layout.tablet_directory("", tablet_id)
-    if len(database_id) != 16 or type(bound) is not int or not 0 <= bound < 2 * LATEST:
+    if len(database_id) != 16 or type(bound) is not int or not 0 <= bound <= EVERYTHING:
         raise ValueError(f"database id of {len(database_id)} bytes, or bound {bound!r:.40}")
     predicate = value["predicate"]
     return ScanToken(
         database_id,
         str(value["table"]),
         tablet_id,
-        bound,
+        SnapshotBound(bound),
         tuple(ColumnSchema.from_json(column) for column in value["columns"]),
         None if predicate is None else predicate_from_json(predicate),
         _share_from_json(value["share"]),
@@ -269,10 +275,10 @@ def read_token(env: Env, root: str, token: ScanToken) -> Iterator[pa.RecordBatch
         rowset.base.close()
 
 
-def _pending_store(share: RowSetShare, bound: int) -> DeltaMemStore:
+def _pending_store(share: RowSetShare, bound: SnapshotBound) -> DeltaMemStore:
     """The changes in memory that a token carries, all as of just below its bound."""
     store = DeltaMemStore(share.rowset.durable_delta_store + 1, {})
-    before = max(0, bound - 1)
+    before = last_before(max(bound, bound_at(UNCOMMITTED)))
     for column_id, data in share.pending.items():
         for batch in decode_batches(data, None):
             ordinals = np.asarray(batch.column(0), np.int64)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakSet
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.schema import check_comment, check_identifier
 
 
@@ -30,8 +31,8 @@ class NamedSnapshot:
     """
 
     name: str
-    bound: int
-    created: int
+    bound: SnapshotBound
+    created: Timestamp
     comment: str = ""
 
     def to_edit(self) -> dict[str, Any]:
@@ -59,7 +60,7 @@ class Hold:
 
     __slots__ = ("__weakref__", "bound")
 
-    def __init__(self, bound: int) -> None:
+    def __init__(self, bound: SnapshotBound) -> None:
         """A claim that nobody knows of yet."""
         self.bound = bound
 
@@ -67,7 +68,7 @@ class Hold:
 class SnapshotRegistry:
     """The snapshots that are being read. Safe for threads."""
 
-    def __init__(self, newest: Callable[[], int]) -> None:
+    def __init__(self, newest: Callable[[], SnapshotBound]) -> None:
         """Nothing is read yet.
 
         Args:
@@ -88,14 +89,14 @@ class SnapshotRegistry:
                 self._holds.add(hold)
             return hold
 
-    def hold(self, bound: int) -> Hold:
+    def hold(self, bound: SnapshotBound) -> Hold:
         """Claim the snapshot of a bound, whose history the caller knows to be there."""
         hold = Hold(bound)
         with self._lock:
             self._holds.add(hold)
         return hold
 
-    def oldest(self) -> int:
+    def oldest(self) -> SnapshotBound:
         """The lowest bound that is claimed; without claims, that of the next one to come."""
         with self._lock:
             self._shared = None

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.common.hybrid_time import Timestamp
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import (
@@ -73,7 +74,7 @@ class WriteReport:
     rows: int
     bytes: int
     files: int
-    timestamp: int | None
+    timestamp: Timestamp | None
 
 
 def commit_staged(env: Env, store: Store, write: StagedWrite) -> WriteReport:
@@ -108,7 +109,7 @@ def commit_staged(env: Env, store: Store, write: StagedWrite) -> WriteReport:
         remove_staging(env, write.target.root, write.target.write_id)
 
 
-def _report(write: StagedWrite, timestamp: int | None) -> WriteReport:
+def _report(write: StagedWrite, timestamp: Timestamp | None) -> WriteReport:
     rows = sum(file.rows for file in write.files)
     return WriteReport(rows, sum(file.size for file in write.files), len(write.files), timestamp)
 
@@ -141,7 +142,7 @@ def check_staged(env: Env, target: StageTarget, file: StagedFile) -> None:
         )
 
 
-def _commit(env: Env, store: Store, write: StagedWrite) -> int | None:
+def _commit(env: Env, store: Store, write: StagedWrite) -> Timestamp | None:
     transaction = store.begin()
     try:
         if store.database_id != write.target.database_id:

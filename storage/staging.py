@@ -31,6 +31,7 @@ from pykudu_sql.storage.auto_increment import check_counter
 from pykudu_sql.storage.bulk_writer import ROWSET_ROWS
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.cfile.container import FileIdentity
+from pykudu_sql.storage.common.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_set
 from pykudu_sql.storage.errors import DataError, LockedError
 from pykudu_sql.storage.fs import layout
@@ -82,7 +83,7 @@ class StagedFile:
             self.min_key,
             self.max_key,
             self.column_ids,
-            0,
+            UNCOMMITTED,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -301,7 +302,7 @@ def stage_rows(
             identity = FileIdentity(target.database_id, tablet_id, "base", number)
             gathered = GatheredColumns([HeldColumns(rows.operations.columns)], places)
             file = BaseFile(env, path, identity)
-            meta = write_base_file(file, 0, schema, gathered, rows.keys.take(places), 0)
+            meta = write_base_file(file, 0, schema, gathered, rows.keys.take(places), UNCOMMITTED)
             yield StagedFile(
                 target.write_id,
                 table.id,

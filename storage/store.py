@@ -22,7 +22,13 @@ from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo, new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.committer import Committer
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
-from pykudu_sql.storage.common.hybrid_time import HybridClock
+from pykudu_sql.storage.common.hybrid_time import (
+    HybridClock,
+    SnapshotBound,
+    Timestamp,
+    bound_at,
+    last_before,
+)
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import Schema
@@ -154,7 +160,7 @@ class Store:
         # Only now that log and manifest have been found to agree is anything thrown away.
         remove_orphans(env, path, self._tablets, self._state.tablets)
         newest = max([newest, self._state.newest, *(t.newest for t in self._tablets.values())])
-        self._serve(self._log, newest + 1)
+        self._serve(self._log, bound_at(newest))
         resources.callback(self._close_tablets)
         resources.callback(self._manifest.close)
         resources.callback(self._collect_last_files)
@@ -163,11 +169,13 @@ class Store:
         resources.callback(self.maintenance.stop)
         self.maintenance.start()
 
-    def _serve(self, log: WriteAheadLog | ReadOnlyLog, bound: int) -> None:
+    def _serve(self, log: WriteAheadLog | ReadOnlyLog, bound: SnapshotBound) -> None:
         """Set up what transactions need over the tablets, all commits below a bound visible."""
         clock = HybridClock(self.options.wall)
         # A reader's "now" is not to be ahead: what it reads of the future could still change.
-        clock.update(bound if self.options.read_only else max(bound, self._state.reserved))
+        clock.update(
+            last_before(bound if self.options.read_only else max(bound, self._state.reserved))
+        )
         read_only = self.options.read_only
         mvcc = MvccManager(bound)
         self.history = History(clock, SnapshotRegistry(lambda: mvcc.bound), lambda: self._state)
@@ -240,8 +248,8 @@ class Store:
             view = reader.view
             reader.refresh()
             if reader.view is view:
-                self._committer.clock.update(reader.bound)
-                self._committer.mvcc.publish(reader.bound - 1)
+                self._committer.clock.update(last_before(reader.bound))
+                self._committer.mvcc.publish(last_before(reader.bound))
             else:
                 self._show(reader)
 
@@ -269,7 +277,7 @@ class Store:
         """The tables now."""
         return self._state.history.latest
 
-    def catalog_at(self, bound: int) -> Catalog:
+    def catalog_at(self, bound: SnapshotBound) -> Catalog:
         """The tables that a snapshot of a bound sees."""
         return self._state.history.at(bound)
 
@@ -299,11 +307,11 @@ class Store:
             lease.move_to((self._reader.view if self._reader else self._manifest).position)
         return lease
 
-    def now(self) -> int:
+    def now(self) -> Timestamp:
         """A hybrid time after every commit that is visible, and before every later one."""
         return self._committer.clock.now()
 
-    def tell(self) -> int:
+    def tell(self) -> Timestamp:
         """The same to be kept by somebody: see `Committer.tell`."""
         return self._committer.tell()
 
@@ -320,7 +328,7 @@ class Store:
         """Do one operation on one row as a commit of its own; see `RowWriter.write`."""
         return self._row_writer.write(table, kind, cells, self.options.durability == "full")
 
-    def settle(self, bound: int) -> None:
+    def settle(self, bound: SnapshotBound) -> None:
         """Make a bound in the past readable: no commit below it is on its way any more.
 
         Raises:

@@ -36,6 +36,13 @@ from pykudu_sql.storage.catalog_history import (
     ObjectEvent,
     TableEvent,
 )
+from pykudu_sql.storage.common.hybrid_time import (
+    NOTHING,
+    UNCOMMITTED,
+    SnapshotBound,
+    Timestamp,
+    first_beyond,
+)
 from pykudu_sql.storage.errors import CorruptionError, DatabaseError
 from pykudu_sql.storage.manifest_edit import check_form, check_table
 from pykudu_sql.storage.namespace import DatabaseInfo, NamedObject, ViewInfo
@@ -69,14 +76,14 @@ class StoreState:
 
     history: CatalogHistory = field(default_factory=CatalogHistory)
     tablets: dict[str, TabletMetadata] = field(default_factory=dict)
-    commits: dict[int, int] = field(default_factory=dict)
+    commits: dict[Timestamp, int] = field(default_factory=dict)
     log_after: int = 0
-    marks: dict[str, int] = field(default_factory=dict)
+    marks: dict[str, SnapshotBound] = field(default_factory=dict)
     purged: dict[str, int] = field(default_factory=dict)
     snapshots: dict[str, NamedSnapshot] = field(default_factory=dict)
     history_max_age: int | None = None
-    newest: int = 0
-    reserved: int = 0
+    newest: Timestamp = UNCOMMITTED
+    reserved: SnapshotBound = NOTHING
     writers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -108,7 +115,7 @@ class StoreState:
         Raises:
             CorruptionError: it is none of the known kinds.
         """
-        self.newest = max(self.newest, edit.get("ts") or 0)
+        self.newest = max(self.newest, edit.get("ts") or UNCOMMITTED)
         match edit.get("op"):
             case "table":
                 table = TableInfo.from_json(edit["table"])
@@ -147,13 +154,13 @@ class StoreState:
             case "reserve":
                 self.reserved = max(self.reserved, edit["until"])
             case "clock":
-                self.reserved = 0
+                self.reserved = NOTHING
             case "database":
                 self.history_max_age = edit["history_max_age"]
             case other:
                 raise CorruptionError(f"the manifest has an edit of unknown kind {other!r}")
 
-    def _fold_object(self, timestamp: int, item: NamedObject) -> None:
+    def _fold_object(self, timestamp: Timestamp, item: NamedObject) -> None:
         item.check()
         self.history = self.history.add(ObjectEvent(timestamp, item.id, item))
 
@@ -164,9 +171,9 @@ class StoreState:
             self.tablets[change.tablet_id] = known.apply(change)
             if change.history_mark:
                 # The clock must not go on from below it: what comes next would count as ancient.
-                self.newest = max(self.newest, change.history_mark)
+                self.newest = max(self.newest, first_beyond(change.history_mark))
                 table_id = self.history.owners[change.tablet_id]
-                self.marks[table_id] = max(self.marks.get(table_id, 0), change.history_mark)
+                self.marks[table_id] = max(self.marks.get(table_id, NOTHING), change.history_mark)
         if "done" in edit:
             self.writers[edit["done"]["writer"]] = edit["done"]["batch"]
         if edit["ts"] is not None and edit["sequence"] > self.log_after:
@@ -177,7 +184,7 @@ class StoreState:
         self.commits = {time: number for time, number in self.commits.items() if number > after}
         self.purged = {tablet: number for tablet, number in self.purged.items() if number > after}
 
-    def _fold_forget(self, marks: Mapping[str, int], sequence: int) -> None:
+    def _fold_forget(self, marks: Mapping[str, SnapshotBound], sequence: int) -> None:
         before = self.history.owners
         self.history = self.history.forget(marks)
         for tablet_id in before.keys() - self.history.owners.keys():
@@ -218,7 +225,7 @@ class StoreState:
             metadata.durable_memrowset,
             metadata.newest_rowset,
             metadata.newest_file,
-            self.marks.get(self.history.owners[tablet_id], 0),
+            self.marks.get(self.history.owners[tablet_id], NOTHING),
         )
         return {"op": "tablets", "ts": None, "sequence": 0, "tablets": [edit.to_json()]}
 

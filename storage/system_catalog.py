@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pykudu_sql.storage.catalog import Catalog, TableInfo
+from pykudu_sql.storage.common.hybrid_time import HYBRID_TIME
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
@@ -29,6 +30,7 @@ _TYPES = MappingProxyType(
         "flag": DataType(Kind.BOOL),
         "moment": DataType(Kind.UNIXTIME_MICROS),
         "bytes": DataType(Kind.BINARY),
+        "hybrid_time": HYBRID_TIME,
     }
 )
 _IN_TABLET = "table_name text, tablet number"
@@ -108,7 +110,7 @@ _ALL = (
     _table(
         "snapshots",
         "every snapshot that has a name",
-        "name text, moment moment, timestamp number, created moment, comment text",
+        "name text, moment moment, timestamp hybrid_time, created moment, comment text",
         "name",
     ),
     _table(

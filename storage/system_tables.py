@@ -13,7 +13,7 @@ import pyarrow as pa
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.arrays import cells_to_array
 from pykudu_sql.storage.common.cells import from_cell
-from pykudu_sql.storage.common.hybrid_time import to_micros
+from pykudu_sql.storage.common.hybrid_time import last_before, to_micros
 from pykudu_sql.storage.common.partition_text import bounds_text, partition_text
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.information_schema import STANDARD_TABLES, standard_rows
@@ -261,7 +261,7 @@ def _run_row(run: OperationRun) -> SystemRow:
 
 def _snapshots(store: Store) -> Iterator[SystemRow]:
     for name, snapshot in sorted(store.definitions.snapshots.items()):
-        timestamp = snapshot.bound - 1
+        timestamp = last_before(snapshot.bound)
         yield (
             name,
             to_micros(timestamp),

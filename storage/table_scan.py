@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.row_filter import RowFilter
 from pykudu_sql.storage.common.scan_spec import ScanOrder, ScanSpec
@@ -78,7 +79,7 @@ class TableScan:
     checkpoint: Callable[[], None] = lambda: None
 
     @property
-    def bound(self) -> int:
+    def bound(self) -> SnapshotBound:
         """Of the snapshot."""
         return self.snapshot.bound
 

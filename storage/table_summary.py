@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pykudu_sql.storage.common.column_domain import compare
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.scan_spec import Summary, SummaryKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
@@ -34,19 +35,19 @@ def summarize(scan: TableScan, wanted: Sequence[Summary]) -> tuple[Cell, ...] | 
     return tuple(facts)
 
 
-def count_rows(reads: Sequence[RowSetRead], bound: int) -> int:
+def count_rows(reads: Sequence[RowSetRead], bound: SnapshotBound) -> int:
     """The rows that a snapshot sees in some rowsets."""
     return sum(_living(read, bound) for read in reads)
 
 
-def _living(read: RowSetRead, bound: int) -> int:
+def _living(read: RowSetRead, bound: SnapshotBound) -> int:
     rows = read.rowset.row_count(bound)
     alive = read.rowset.view(bound, read.own).alive(rows) if rows else None
     return rows if alive is None else int(np.count_nonzero(alive))
 
 
 def extremes(
-    reads: Sequence[RowSetRead], bound: int, column: ColumnSchema
+    reads: Sequence[RowSetRead], bound: SnapshotBound, column: ColumnSchema
 ) -> tuple[Cell, Cell] | None:
     """The least and the greatest cell of a column, both NULL where it has none.
 
@@ -74,7 +75,9 @@ def extremes(
     return least, greatest
 
 
-def _extremes_of(read: RowSetRead, bound: int, column: ColumnSchema) -> tuple[Cell, Cell] | None:
+def _extremes_of(
+    read: RowSetRead, bound: SnapshotBound, column: ColumnSchema
+) -> tuple[Cell, Cell] | None:
     rowset = read.rowset
     if not isinstance(rowset, DiskRowSet):
         return None

@@ -16,6 +16,7 @@ from pykudu_sql.storage.addressed_rows import AddressedRows
 from pykudu_sql.storage.bulk_insert import write_bulk
 from pykudu_sql.storage.bulk_writer import BULK_ROWS, coerce_columns
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.partition_pruner import prune
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind, check_set
 from pykudu_sql.storage.common.row_result import RowResults
@@ -76,7 +77,7 @@ class Transaction:
         self,
         table: TableInfo,
         spec: ScanSpec,
-        bound: int | None = None,
+        bound: SnapshotBound | None = None,
         stats: ScanStats | None = None,
     ) -> pa.Table:
         """The rows of a table that match, and perhaps some that do not; see `ScanSpec`.
@@ -97,14 +98,14 @@ class Transaction:
         self,
         table: TableInfo,
         spec: ScanSpec,
-        bound: int | None = None,
+        bound: SnapshotBound | None = None,
         stats: ScanStats | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The same rows as a stream that never holds the whole table; see `table_scan`."""
         return self.scan(table, spec, bound, stats).batches()
 
     def summarize(
-        self, table: TableInfo, wanted: Sequence[Summary], bound: int | None = None
+        self, table: TableInfo, wanted: Sequence[Summary], bound: SnapshotBound | None = None
     ) -> tuple[Cell, ...] | None:
         """Facts about all rows of a table, without reading them.
 
@@ -122,7 +123,7 @@ class Transaction:
         self,
         table: TableInfo,
         spec: ScanSpec,
-        bound: int | None = None,
+        bound: SnapshotBound | None = None,
         stats: ScanStats | None = None,
     ) -> TableScan:
         """A scan, ready to be carried out; see `table_scan`.
@@ -146,7 +147,7 @@ class Transaction:
         host = self._host
         return TableScan(table.schema, spec, snapshot, reads, host.pool, host.workers, stats)
 
-    def _reads(self, tablet: Tablet, bound: int | None) -> Iterator[RowSetRead]:
+    def _reads(self, tablet: Tablet, bound: SnapshotBound | None) -> Iterator[RowSetRead]:
         pending = self._writes.by_tablet.get(tablet.id) if bound is None else None
         if pending is None:
             for rowset in tablet.components.rowsets:
@@ -159,7 +160,7 @@ class Transaction:
         table: TableInfo,
         key: tuple[Cell, ...],
         column_ids: Sequence[int],
-        bound: int | None = None,
+        bound: SnapshotBound | None = None,
     ) -> tuple[Cell, ...] | None:
         """One row's cells by its key, or None.
 
@@ -188,7 +189,7 @@ class Transaction:
             return tablet.read_row(probe, columns, self.bound)
         return pending.read_row(probe, columns)
 
-    def _held(self, table: TableInfo, bound: int) -> Hold:
+    def _held(self, table: TableInfo, bound: SnapshotBound) -> Hold:
         """A claim on a bound in the past at which a table is read, until the transaction ends."""
         known = self._past.get((table.id, bound))
         if known is None:
@@ -384,7 +385,7 @@ class Transaction:
         self._open()
         return self._writes.keep(table, self._writes.on(table, self._host.tablets[tablet_id]))
 
-    def commit(self, durable: bool, batch: WriterBatch | None = None) -> int | None:
+    def commit(self, durable: bool, batch: WriterBatch | None = None) -> Timestamp | None:
         """Commit.
 
         Args:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.pending_writes import PendingWrites
 from pykudu_sql.storage.tablet.tablet import Tablet
 
@@ -38,7 +39,7 @@ class WriteSet:
 
     __slots__ = ("_bound", "by_tablet", "tables")
 
-    def __init__(self, bound: int) -> None:
+    def __init__(self, bound: SnapshotBound) -> None:
         """Nothing is written yet.
 
         Args:

@@ -5,23 +5,53 @@ timed failure out of a slow neighbour.
 
 `make test` gives the tests to as many processes as there are processors. Those on Spark stay
 together in one, with their one session, and begin first because they take longest.
+
+`pytest --clock 2042-06-01` runs everything, what tests start included, with the wall clock at that
+day: hybrid times do not fit a signed integer from 2041 on.
 """
 
+import datetime as dt
+import os
 import signal
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.clock.sitecustomize import SHIFT, shift_clock
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
 settings.load_profile("default")
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C work here and in what the tests start, also where a shell's `&` began the run."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The day of the wall clock."""
+    parser.addoption("--clock", type=dt.date.fromisoformat, help="day of the wall clock")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set the clock. Let Ctrl-C work here and in what the tests start.
+
+    Ctrl-C is ignored where a shell's `&` began the run.
+    """
+    day: dt.date | None = config.getoption("clock")
+    if day is not None and SHIFT not in os.environ:
+        _set_clock(day)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _set_clock(day: dt.date) -> None:
+    """Set the wall clock of this process and of all that it starts, which inherit both names."""
+    noon = dt.datetime.combine(day, dt.time(12), dt.UTC)
+    shift = int(noon.timestamp()) * 1_000_000_000 - time.time_ns()
+    os.environ[SHIFT] = str(shift)
+    folders = [str(Path(__file__).parent / "clock"), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
+    shift_clock(shift)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from pykudu_sql.storage.common.hybrid_time import Timestamp
 from pykudu_sql.storage.common.schema import ColumnSchema
 
 
@@ -21,4 +22,4 @@ class StoredRelation:
     table: str
     columns: tuple[ColumnSchema, ...]
     where: str | None
-    as_of: int
+    as_of: Timestamp

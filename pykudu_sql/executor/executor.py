@@ -59,6 +59,7 @@ from pykudu_sql.planner.plan import (
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome
 from pykudu_sql.settings import with_setting
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, last_before
 
 Prepared = Callable[[ParameterValues], Outcome]
 
@@ -187,7 +188,9 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
 def _set(state: SessionState, plan: SetOption) -> Outcome:
     name, value = plan.name.lower(), plan.value
     if name == "as_of" and isinstance(value, int):
-        value -= 1  # The planner gives the bound of the moment, settings hold the moment.
+        value = last_before(
+            SnapshotBound(value)
+        )  # The planner gives the bound of the moment, settings hold the moment.
     state.settings = with_setting(state.settings, name, value)
     return Outcome(message=f"Setting {name} has been changed.")
 

@@ -5,17 +5,16 @@ from pykudu_sql.planner.plan import CreateSnapshot, DropSnapshot, SetDatabase, U
 from pykudu_sql.result import Header, Outcome, Row, header
 from pykudu_sql.settings import remembered_value
 from pykudu_sql.storage.common.cells import from_cell
-from pykudu_sql.storage.common.hybrid_time import to_micros
+from pykudu_sql.storage.common.hybrid_time import HYBRID_TIME, last_before, to_micros
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.history import FOR_EVER
 
 _TEXT = DataType(Kind.STRING)
-_NUMBER = DataType(Kind.INT64)
 _MOMENT = DataType(Kind.UNIXTIME_MICROS)
 _SNAPSHOTS = header(
     ("name", _TEXT),
     ("moment", _MOMENT),
-    ("timestamp", _NUMBER),
+    ("timestamp", HYBRID_TIME),
     ("created", _MOMENT),
     ("comment", _TEXT),
 )
@@ -62,8 +61,8 @@ def snapshot_rows(state: SessionState) -> tuple[Header, list[Row]]:
     rows: list[Row] = [
         (
             named.name,
-            from_cell(to_micros(named.bound - 1), _MOMENT),
-            named.bound - 1,
+            from_cell(to_micros(last_before(named.bound)), _MOMENT),
+            from_cell(last_before(named.bound), HYBRID_TIME),
             from_cell(to_micros(named.created), _MOMENT),
             named.comment,
         )

@@ -66,7 +66,8 @@ def history_rows(
 def _shown(cells: pa.ChunkedArray, column: ColumnSchema, told: Container[int]) -> pa.ChunkedArray:
     """A column's cells; hybrid times as times."""
     if column.id in told and column.type.kind is Kind.UNIXTIME_MICROS:
-        return pc.shift_right(cells, LOGICAL_BITS).cast(pa.timestamp("us"))
+        micros = pc.shift_right(cells, pa.scalar(LOGICAL_BITS, pa.uint64())).cast(pa.int64())
+        return micros.cast(pa.timestamp("us"))
     return cells
 
 

@@ -24,6 +24,7 @@ from pykudu_sql.planner.spark_types import NotOnSparkError
 from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.spark.java import check_pyspark
+from pykudu_sql.storage.common.hybrid_time import last_before
 from pykudu_sql.storage.errors import NotSupportedError, OperationalError
 from pykudu_sql.storage.scan_token import scan_schema
 from pykudu_sql.storage.system_catalog import is_system
@@ -166,7 +167,7 @@ def _relation(
         scan.table.name,
         tuple(schema.by_id[i] for i in scan.column_ids),
         scan_condition(bind_predicate(scan.predicate, parameters), schema),
-        bound - 1,
+        last_before(bound),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import DecimalType, StringType, StructField, StructType
 
 from pykudu_sql.spark.arrow_types import arrow_schema, chosen_columns, spark_schema
 from pykudu_sql.spark.change_options import ChangeOptions
@@ -20,6 +20,15 @@ from pykudu_sql.spark.moments import Moments
 from pykudu_sql.spark.read_plan import open_to_read
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
+from pykudu_sql.storage.common.hybrid_time import (
+    HYBRID_TIME,
+    NOTHING,
+    SnapshotBound,
+    Timestamp,
+    bound_at,
+    bound_before,
+    last_before,
+)
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import UndefinedTableError
 from pykudu_sql.storage.history_scan import follow, plan_changes, scan_changes
@@ -29,12 +38,12 @@ from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 MOST_TASKS = 32
 TOLD = (
     StructField(CHANGE_TYPE, StringType(), False),
-    StructField(COMMIT_TIMESTAMP, LongType(), False),
+    StructField(COMMIT_TIMESTAMP, DecimalType(HYBRID_TIME.precision, 0), False),
 )
 TOLD_ARROW = pa.schema(
     [
         pa.field(CHANGE_TYPE, pa.string(), False),
-        pa.field(COMMIT_TIMESTAMP, pa.int64(), False),
+        pa.field(COMMIT_TIMESTAMP, HYBRID_TIME.arrow, False),
     ]
 )
 
@@ -46,12 +55,12 @@ class _Backlog:
     Attributes:
         table_id: whose.
         until: bound of the commits that were looked at.
-        times: of each change row, sorted, int64[rows].
+        times: of each change row, sorted, uint64[rows].
     """
 
     table_id: str = ""
-    until: int = 0
-    times: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    until: SnapshotBound = NOTHING
+    times: npt.NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
 
 
 class ChangeFeed:
@@ -73,16 +82,16 @@ class ChangeFeed:
         """Close the database."""
         self._database.release()
 
-    def newest(self) -> int:
+    def newest(self) -> SnapshotBound:
         """The bound of the newest snapshot, after a look at what was committed since."""
         self._store.refresh()
         return self._store.history.snapshots.hold_newest().bound
 
-    def bound_of(self, moment: str) -> int:
+    def bound_of(self, moment: str) -> SnapshotBound:
         """The bound of a moment; see `Moments.bound_of`."""
         return Moments(self._database).bound_of(moment)
 
-    def window(self) -> tuple[int, int]:
+    def window(self) -> tuple[SnapshotBound, SnapshotBound]:
         """The bounds that the options name: changes at or above the first, below the second.
 
         Raises:
@@ -93,7 +102,7 @@ class ChangeFeed:
         high = self.newest() if options.ending is None else self.bound_of(options.ending)
         return min(low, high), high
 
-    def named_table(self, bound: int) -> TableInfo:
+    def named_table(self, bound: SnapshotBound) -> TableInfo:
         """The table of the options at a bound.
 
         Raises:
@@ -101,7 +110,7 @@ class ChangeFeed:
         """
         return self._store.catalog_at(bound).table(self._options.place.table)
 
-    def table(self, table_id: str, bound: int) -> TableInfo:
+    def table(self, table_id: str, bound: SnapshotBound) -> TableInfo:
         """A table at a bound, by id.
 
         Raises:
@@ -115,14 +124,14 @@ class ChangeFeed:
             )
         return found
 
-    def schema(self, bound: int) -> StructType:
+    def schema(self, bound: SnapshotBound) -> StructType:
         """The columns wanted and what is told of each change."""
         table = self.named_table(bound)
         names = self._options.columns
         columns = table.schema.columns if names is None else table.schema.project(names)
         return StructType([*spark_schema(columns).fields, *TOLD])
 
-    def check_history(self, table: TableInfo, bound: int) -> None:
+    def check_history(self, table: TableInfo, bound: SnapshotBound) -> None:
         """See that history reaches back to a bound.
 
         Raises:
@@ -130,15 +139,15 @@ class ChangeFeed:
         """
         self._store.history.hold((table,), bound)
 
-    def follow(self, bound: int) -> None:
+    def follow(self, bound: SnapshotBound) -> None:
         """See all commits below a bound that an earlier reader of this stream saw."""
         follow(self._store, bound)
 
-    def has_changes(self, table: TableInfo, bound: int) -> bool:
+    def has_changes(self, table: TableInfo, bound: SnapshotBound) -> bool:
         """Whether a commit at or above a bound may have touched a table's rows."""
         return any(self._store.tablets[info.id].newest >= bound for info in table.tablets)
 
-    def rows_of(self, table: TableInfo, index: int, bound: int) -> int:
+    def rows_of(self, table: TableInfo, index: int, bound: SnapshotBound) -> int:
         """About how many rows a tablet has; deleted ones count."""
         components = self._store.tablets[table.tablets[index].id].components
         return sum(
@@ -146,7 +155,9 @@ class ChangeFeed:
             for rowset in components.rowsets
         )
 
-    def bound_within(self, table_id: str, low: int, high: int, max_rows: int) -> int:
+    def bound_within(
+        self, table_id: str, low: SnapshotBound, high: SnapshotBound, max_rows: int
+    ) -> SnapshotBound:
         """The bound up to which changes make about so many rows, one commit at least.
 
         Args:
@@ -161,24 +172,28 @@ class ChangeFeed:
         times = self._times_from(table_id, low, high)
         if len(times) <= max_rows:
             return max(low, self._backlog.until)
-        return max(int(times[max_rows]), int(times[0]) + 1)
+        return max(
+            bound_before(Timestamp(int(times[max_rows]))), bound_at(Timestamp(int(times[0])))
+        )
 
-    def _times_from(self, table_id: str, low: int, high: int) -> npt.NDArray[np.int64]:
+    def _times_from(
+        self, table_id: str, low: SnapshotBound, high: SnapshotBound
+    ) -> npt.NDArray[np.uint64]:
         """The times of the changes that were counted; if all were given, of what came since."""
         known = self._backlog
-        left = known.times[np.searchsorted(known.times, low) :]
+        left = known.times[np.searchsorted(known.times, np.uint64(low)) :]
         if known.table_id == table_id and len(left) and known.until <= high:
             return left
         table = self.table(table_id, high)
         found = [
             batch.column(1).to_numpy() for batch in scan_changes(self._store, table, low, high, ())
         ]
-        times = np.sort(np.concatenate([np.empty(0, np.int64), *found]))
+        times = np.sort(np.concatenate([np.empty(0, np.uint64), *found]))
         self._backlog = _Backlog(table_id, high, times)
         return times
 
     def changes(
-        self, schema: StructType, table: TableInfo, low: int, high: int
+        self, schema: StructType, table: TableInfo, low: SnapshotBound, high: SnapshotBound
     ) -> list[ChangePartition]:
         """The changes by commits at times low <= t < high, shared out.
 
@@ -197,7 +212,7 @@ class ChangeFeed:
         return [ChangePartition(tuple(shares[i::count]), places, expected) for i in range(count)]
 
     def snapshot(
-        self, schema: StructType, table: TableInfo, bound: int, tablets: range
+        self, schema: StructType, table: TableInfo, bound: SnapshotBound, tablets: range
     ) -> list[SnapshotPartition]:
         """The rows of some tablets at a bound, as if they were inserted at that moment.
 
@@ -215,7 +230,9 @@ class ChangeFeed:
         if plan.lease is not None:
             keep_lease(plan.lease)
         return [
-            SnapshotPartition((token.to_json(),), plan.lease_path, bound - 1, places, expected)
+            SnapshotPartition(
+                (token.to_json(),), plan.lease_path, last_before(bound), places, expected
+            )
             for token in plan.tokens
             if token.tablet_id in chosen
         ]

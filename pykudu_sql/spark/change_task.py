@@ -15,6 +15,7 @@ from pykudu_sql.spark.arrow_types import to_spark
 from pykudu_sql.spark.options import Place
 from pykudu_sql.spark.token_task import read_tokens
 from pykudu_sql.storage.common.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
+from pykudu_sql.storage.common.hybrid_time import Timestamp
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.history_scan import ChangeShare, read_share
 from pykudu_sql.storage.store import Store, StoreOptions
@@ -51,7 +52,7 @@ class SnapshotPartition(InputPartition):
 
     tokens: tuple[str, ...]
     lease: str | None
-    moment: int
+    moment: Timestamp
     places: tuple[int, ...]
     schema: pa.Schema
 
@@ -90,6 +91,6 @@ def _changes(place: Place, partition: ChangePartition) -> Iterator[pa.RecordBatc
 def _inserts(place: Place, partition: SnapshotPartition) -> Iterator[pa.RecordBatch]:
     for batch in read_tokens(place, partition.tokens, partition.lease):
         kinds = pa.array([INSERTED]).take(pa.array(np.zeros(batch.num_rows, np.int64)))
-        times = pa.array(np.full(batch.num_rows, partition.moment, np.int64))
+        times = pa.array(np.full(batch.num_rows, partition.moment, np.uint64))
         names = [*batch.schema.names, CHANGE_TYPE, COMMIT_TIMESTAMP]
         yield pa.RecordBatch.from_arrays([*batch.columns, kinds, times], names)

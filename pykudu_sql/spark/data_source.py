@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
+from pykudu_sql.storage.common.hybrid_time import last_before
 from pykudu_sql.storage.errors import ProgrammingError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class PykuduDataSource(DataSource):
             return self._change_schema()
         with read_planner(ReadOptions.of(self.options)) as planner:
             # Spark passes this object on to `reader`: what is planned later reads the same moment.
-            self.options["asof"] = str(planner.bound - 1)
+            self.options["asof"] = str(last_before(planner.bound))
             return spark_schema(planner.columns())
 
     def _change_schema(self) -> StructType:
@@ -55,7 +56,7 @@ class PykuduDataSource(DataSource):
         try:
             ending = options.ending
             bound = feed.newest() if ending is None else feed.bound_of(ending)
-            self.options["endingtimestamp"] = str(bound - 1)
+            self.options["endingtimestamp"] = str(last_before(bound))
             return feed.schema(bound)
         finally:
             feed.close()

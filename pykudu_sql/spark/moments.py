@@ -7,6 +7,7 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.moment import moment_bound
 from pykudu_sql.result import python_values
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import InvalidValueError
 
 
@@ -34,7 +35,7 @@ class Moments:
             snapshots=store.definitions.snapshots,
         )
 
-    def bound_of(self, moment: str) -> int:
+    def bound_of(self, moment: str) -> SnapshotBound:
         """The bound of the snapshot AS OF a moment.
 
         Args:

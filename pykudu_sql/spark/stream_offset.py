@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import DataError
 
 
@@ -25,7 +26,7 @@ class StreamOffset:
     """
 
     table_id: str
-    bound: int
+    bound: SnapshotBound
     tablets: int | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -43,7 +44,9 @@ class StreamOffset:
         try:
             tablets = value.get("tablets")
             return cls(
-                str(value["table"]), int(value["bound"]), None if tablets is None else int(tablets)
+                str(value["table"]),
+                SnapshotBound(int(value["bound"])),
+                None if tablets is None else int(tablets),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(

@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 from pykudu_sql.spark.change_options import ChangeOptions
 from pykudu_sql.spark.change_task import read_partition
 from pykudu_sql.spark.stream_offset import StreamOffset
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 
 if TYPE_CHECKING:
     from pykudu_sql.spark.change_feed import ChangeFeed
@@ -38,7 +39,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._options = options
         self._schema = schema
         self._opened: ChangeFeed | None = None
-        self._target: int | None = None
+        self._target: SnapshotBound | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What tasks get: not the database that the driver has open."""
@@ -77,7 +78,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """From here on nothing newer is given than what there is now."""
         self._target = self._feed.newest()
 
-    def _newest(self) -> int:
+    def _newest(self) -> SnapshotBound:
         return self._feed.newest() if self._target is None else self._target
 
     def latestOffset(self, start: Mapping[str, Any], limit: ReadLimit) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import numpy as np
 from pykudu_sql.storage.cfile.key_index import INTERVAL
 from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.tablet.delta_store import FOREVER, DeltaKind, Deltas, stats
+from pykudu_sql.storage.common.hybrid_time import EVERYTHING
+from pykudu_sql.storage.tablet.delta_store import DeltaKind, Deltas, stats
 from pykudu_sql.storage.tablet.deltafile import UNDO, DeltaFile
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 
@@ -90,7 +91,7 @@ def _check_redo(path: str, deltas: Deltas) -> Iterator[Finding]:
 def check_live_rows(rowset: DiskRowSet) -> Iterator[Finding]:
     """Check that as many rows live as the statistics of the REDO files say."""
     meta = rowset.meta
-    alive = rowset.tracker.file_view(FOREVER).alive(meta.rows)
+    alive = rowset.tracker.file_view(EVERYTHING).alive(meta.rows)
     living = meta.rows if alive is None else int(np.count_nonzero(alive))
     if living != meta.live_rows:
         problem = f"{living} of its rows live, by the statistics {meta.live_rows}"

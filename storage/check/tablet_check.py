@@ -13,7 +13,7 @@ from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding, Tally, guarde
 from pykudu_sql.storage.check.rowset_check import check_base, check_deltas, check_live_rows
 from pykudu_sql.storage.common.arrays import plain
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.tablet.delta_store import FOREVER
+from pykudu_sql.storage.common.hybrid_time import EVERYTHING
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -87,7 +87,9 @@ def _check_keys(tablet: Tablet, table: TableInfo, place: str) -> Iterator[Findin
     """That each key lives once, and belongs here."""
     components = tablet.components
     parts = [
-        _living_keys(tablet, rowset) for rowset in components.rowsets if rowset.row_count(FOREVER)
+        _living_keys(tablet, rowset)
+        for rowset in components.rowsets
+        if rowset.row_count(EVERYTHING)
     ]
     if not parts:
         return
@@ -103,7 +105,7 @@ def _check_keys(tablet: Tablet, table: TableInfo, place: str) -> Iterator[Findin
 
 def _living_keys(tablet: Tablet, rowset: MemRowSet | DiskRowSet) -> EncodedKeys:
     if isinstance(rowset, DiskRowSet):
-        keys, alive = rowset.base.keys(), rowset.view(FOREVER, None).alive(rowset.meta.rows)
+        keys, alive = rowset.base.keys(), rowset.view(EVERYTHING, None).alive(rowset.meta.rows)
         return keys if alive is None else keys.take(np.flatnonzero(alive))
     return tablet.key_encoder.encode(_key_columns(tablet, rowset))
 
@@ -111,7 +113,7 @@ def _living_keys(tablet: Tablet, rowset: MemRowSet | DiskRowSet) -> EncodedKeys:
 def _key_columns(tablet: Tablet, rowset: MemRowSet | DiskRowSet) -> dict[int, pa.Array]:
     """The cells of the keys of a rowset's living rows, by column id."""
     columns = tablet.schema.key_columns
-    blocks = list(rowset.scan(columns, None, FOREVER, None))
+    blocks = list(rowset.scan(columns, None, EVERYTHING, None))
     return {
         column.id: pa.concat_arrays(
             [plain(block.columns[i]) for block in blocks] or [pa.nulls(0, column.type.arrow)]

@@ -9,10 +9,10 @@ import fcntl
 import os
 import socket
 from collections.abc import Callable
-from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
+from pykudu_sql.storage.common.hybrid_time import from_micros, to_datetime, wall_micros
 from pykudu_sql.storage.errors import LockedError
 from pykudu_sql.storage.fs.descriptor import close_with
 
@@ -83,7 +83,7 @@ def locked_error(path: str, holder: str) -> LockedError:
 
 def _note() -> bytes:
     """What a holder writes about itself: process id, time, host."""
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = f"{to_datetime(from_micros(wall_micros())):%Y-%m-%dT%H:%M:%S}+00:00"
     return f"{os.getpid()}\n{now}\n{socket.gethostname()}\n".encode()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.common.arrays import array_to_cells
+from pykudu_sql.storage.common.hybrid_time import Timestamp
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.inspect.text import (
@@ -116,5 +117,5 @@ def dump_delta(file: DeltaFile, columns: Mapping[int, ColumnSchema]) -> Iterator
             cells.setdefault(position, []).append(f"{name}={cell_text(cell)}")
     for position, ordinal in enumerate(deltas.ordinals.tolist()):
         kind = DeltaKind(int(deltas.kinds[position])).name
-        time = time_text(int(deltas.timestamps[position]))
+        time = time_text(Timestamp(int(deltas.timestamps[position])))
         yield f"row {ordinal} @{time} {kind} {', '.join(cells.get(position, ()))}".rstrip()

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, Timestamp, last_before
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.layout import (
@@ -63,9 +64,10 @@ def _edit(edit: Mapping[str, Any]) -> str:
     match edit:
         case {"op": "table", "ts": int(time), "table": {"name": name, "id": table_id}}:
             tablets = count_text(len(edit["table"].get("tablets", ())), "tablet")
-            return f"table {name_text(str(name))} ({table_id}), {tablets}, at {time_text(time)}"
+            at = time_text(Timestamp(time))
+            return f"table {name_text(str(name))} ({table_id}), {tablets}, at {at}"
         case {"op": "drop", "ts": int(time), "table": table_id}:
-            return f"drop table {table_id} at {time_text(time)}"
+            return f"drop table {table_id} at {time_text(Timestamp(time))}"
         case {"op": "tablets", "tablets": [*changes]}:
             commit = f" commit at {time_text(edit['ts'])}" if edit.get("ts") else ""
             return f"tablets{commit}: " + "; ".join(map(_tablet_change, changes))
@@ -75,13 +77,15 @@ def _edit(edit: Mapping[str, Any]) -> str:
             tables = ", ".join(f"{i} before {time_text(mark)}" for i, mark in marks.items())
             return f"forget {tables}, log up to #{sequence}"
         case {"op": "snapshot", "name": name, "bound": int(bound)}:
-            return f"snapshot {name_text(str(name))} at {time_text(bound - 1)}"
+            return (
+                f"snapshot {name_text(str(name))} at {time_text(last_before(SnapshotBound(bound)))}"
+            )
         case {"op": "drop_snapshot", "name": name}:
             return f"drop snapshot {name_text(str(name))}"
         case {"op": "reserve", "until": int(time)}:
-            return f"moments told are before {time_text(time)}"
+            return f"moments told are before {time_text(Timestamp(time))}"
         case {"op": "clock", "ts": int(time)}:
-            return f"closed at {time_text(time)}"
+            return f"closed at {time_text(Timestamp(time))}"
         case {"op": "database", "history_max_age": age}:
             return f"history_max_age of the database: {'default' if age is None else f'{age} s'}"
     return ", ".join(f"{name}={str(value)[:80]!r}" for name, value in edit.items())

@@ -1,18 +1,18 @@
 """How things are written for a person. Nothing that comes from data can steer a terminal."""
 
-from pykudu_sql.storage.common.hybrid_time import LOGICAL_BITS, to_datetime
+from pykudu_sql.storage.common.hybrid_time import Timestamp, logical_of, to_datetime
 from pykudu_sql.storage.common.types import Cell
 
 _LONGEST = 60
 
 
-def time_text(timestamp: int) -> str:
+def time_text(timestamp: Timestamp) -> str:
     """A hybrid time: the wall clock, the count within a microsecond, and the number itself."""
     try:
         wall = to_datetime(timestamp).isoformat(sep=" ", timespec="microseconds")
     except OverflowError:
         return str(timestamp)
-    return f"{wall} +{timestamp & (1 << LOGICAL_BITS) - 1} ({timestamp})"
+    return f"{wall} +{logical_of(timestamp)} ({timestamp})"
 
 
 def cell_text(cell: Cell) -> str:

@@ -7,6 +7,7 @@ each set of DiskRowSets; memory, log and ancient history mark are looked at each
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.maintenance.scoring import major_compaction_score, minor_compaction_score
 from pykudu_sql.storage.tablet.compaction_policy import (
     MINIMUM_IMPROVEMENT,
@@ -78,11 +79,11 @@ class DiskSurvey:
     undo_bytes: int
     emptied: frozenset[int]
 
-    def ancient_undo(self, mark: int) -> int:
+    def ancient_undo(self, mark: SnapshotBound) -> int:
         """Bytes of UNDO files that lead back only to times before a mark."""
         return sum(size for newest, size in self.undo if newest < mark)
 
-    def deleted_bytes(self, tree: RowSetTree, mark: int) -> int:
+    def deleted_bytes(self, tree: RowSetTree, mark: SnapshotBound) -> int:
         """Bytes of rowsets of which no snapshot at or above a mark sees a row."""
         if not self.emptied:
             return 0

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.tablet.delta_store import Ordinals
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
@@ -52,7 +53,7 @@ class AddressedOperations:
         operations = RowOperations(self.kind, self.columns, len(self.ordinals))
         return KeyedOperations(operations, self.keys(tablet), tuple(self.columns))
 
-    def is_changed(self, tablet: Tablet, bound: int) -> bool:
+    def is_changed(self, tablet: Tablet, bound: SnapshotBound) -> bool:
         """Whether some commit at or after a bound touched one of the rows, wherever it is now."""
         rowsets = tablet.components.rowsets
         rowset = rowset_of(self.rowset.id, rowsets)

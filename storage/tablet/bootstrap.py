@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from pykudu_sql.storage.common.hybrid_time import LATEST
+from pykudu_sql.storage.common.hybrid_time import END_OF_TIME, EVERYTHING, UNCOMMITTED, Timestamp
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.tablet.commit_check import check_insert, check_mutation, row_count
 from pykudu_sql.storage.tablet.commit_record import (
@@ -24,7 +24,6 @@ from pykudu_sql.storage.tablet.commit_record import (
     TabletWrites,
     decode_commit,
 )
-from pykudu_sql.storage.tablet.delta_store import FOREVER
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset import RowSet
@@ -41,7 +40,7 @@ def replay(
     manifest_commits: Container[int],
     path_of: Callable[[int], str],
     purged: Container[str] = (),
-) -> int:
+) -> Timestamp:
     """Apply what the log holds beyond the tablets' files.
 
     May be called again, with the records that came behind those replayed before.
@@ -61,12 +60,12 @@ def replay(
         CorruptionError: a record is not what was written, or names a tablet or a column that the
             manifest does not know: it was told of each before the log.
     """
-    newest = 0
+    newest = UNCOMMITTED
     memrowsets = {tablet_id: _replayed(tablet) for tablet_id, tablet in tablets.items()}
     for sequence, payload in log:
         try:
             record = decode_commit(payload)
-            if not newest <= record.timestamp < LATEST:
+            if not newest <= record.timestamp < END_OF_TIME:
                 raise ValueError(f"its time {record.timestamp} is before that of another")
             newest = record.timestamp
             if record.conditional and record.timestamp not in manifest_commits:
@@ -155,7 +154,7 @@ def _replay_writes(
     tablets: Mapping[str, Tablet],
     known: Mapping[str, dict[int, MemRowSet]],
     writes: TabletWrites,
-    timestamp: int,
+    timestamp: Timestamp,
     sequence: int,
 ) -> None:
     tablet = _tablet_of(tablets, writes)
@@ -202,7 +201,7 @@ def _check_writes(
         check_insert(insert, tablet.types, tablet.schema.key_ids)
         added += row_count(insert)
     for mutation in mutations:
-        rows = targets[mutation.rowset_id].row_count(FOREVER)
+        rows = targets[mutation.rowset_id].row_count(EVERYTHING)
         rows += added if mutation.rowset_id == memrowset_id else 0
         check_mutation(mutation, tablet.types, rows)
 

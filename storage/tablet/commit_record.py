@@ -26,6 +26,7 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.common.hybrid_time import Timestamp
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
@@ -105,7 +106,7 @@ class CommitRecord:
         tablets: one entry for each tablet written.
     """
 
-    timestamp: int
+    timestamp: Timestamp
     conditional: bool
     tablets: Sequence[TabletWrites]
 
@@ -237,7 +238,7 @@ def decode_commit(data: bytes) -> CommitRecord:
     reader = _Reader(data)
     flags, timestamp, count = reader.unpack(_COMMIT)
     tablets = [_read_tablet(reader) for _ in range(count)]
-    return CommitRecord(timestamp, bool(flags & _CONDITIONAL), tablets)
+    return CommitRecord(Timestamp(timestamp), bool(flags & _CONDITIONAL), tablets)
 
 
 def _read_tablet(reader: _Reader) -> TabletWrites:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.compaction_input import CompactionInput
 from pykudu_sql.storage.tablet.delta_store import Deltas, Ordinals, merge_redo
 from pykudu_sql.storage.tablet.delta_tracker import visible_undo
@@ -86,7 +87,7 @@ def compact_rowsets(
     mark = host.history_mark(tablet.id)
     columns = tablet.retained_columns()
     with host.commit_lock:
-        bound = tablet.newest + 1
+        bound = bound_at(tablet.newest)
         current = [current_rowset(tablet, rowset.id) for rowset in rowsets]
         inputs = [
             CompactionInput(
@@ -124,7 +125,7 @@ def _rows_per_rowset(inputs: Sequence[CompactionInput], target_bytes: int) -> in
 def _merge(
     inputs: Sequence[CompactionInput],
     key_ids: Sequence[int],
-    mark: int,
+    mark: SnapshotBound,
     writer: RollingRowSetWriter,
     checkpoint: Checkpoint,
 ) -> Sequence[Ordinals]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
@@ -56,8 +57,8 @@ class CompactionInput:
         read_column: ReadColumn,
         columns: Sequence[ColumnSchema],
         encoder: KeyEncoder,
-        bound: int,
-        mark: int,
+        bound: SnapshotBound,
+        mark: SnapshotBound,
     ) -> None:
         """Fix what is read.
 
@@ -112,7 +113,7 @@ class CompactionInput:
         """The first key and every so many rows another one."""
         return self.rowset.base.key_index.sample(rows)
 
-    def changed(self, low: int, high: int) -> npt.NDArray[np.bool_]:
+    def changed(self, low: SnapshotBound, high: SnapshotBound) -> npt.NDArray[np.bool_]:
         """Rows that a commit at a time low <= t < high touched, bool[rows]; `load` was called."""
         assert self._redo is not None and self._undo is not None
         inserted_at = self.rowset.meta.inserted_at

@@ -26,6 +26,7 @@ from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerWriter
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta_store import (
@@ -150,7 +151,7 @@ def _updated(
     return [column for column in tablet.retained_columns() if column.id in changed]
 
 
-def _merged(tablet: Tablet, redo: Sequence[DeltaFile], mark: int) -> Deltas:
+def _merged(tablet: Tablet, redo: Sequence[DeltaFile], mark: SnapshotBound) -> Deltas:
     """All of a rowset's REDO deltas on disk that still mean something."""
     retained = {column.id for column in tablet.retained_columns()}
     merged = merge_redo([file.deltas() for file in redo])
@@ -158,7 +159,7 @@ def _merged(tablet: Tablet, redo: Sequence[DeltaFile], mark: int) -> Deltas:
 
 
 def _move_forward(
-    rowset: DiskRowSet, columns: Sequence[ColumnSchema], redo: Deltas, mark: int
+    rowset: DiskRowSet, columns: Sequence[ColumnSchema], redo: Deltas, mark: SnapshotBound
 ) -> _Moved:
     before = {c.id: rowset.base.column(c, 0, rowset.meta.rows) for c in columns}
     after = {c.id: apply_patch(before[c.id], 0, winners(redo, c.id), c.type) for c in columns}

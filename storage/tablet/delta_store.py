@@ -26,13 +26,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.arrays import plain
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, Timestamp
 
 Ordinals = npt.NDArray[np.int64]
 Timestamps = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.uint8]
-
-# A bound above every hybrid time.
-FOREVER = (1 << 64) - 1
 
 
 class DeltaKind(IntEnum):
@@ -87,8 +85,8 @@ class DeltaStats:
         records: all records.
     """
 
-    min_timestamp: int
-    max_timestamp: int
+    min_timestamp: Timestamp
+    max_timestamp: Timestamp
     deletes: int
     reinserts: int
     updates: Mapping[int, int]
@@ -142,7 +140,7 @@ def no_deltas() -> Deltas:
 
 
 def uniform_deltas(
-    kind: DeltaKind, ordinals: Ordinals, columns: Mapping[int, pa.Array], timestamp: int
+    kind: DeltaKind, ordinals: Ordinals, columns: Mapping[int, pa.Array], timestamp: Timestamp
 ) -> Deltas:
     """Deltas of one kind and time that all set the same columns, sorted by ordinal.
 
@@ -169,8 +167,8 @@ def uniform_deltas(
 def stats(deltas: Deltas) -> DeltaStats:
     """The statistics of a non-empty batch."""
     return DeltaStats(
-        int(deltas.timestamps.min()),
-        int(deltas.timestamps.max()),
+        Timestamp(int(deltas.timestamps.min())),
+        Timestamp(int(deltas.timestamps.max())),
         int(np.count_nonzero(deltas.kinds == DeltaKind.DELETE)),
         int(np.count_nonzero(deltas.kinds == DeltaKind.REINSERT)),
         {i: len(cells.positions) for i, cells in deltas.cells.items()},
@@ -243,7 +241,9 @@ def between(deltas: Deltas, start: int, stop: int) -> Deltas:
     )
 
 
-def within(timestamps: Timestamps, low: int, high: int) -> npt.NDArray[np.bool_]:
+def within(
+    timestamps: Timestamps, low: SnapshotBound, high: SnapshotBound
+) -> npt.NDArray[np.bool_]:
     """Which times are low <= t < high."""
     return (timestamps >= np.uint64(low)) & (timestamps < np.uint64(high))
 
@@ -337,7 +337,7 @@ def without_columns(deltas: Deltas, dropped: Container[int]) -> Deltas:
     return select(replace(deltas, cells=cells), keep)
 
 
-def collapse(deltas: Deltas, mark: int) -> Deltas:
+def collapse(deltas: Deltas, mark: SnapshotBound) -> Deltas:
     """REDO deltas without those that no snapshot at or above a mark can tell from later ones.
 
     A record's cell is superseded when the next record of the row that sets the column is below the
@@ -367,7 +367,7 @@ def collapse(deltas: Deltas, mark: int) -> Deltas:
     return select(replace(deltas, cells=cells), keep)
 
 
-def _distinct(deltas: Deltas, records: Ordinals, mark: int) -> npt.NDArray[np.bool_]:
+def _distinct(deltas: Deltas, records: Ordinals, mark: SnapshotBound) -> npt.NDArray[np.bool_]:
     """Which of some records a snapshot at or above a mark may see without the next of its row."""
     ordinals, times = deltas.ordinals[records], deltas.timestamps[records]
     followed = ordinals[1:] == ordinals[:-1]

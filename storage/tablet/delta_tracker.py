@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.storage.common.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.tablet.delta_store import Deltas, Ordinals, select
 from pykudu_sql.storage.tablet.delta_view import (
     DeltaPart,
@@ -29,12 +30,12 @@ from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.row_change import RowChange
 
 
-def visible_redo(deltas: Deltas, bound: int) -> Deltas:
+def visible_redo(deltas: Deltas, bound: SnapshotBound) -> Deltas:
     """The REDO deltas that a snapshot sees."""
     return select(deltas, deltas.timestamps < np.uint64(bound))
 
 
-def visible_undo(deltas: Deltas, bound: int) -> Deltas:
+def visible_undo(deltas: Deltas, bound: SnapshotBound) -> Deltas:
     """The UNDO deltas that lead back to a snapshot."""
     return select(deltas, deltas.timestamps >= np.uint64(bound))
 
@@ -56,7 +57,7 @@ class DeltaTracker:
     redo: tuple[DeltaFile, ...]
     flushing: tuple[DeltaMemStore, ...]
     memory: DeltaMemStore
-    inserted_at: int | None
+    inserted_at: Timestamp | None
 
     def begin_flush(self, fresh: DeltaMemStore) -> "DeltaTracker":
         """The tracker once `fresh` takes new changes and the old memory store is being flushed."""
@@ -77,15 +78,15 @@ class DeltaTracker:
         return (*self.flushing, self.memory)
 
     @property
-    def newest(self) -> int:
+    def newest(self) -> Timestamp:
         """The time of the newest change that any store holds, 0 when none does."""
-        times = [self.inserted_at or 0]
+        times = [self.inserted_at or UNCOMMITTED]
         times += [file.meta.stats.max_timestamp for file in self.files]
         times += [store.max_timestamp for store in self.stores]
         return max(times)
 
     def view(
-        self, bound: int, own: DeltaMemStore | None = None, files: DeltaView | None = None
+        self, bound: SnapshotBound, own: DeltaMemStore | None = None, files: DeltaView | None = None
     ) -> DeltaView:
         """What the deltas come to at a snapshot.
 
@@ -102,24 +103,26 @@ class DeltaTracker:
             parts.append(MemoryPart(own.current()))
         return DeltaView(parts)
 
-    def file_view(self, bound: int) -> DeltaView:
+    def file_view(self, bound: SnapshotBound) -> DeltaView:
         """What the deltas on disk alone come to at a snapshot."""
         return DeltaView([FilePart(file, bound) for file in self._files_for(bound)])
 
-    def _files_for(self, bound: int) -> Iterator[DeltaFile]:
+    def _files_for(self, bound: SnapshotBound) -> Iterator[DeltaFile]:
         """The files that a snapshot needs, in the order of their application."""
         return (file for file in self.files if file.is_needed(bound))
 
     @property
-    def newest_on_disk(self) -> int:
+    def newest_on_disk(self) -> Timestamp:
         """The time of the newest change in a file, 0 when there is none."""
-        return max((f.meta.stats.max_timestamp for f in self.files), default=0)
+        return max((f.meta.stats.max_timestamp for f in self.files), default=UNCOMMITTED)
 
-    def is_visible(self, bound: int) -> bool:
+    def is_visible(self, bound: SnapshotBound) -> bool:
         """Whether a snapshot can see any row of the rowset."""
         return self.inserted_at is None or self.inserted_at < bound
 
-    def row_changes(self, ordinal: int, bound: int, column_ids: Sequence[int]) -> list[RowChange]:
+    def row_changes(
+        self, ordinal: int, bound: SnapshotBound, column_ids: Sequence[int]
+    ) -> list[RowChange]:
         """What leads one row from the base image to a snapshot, in the order of application.
 
         Args:
@@ -134,7 +137,7 @@ class DeltaTracker:
         found += [store.outcome_of(ordinal, bound) for store in self.stores if len(store)]
         return [change for change in found if change is not None]
 
-    def changed_since(self, bound: int, rows: int) -> npt.NDArray[np.bool_] | None:
+    def changed_since(self, bound: SnapshotBound, rows: int) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound, bool[rows]; None when there is none.
 
         This is what first-committer-wins asks of the rows a transaction wrote.
@@ -148,7 +151,7 @@ class DeltaTracker:
             mask[ordinals] = True
         return mask
 
-    def _ordinals_since(self, bound: int) -> Iterable[Ordinals]:
+    def _ordinals_since(self, bound: SnapshotBound) -> Iterable[Ordinals]:
         for file in self.files:
             if file.meta.stats.max_timestamp >= bound:
                 yield visible_undo(file.deltas(()), bound).ordinals

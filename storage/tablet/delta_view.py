@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.delta_store import (
     ColumnPatch,
     Deltas,
@@ -75,7 +76,7 @@ class StorePart:
     liveness alone, and most stores hold no DELETE.
     """
 
-    def __init__(self, store: DeltaMemStore, bound: int) -> None:
+    def __init__(self, store: DeltaMemStore, bound: SnapshotBound) -> None:
         """A part over a store.
 
         Args:
@@ -111,7 +112,7 @@ class StorePart:
 class FilePart:
     """The deltas of a file that a snapshot needs."""
 
-    def __init__(self, file: DeltaFile, bound: int) -> None:
+    def __init__(self, file: DeltaFile, bound: SnapshotBound) -> None:
         """A part over a file.
 
         Args:

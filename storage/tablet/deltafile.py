@@ -17,6 +17,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter, FileIdentity
 from pykudu_sql.storage.common.arrays import fixed_view, plain
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types import Compression, DataType, Encoding, Kind
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
@@ -150,19 +151,19 @@ class DeltaFile:
         self._identity = identity
         self._cache = cache
 
-    def is_needed(self, bound: int) -> bool:
+    def is_needed(self, bound: SnapshotBound) -> bool:
         """Whether a snapshot needs any of its deltas: UNDO from its bound on, REDO below it."""
         if self.meta.kind == UNDO:
             return self.meta.stats.max_timestamp >= bound
         return self.meta.stats.min_timestamp < bound
 
-    def is_whole(self, bound: int) -> bool:
+    def is_whole(self, bound: SnapshotBound) -> bool:
         """Whether a snapshot needs all of its deltas."""
         if self.meta.kind == UNDO:
             return self.meta.stats.min_timestamp >= bound
         return self.meta.stats.max_timestamp < bound
 
-    def needed(self, bound: int) -> npt.NDArray[np.bool_]:
+    def needed(self, bound: SnapshotBound) -> npt.NDArray[np.bool_]:
         """The records that a snapshot needs, bool[n]."""
         timestamps = self._records().timestamps
         if self.meta.kind == UNDO:
@@ -172,7 +173,7 @@ class DeltaFile:
     def outcome_of(
         self,
         ordinal: int,
-        bound: int,
+        bound: SnapshotBound,
         column_ids: Collection[int],
         types: Mapping[int, DataType],
     ) -> RowChange | None:

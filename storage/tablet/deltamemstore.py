@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.storage.common.arrays import cells_to_array
+from pykudu_sql.storage.common.hybrid_time import EVERYTHING, UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.tablet.delta_store import (
-    FOREVER,
     DeltaCells,
     DeltaKind,
     Deltas,
@@ -68,8 +68,8 @@ class DeltaMemStore:
         self.types = types
         self.version = 0
         self.decisions = 0
-        self.min_timestamp = 0
-        self.max_timestamp = 0
+        self.min_timestamp = UNCOMMITTED
+        self.max_timestamp = UNCOMMITTED
         self.bytes = 0
         self.anchor = 0
         self._rows: dict[int, RowHistory] = {}
@@ -83,7 +83,7 @@ class DeltaMemStore:
         return self.version
 
     def add_one(
-        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: int
+        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
     ) -> None:
         """Add a change of one row. The caller holds the commit lock."""
         change = RowChange(timestamp, kind, cells, self.version)
@@ -101,7 +101,7 @@ class DeltaMemStore:
         kind: DeltaKind,
         ordinals: Ordinals,
         columns: Mapping[int, pa.Array],
-        timestamp: int,
+        timestamp: Timestamp,
     ) -> None:
         """Add one kind of change of many rows. The caller holds the commit lock.
 
@@ -119,7 +119,7 @@ class DeltaMemStore:
         size = sum(values.nbytes for values in columns.values())
         self._count(kind, len(ordinals), size + 17 * len(ordinals), timestamp)
 
-    def _count(self, kind: DeltaKind, changes: int, size: int, timestamp: int) -> None:
+    def _count(self, kind: DeltaKind, changes: int, size: int, timestamp: Timestamp) -> None:
         if kind is not DeltaKind.UPDATE:
             self.decisions += changes
         if not self.version:
@@ -149,10 +149,10 @@ class DeltaMemStore:
         with self._seal_lock:
             self._seal()
             if self._newest.added:
-                self._newest.merge_in(collapse(self._newest.merged(), FOREVER))
+                self._newest.merge_in(collapse(self._newest.merged(), EVERYTHING))
             return self._newest.deltas
 
-    def visible(self, bound: int) -> Deltas:
+    def visible(self, bound: SnapshotBound) -> Deltas:
         """The changes below a bound, perhaps without superseded ones, in REDO order."""
         if self.max_timestamp < bound:
             newest = self.current()
@@ -162,7 +162,7 @@ class DeltaMemStore:
         deltas = self.deltas()
         return select(deltas, deltas.timestamps < np.uint64(bound))
 
-    def outcome_of(self, ordinal: int, bound: int) -> RowChange | None:
+    def outcome_of(self, ordinal: int, bound: SnapshotBound) -> RowChange | None:
         """What the changes of one row below a bound come to, or None when there are none."""
         history = self._rows.get(ordinal)
         found = [(b, *records) for b in self._batches if (records := _records(b, ordinal, bound))]
@@ -214,7 +214,7 @@ def _with_batch(batches: tuple[Deltas, ...], batch: Deltas) -> tuple[Deltas, ...
     return (*kept, batch)
 
 
-def _records(batch: Deltas, ordinal: int, bound: int) -> tuple[int, int] | None:
+def _records(batch: Deltas, ordinal: int, bound: SnapshotBound) -> tuple[int, int] | None:
     """The records of a row below a bound, None when there are none."""
     first, stop = records_of(batch, ordinal)
     if first < stop:
@@ -237,7 +237,7 @@ def _gather(
     if decision >= 0:
         kind = DeltaKind(int(batch.kinds[decision]))
         newest.add_decision(orders[decision].as_py(), kind)
-    newest.timestamp = max(newest.timestamp, int(batch.timestamps[stop - 1]))
+    newest.timestamp = max(newest.timestamp, Timestamp(int(batch.timestamps[stop - 1])))
 
 
 def _columns_of(log: Sequence[tuple[int, RowChange]], types: Mapping[int, DataType]) -> Deltas:

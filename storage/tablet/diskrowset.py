@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.column_predicate import InList, Leaf, Predicate
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import EVERYTHING, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.predicate_stats import trim
 from pykudu_sql.storage.common.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.scan_stats import ScanStats
@@ -21,7 +22,7 @@ from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.tablet.base_columns import BaseColumns
 from pykudu_sql.storage.tablet.cfile_set import CFileSet
-from pykudu_sql.storage.tablet.delta_store import FOREVER, DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.delta_view import DeltaView
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
@@ -66,7 +67,7 @@ class DiskRowSet:
         """Distinguishes the rowset within its tablet."""
         return self.meta.id
 
-    def row_count(self, bound: int) -> int:
+    def row_count(self, bound: SnapshotBound) -> int:
         """Rows of the base image, or 0 before the commit that inserted them all."""
         return self.meta.rows if self.tracker.is_visible(bound) else 0
 
@@ -78,7 +79,7 @@ class DiskRowSet:
         """The ordinals of keys, alive or not, or -1, int64[n]."""
         return self.base.find(keys)
 
-    def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:
+    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
         """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
         return self.views.view(bound, own)
 
@@ -86,7 +87,7 @@ class DiskRowSet:
         self,
         ordinal: int,
         columns: Sequence[ColumnSchema],
-        bound: int,
+        bound: SnapshotBound,
         own: DeltaMemStore | None,
     ) -> tuple[Cell, ...] | None:
         """A row's cells as a snapshot sees them, or None."""
@@ -97,7 +98,7 @@ class DiskRowSet:
         changes = tracker.row_changes(ordinal, bound, [column.id for column in columns])
         if changes:
             cells = replay_changes(cells, columns, changes)
-        pending = None if own is None else own.outcome_of(ordinal, FOREVER)
+        pending = None if own is None else own.outcome_of(ordinal, EVERYTHING)
         if pending is not None:
             cells = replay_changes(cells, columns, (pending,))
         return None if cells is None else tuple(cells)
@@ -106,7 +107,7 @@ class DiskRowSet:
         self,
         columns: Sequence[ColumnSchema],
         row_filter: RowFilter | None,
-        bound: int,
+        bound: SnapshotBound,
         own: DeltaMemStore | None,
         *,
         within: Range | None = None,
@@ -144,7 +145,7 @@ class DiskRowSet:
             steps = () if row_filter is None else row_filter.steps
             source.count_blocks([*columns, *(c for step in steps for c in step.columns)])
 
-    def may_match(self, row_filter: RowFilter | None, bound: int) -> bool:
+    def may_match(self, row_filter: RowFilter | None, bound: SnapshotBound) -> bool:
         """Whether a snapshot can see a row that matches, as far as metadata tell."""
         if not self.tracker.is_visible(bound):
             return False
@@ -194,12 +195,12 @@ class DiskRowSet:
             return step
         return replace(step, predicate=trim(leaf, zone.column_stats()))
 
-    def changed_since(self, bound: int) -> npt.NDArray[np.bool_] | None:
+    def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound; None when there are none."""
         return self.tracker.changed_since(bound, self.meta.rows)
 
     def mutate_one(
-        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: int
+        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
     ) -> None:
         """Change one row."""
         self.tracker.memory.add_one(ordinal, kind, cells, timestamp)
@@ -209,7 +210,7 @@ class DiskRowSet:
         kind: DeltaKind,
         ordinals: Ordinals,
         columns: Mapping[int, pa.Array],
-        timestamp: int,
+        timestamp: Timestamp,
     ) -> None:
         """Change many rows alike."""
         self.tracker.memory.add_batch(kind, ordinals, columns, timestamp)

@@ -17,6 +17,7 @@ from pykudu_sql.storage.cfile.key_index import KeyIndex
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import Timestamp
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs.env import Env
@@ -46,7 +47,7 @@ def write_base(
     schema: Sequence[ColumnSchema],
     columns: Mapping[int, pa.Array],
     keys: EncodedKeys,
-    inserted_at: int | None,
+    inserted_at: Timestamp | None,
     checkpoint: Checkpoint = go_on,
 ) -> RowSetMeta:
     """Write and fsync a base file in the staging folder; it is removed if that fails.
@@ -80,7 +81,7 @@ def write_base_file(
     schema: Sequence[ColumnSchema],
     columns: Mapping[int, pa.Array],
     keys: EncodedKeys,
-    inserted_at: int | None,
+    inserted_at: Timestamp | None,
     checkpoint: Checkpoint = go_on,
 ) -> RowSetMeta:
     """Write and fsync a base file of any place; see `write_base`."""

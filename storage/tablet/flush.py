@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta_store import collapse, select
 from pykudu_sql.storage.tablet.delta_tracker import visible_redo, visible_undo
 from pykudu_sql.storage.tablet.deltafile import REDO
@@ -74,7 +75,7 @@ def _flush_one(
     tablet: Tablet, memrowset: MemRowSet, host: TabletHost, checkpoint: Checkpoint
 ) -> None:
     with host.commit_lock:
-        bound = memrowset.newest + 1
+        bound = bound_at(memrowset.newest)
     with staging(tablet.files) as staged:
         writer, place = _write_rowsets(tablet, memrowset, bound, staged, host, checkpoint)
         with host.commit_lock:
@@ -95,7 +96,7 @@ def _flush_one(
 def _write_rowsets(
     tablet: Tablet,
     memrowset: MemRowSet,
-    bound: int,
+    bound: SnapshotBound,
     staged: StagedFiles,
     host: TabletHost,
     checkpoint: Checkpoint,

@@ -12,18 +12,19 @@ compactions.
 
 from dataclasses import replace
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset_exchange import exchange
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 
 
-def undo_garbage(rowset: DiskRowSet, mark: int) -> int:
+def undo_garbage(rowset: DiskRowSet, mark: SnapshotBound) -> int:
     """Bytes of a rowset's UNDO files that lead back only to times before a mark."""
     return sum(meta.size for meta in rowset.meta.undo if meta.stats.max_timestamp < mark)
 
 
-def is_garbage(rowset: DiskRowSet, mark: int) -> bool:
+def is_garbage(rowset: DiskRowSet, mark: SnapshotBound) -> bool:
     """Whether no snapshot at or above a mark sees any row of a rowset."""
     tracker = rowset.tracker
     if rowset.meta.live_rows or any(len(store) for store in tracker.stores):

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from pykudu_sql.storage.common.arrays import plain
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.delta_store import (
     DeltaCells,
     DeltaKind,
@@ -52,7 +53,7 @@ class SplicedRows:
     places: Sequence[Ordinals]
 
 
-def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: int) -> SplicedRows:
+def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: SnapshotBound) -> SplicedRows:
     """The rows of some slices of one key range as one.
 
     Args:
@@ -156,7 +157,7 @@ def _undo(
     order: Ordinals,
     first: npt.NDArray[np.bool_],
     died: Timestamps,
-    mark: int,
+    mark: SnapshotBound,
 ) -> Deltas:
     """The way back for all rows, by their place in `order`."""
     older = np.flatnonzero(~first & (died >= np.uint64(mark)))

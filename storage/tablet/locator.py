@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.delta_store import Ordinals
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
@@ -82,7 +83,7 @@ def locate(
     rowsets: Sequence[RowSet],
     reusable: Sequence[RowSet],
     keys: EncodedKeys,
-    bound: int,
+    bound: SnapshotBound,
     own: OwnChanges,
 ) -> Located:
     """Find a batch of distinct keys.
@@ -118,7 +119,7 @@ def _note(
     rowset: RowSet,
     places: Ordinals,
     ordinals: Ordinals,
-    bound: int,
+    bound: SnapshotBound,
     own: OwnChanges,
     reusable: Sequence[RowSet],
 ) -> None:
@@ -138,7 +139,7 @@ def find_row(
     rowsets: Iterable[RowSet],
     reusable: Sequence[RowSet],
     probe: KeyProbe,
-    bound: int,
+    bound: SnapshotBound,
     own: OwnChanges,
 ) -> tuple[RowSet, int, bool] | None:
     """Find one key: its rowset, ordinal and whether it is alive; as `locate` does for many."""
@@ -154,7 +155,9 @@ def find_row(
     return ghost
 
 
-def changed_keys(rowsets: Sequence[RowSet], keys: EncodedKeys, bound: int) -> npt.NDArray[np.bool_]:
+def changed_keys(
+    rowsets: Sequence[RowSet], keys: EncodedKeys, bound: SnapshotBound
+) -> npt.NDArray[np.bool_]:
     """Which keys some commit at or after a bound touched, bool[n]."""
     changed = np.zeros(len(keys), np.bool_)
     for rowset in rowsets:

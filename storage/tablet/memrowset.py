@@ -19,12 +19,19 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array, constant_array
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import (
+    EVERYTHING,
+    UNCOMMITTED,
+    SnapshotBound,
+    Timestamp,
+    first_beyond,
+)
 from pykudu_sql.storage.common.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
-from pykudu_sql.storage.tablet.delta_store import FOREVER, DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.delta_tracker import visible_undo
 from pykudu_sql.storage.tablet.delta_view import DeltaPart, DeltaView, MemoryPart, StorePart
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
@@ -132,7 +139,7 @@ class MemRowSet:
         self._segments: list[_RowSegment | _BatchSegment] = []
         self._starts: list[int] = []
         self._rows = 0
-        self._commit_times: list[int] = []
+        self._commit_times: list[Timestamp] = []
         self._commit_counts: list[int] = []
 
     @property
@@ -144,9 +151,9 @@ class MemRowSet:
         return self._rows
 
     @property
-    def newest(self) -> int:
+    def newest(self) -> Timestamp:
         """The time of the newest commit, 0 when empty."""
-        last = self._commit_times[-1] if self._commit_times else 0
+        last = self._commit_times[-1] if self._commit_times else UNCOMMITTED
         return max(last, self.deltas.max_timestamp)
 
     @property
@@ -155,7 +162,7 @@ class MemRowSet:
         return self.bytes + self.deltas.bytes
 
     def insert_one(
-        self, key: bytes, cells: tuple[Cell, ...], column_ids: tuple[int, ...], timestamp: int
+        self, key: bytes, cells: tuple[Cell, ...], column_ids: tuple[int, ...], timestamp: Timestamp
     ) -> None:
         """Append a row whose key is not here.
 
@@ -180,7 +187,7 @@ class MemRowSet:
         self._commit(timestamp)
 
     def insert(
-        self, keys: Sequence[bytes], columns: Mapping[int, pa.Array], timestamp: int
+        self, keys: Sequence[bytes], columns: Mapping[int, pa.Array], timestamp: Timestamp
     ) -> None:
         """Append a batch of rows whose keys are distinct and not here.
 
@@ -199,16 +206,16 @@ class MemRowSet:
         self._segments.append(segment)
         self._starts.append(segment.start)
 
-    def _commit(self, timestamp: int) -> None:
+    def _commit(self, timestamp: Timestamp) -> None:
         if self._commit_times and self._commit_times[-1] == timestamp:
             self._commit_counts[-1] = self._rows
         else:
             self._commit_counts.append(self._rows)
             self._commit_times.append(timestamp)
 
-    def row_count(self, bound: int) -> int:
+    def row_count(self, bound: SnapshotBound) -> int:
         """Rows committed below a bound."""
-        place = bisect_left(self._commit_times, bound)
+        place = bisect_left(self._commit_times, first_beyond(bound))
         return self._commit_counts[place - 1] if place else 0
 
     def find_one(self, probe: KeyProbe) -> int:
@@ -226,7 +233,7 @@ class MemRowSet:
         self,
         ordinal: int,
         columns: Sequence[ColumnSchema],
-        bound: int,
+        bound: SnapshotBound,
         own: DeltaMemStore | None,
     ) -> tuple[Cell, ...] | None:
         """A row's cells as a snapshot sees them, or None."""
@@ -236,14 +243,14 @@ class MemRowSet:
         segment = self._segments[where]
         cells: list[Cell] | None = [segment.cell(ordinal - segment.start, c) for c in columns]
         committed = self.deltas.outcome_of(ordinal, bound) if len(self.deltas) else None
-        pending = None if own is None else own.outcome_of(ordinal, FOREVER)
+        pending = None if own is None else own.outcome_of(ordinal, EVERYTHING)
         changes = [change for change in (committed, pending) if change is not None]
         if changes:
             # In one go: a row deleted and then inserted again by `own` has its key from `cells`.
             cells = replay_changes(cells, columns, changes)
         return None if cells is None else tuple(cells)
 
-    def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:
+    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
         """What the mutations come to at a snapshot."""
         parts: list[DeltaPart] = []
         if len(self.deltas) and self.deltas.min_timestamp < bound:
@@ -256,7 +263,7 @@ class MemRowSet:
         self,
         columns: Sequence[ColumnSchema],
         row_filter: RowFilter | None,
-        bound: int,
+        bound: SnapshotBound,
         own: DeltaMemStore | None,
         *,
         stretch: int | None = None,
@@ -296,7 +303,7 @@ class MemRowSet:
         lengths = np.diff(np.minimum([0, *self._commit_counts], count))
         return np.repeat(np.array(self._commit_times, np.uint64), lengths)
 
-    def changed_since(self, bound: int) -> npt.NDArray[np.bool_] | None:
+    def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound; None when there are none."""
         if self.newest < bound:
             return None
@@ -306,7 +313,7 @@ class MemRowSet:
         return mask
 
     def mutate_one(
-        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: int
+        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
     ) -> None:
         """Change one row."""
         self.deltas.add_one(ordinal, kind, cells, timestamp)
@@ -316,7 +323,7 @@ class MemRowSet:
         kind: DeltaKind,
         ordinals: Ordinals,
         columns: Mapping[int, pa.Array],
-        timestamp: int,
+        timestamp: Timestamp,
     ) -> None:
         """Change many rows alike."""
         self.deltas.add_batch(kind, ordinals, columns, timestamp)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import EVERYTHING, UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Cell
@@ -53,7 +54,6 @@ from pykudu_sql.storage.tablet.rowset import KeyProbe, RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
 from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
 
-LATEST = 1 << 63
 _PRIVATE_ID = -1
 
 Columns = Mapping[int, pa.Array]
@@ -63,7 +63,7 @@ _Entry = KeyedOperations | AddressedOperations | KeyedRow | DiskRowSet
 class PendingWrites:
     """What a transaction wrote to one tablet so far. Used by one thread at a time."""
 
-    def __init__(self, tablet: Tablet, table_name: str, bound: int) -> None:
+    def __init__(self, tablet: Tablet, table_name: str, bound: SnapshotBound) -> None:
         """No writes yet.
 
         Args:
@@ -167,9 +167,9 @@ class PendingWrites:
 
     def _change(self, rowset: RowSet, kind: DeltaKind, ordinals: Ordinals, cells: Columns) -> None:
         if rowset is self._inserts:
-            rowset.mutate(kind, ordinals, cells, 0)
+            rowset.mutate(kind, ordinals, cells, UNCOMMITTED)
             return
-        self._own_store(rowset).add_batch(kind, ordinals, cells, 0)
+        self._own_store(rowset).add_batch(kind, ordinals, cells, UNCOMMITTED)
         self._mutations.append(BatchMutation(rowset.id, store_id_of(rowset), kind, ordinals, cells))
 
     def _own_store(self, rowset: RowSet) -> DeltaMemStore:
@@ -193,7 +193,7 @@ class PendingWrites:
                 columns = {i: values.take(taken) for i, values in columns.items()}
                 keys = keys.take(fresh)
             encoded = keys.to_pylist()
-            self._inserts.insert(encoded, columns, 0)
+            self._inserts.insert(encoded, columns, UNCOMMITTED)
             self._inserted.append((BatchInsert(columns), encoded))
         return int(np.count_nonzero(mask))
 
@@ -224,7 +224,7 @@ class PendingWrites:
         match effect:
             case NewRow(cells):
                 values, ids = tuple(cells.values()), tuple(cells)
-                self._inserts.insert_one(row.probe.encoded, values, ids, 0)
+                self._inserts.insert_one(row.probe.encoded, values, ids, UNCOMMITTED)
                 self._inserted.append((RowInsert(cells), (row.probe.encoded,)))
                 return 1
             case ChangedRow(rowset, ordinal, kind, cells):
@@ -236,9 +236,9 @@ class PendingWrites:
         self, rowset: RowSet, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell]
     ) -> None:
         if rowset is self._inserts:
-            rowset.mutate_one(ordinal, kind, cells, 0)
+            rowset.mutate_one(ordinal, kind, cells, UNCOMMITTED)
             return
-        self._own_store(rowset).add_one(ordinal, kind, cells, 0)
+        self._own_store(rowset).add_one(ordinal, kind, cells, UNCOMMITTED)
         self._mutations.append(RowMutation(rowset.id, 0, kind, ordinal, cells))
 
     def stage(self, rowsets: Sequence[DiskRowSet]) -> None:
@@ -246,7 +246,7 @@ class PendingWrites:
         self.staged.extend(rowsets)
         self._log.extend(rowsets)
 
-    def publish_staged(self, timestamp: int) -> TabletEdit:
+    def publish_staged(self, timestamp: Timestamp) -> TabletEdit:
         """Move the staged rowsets to their places, as inserted by the commit of a time.
 
         Returns:
@@ -292,7 +292,7 @@ class PendingWrites:
         """
         if self._components is self.tablet.components:
             return self
-        return self._again(LATEST, self._log)
+        return self._again(EVERYTHING, self._log)
 
     def rolled_back(self, length: int) -> "PendingWrites":
         """The first so many of these writes alone; rowsets staged behind them are removed."""
@@ -302,7 +302,7 @@ class PendingWrites:
                 self._discard(entry)
         return renewed
 
-    def _again(self, bound: int, log: Sequence[_Entry]) -> "PendingWrites":
+    def _again(self, bound: SnapshotBound, log: Sequence[_Entry]) -> "PendingWrites":
         """Writes done over against the tablet as it is now, as seen at a bound."""
         renewed = PendingWrites(self.tablet, self._table, bound)
         # In the order they were made: a key may have been deleted before it was staged anew.
@@ -372,7 +372,7 @@ def misfits(batch: KeyedOperations, found: Located) -> npt.NDArray[np.bool_]:
     return wrong
 
 
-def _changed(rowsets: Sequence[RowSet], probe: KeyProbe, bound: int) -> bool:
+def _changed(rowsets: Sequence[RowSet], probe: KeyProbe, bound: SnapshotBound) -> bool:
     for rowset in rowsets:
         since = rowset.changed_since(bound)
         if since is not None:

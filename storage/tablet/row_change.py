@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.common.arrays import array_to_cells
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types import Cell, DataType
 from pykudu_sql.storage.tablet.delta_store import DeltaCells, DeltaKind, Deltas, Timestamps
 
@@ -27,7 +28,7 @@ class RowChange:
         order: ascends with the changes of a store, also among those of one commit.
     """
 
-    timestamp: int
+    timestamp: Timestamp
     kind: DeltaKind
     cells: Mapping[int, Cell]
     order: int = field(default=0, compare=False)
@@ -42,12 +43,12 @@ def records_of(deltas: Deltas, ordinal: int) -> tuple[int, int]:
     return first, int(ordinals.searchsorted(ordinal, "right"))
 
 
-def earlier(timestamps: Timestamps, first: int, stop: int, bound: int) -> int:
+def earlier(timestamps: Timestamps, first: int, stop: int, bound: SnapshotBound) -> int:
     """One past the last of a row's REDO records that are below a bound."""
     return first + int(timestamps[first:stop].searchsorted(np.uint64(bound)))
 
 
-def later(timestamps: Timestamps, first: int, stop: int, bound: int) -> int:
+def later(timestamps: Timestamps, first: int, stop: int, bound: SnapshotBound) -> int:
     """One past the last of a row's UNDO records, newest first, that are not below a bound."""
     ascending = timestamps[first:stop][::-1]
     return stop - int(ascending.searchsorted(np.uint64(bound)))
@@ -100,4 +101,4 @@ def outcome_of(
                 cells[column_id] = cell_at(column, place, types[column_id])
     decision = last_decision(deltas, first, stop)
     kind = DeltaKind.UPDATE if decision < 0 else DeltaKind(int(deltas.kinds[decision]))
-    return RowChange(int(deltas.timestamps[stop - 1]), kind, cells)
+    return RowChange(Timestamp(int(deltas.timestamps[stop - 1])), kind, cells)

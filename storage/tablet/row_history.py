@@ -8,6 +8,7 @@ ever changed is found.
 from bisect import bisect_left
 from collections.abc import Mapping
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.tablet.delta_store import DeltaKind
 from pykudu_sql.storage.tablet.row_change import RowChange
@@ -24,7 +25,7 @@ class NewestCells:
 
     def __init__(self) -> None:
         """Nothing yet."""
-        self.timestamp = -1
+        self.timestamp = Timestamp(-1)
         self._cells: dict[int, tuple[int, Cell]] = {}
         self._decision = (-1, DeltaKind.UPDATE)
 
@@ -79,9 +80,10 @@ class RowHistory:
                 self._decisions = []
             self._decisions.append(change)
 
-    def gather(self, bound: int, newest: NewestCells) -> None:
+    def gather(self, bound: SnapshotBound, newest: NewestCells) -> None:
         """Add what the changes below a bound come to."""
-        stop = bisect_left(self._changes, bound, key=_time)
+        below: int = bound
+        stop = bisect_left(self._changes, below, key=_time)
         if not stop:
             return
         newest.timestamp = max(newest.timestamp, self._changes[stop - 1].timestamp)
@@ -94,7 +96,7 @@ class RowHistory:
             if len(found) == wanted:
                 break
         decisions = self._decisions or ()
-        place = bisect_left(decisions, bound, key=_time)
+        place = bisect_left(decisions, below, key=_time)
         if place:
             newest.add_decision(decisions[place - 1].order, decisions[place - 1].kind)
 

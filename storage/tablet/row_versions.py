@@ -26,8 +26,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.arrays import plain
+from pykudu_sql.storage.common.hybrid_time import EVERYTHING, SnapshotBound
 from pykudu_sql.storage.tablet.delta_store import (
-    FOREVER,
     DeltaKind,
     Deltas,
     Ordinals,
@@ -40,7 +40,7 @@ from pykudu_sql.storage.tablet.row_slice import RowSlice, way_back
 
 CHANGE_TYPES = ("insert", "update_preimage", "update_postimage", "delete")
 _INSERT, _PREIMAGE, _POSTIMAGE, _DELETE = range(4)
-STILL_VALID = np.uint64(FOREVER)
+STILL_VALID = np.uint64(EVERYTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,11 @@ class _States:
 
 
 def versions_of(
-    rows: RowSlice, column_ids: Sequence[int], low: int, high: int, until: int
+    rows: RowSlice,
+    column_ids: Sequence[int],
+    low: SnapshotBound,
+    high: SnapshotBound,
+    until: SnapshotBound,
 ) -> RowVersions:
     """The versions that some snapshot of a range shows.
 
@@ -127,7 +131,9 @@ def versions_of(
     )
 
 
-def changes_of(rows: RowSlice, column_ids: Sequence[int], low: int, high: int) -> RowChanges:
+def changes_of(
+    rows: RowSlice, column_ids: Sequence[int], low: SnapshotBound, high: SnapshotBound
+) -> RowChanges:
     """The changes by commits at times low <= t < high; see `versions_of`."""
     versions = versions_of(rows, column_ids, low, high, high)
     begins = versions.valid_from >= np.uint64(low)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.row_filter import RowFilter
 from pykudu_sql.storage.common.scan_stats import ScanStats
 from pykudu_sql.storage.common.schema import ColumnSchema
@@ -60,7 +61,7 @@ class RowSet(Protocol):
         """Distinguishes the rowset within its tablet, for ever."""
         ...
 
-    def row_count(self, bound: int) -> int:
+    def row_count(self, bound: SnapshotBound) -> int:
         """Rows that a snapshot may see; they are the ordinals below this number."""
         ...
 
@@ -73,7 +74,11 @@ class RowSet(Protocol):
         ...
 
     def read_row(
-        self, ordinal: int, columns: Sequence[ColumnSchema], bound: int, own: DeltaMemStore | None
+        self,
+        ordinal: int,
+        columns: Sequence[ColumnSchema],
+        bound: SnapshotBound,
+        own: DeltaMemStore | None,
     ) -> tuple[Cell, ...] | None:
         """A row's cells as a snapshot sees them, or None when it sees no such row."""
         ...
@@ -82,7 +87,7 @@ class RowSet(Protocol):
         self,
         columns: Sequence[ColumnSchema],
         row_filter: RowFilter | None,
-        bound: int,
+        bound: SnapshotBound,
         own: DeltaMemStore | None,
         *,
         stretch: int | None = None,
@@ -101,16 +106,16 @@ class RowSet(Protocol):
         """
         ...
 
-    def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:
+    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
         """What the rowset's deltas come to at a snapshot."""
         ...
 
-    def changed_since(self, bound: int) -> npt.NDArray[np.bool_] | None:
+    def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound; None when there are none."""
         ...
 
     def mutate_one(
-        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: int
+        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
     ) -> None:
         """Change one row."""
         ...
@@ -120,7 +125,7 @@ class RowSet(Protocol):
         kind: DeltaKind,
         ordinals: Ordinals,
         columns: Mapping[int, pa.Array],
-        timestamp: int,
+        timestamp: Timestamp,
     ) -> None:
         """Change many rows alike."""
         ...

@@ -14,6 +14,7 @@ import numpy as np
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint
 from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.hybrid_time import Timestamp
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.tablet.delta_store import (
     DeltaKind,
@@ -168,11 +169,11 @@ def write_deltas(
     return (write_delta_file(files.env, path, identity, deltas, tablet.types),)
 
 
-def _single_insertion(undo: Deltas, rows: int) -> int | None:
+def _single_insertion(undo: Deltas, rows: int) -> Timestamp | None:
     """The time of the one commit that inserted all rows, if that is their whole history."""
     if len(undo) != rows or undo.timestamps[0] == 0:
         return None
     same = bool((undo.timestamps == undo.timestamps[0]).all())
     if not same or bool((undo.kinds != DeltaKind.DELETE).any()):
         return None
-    return int(undo.timestamps[0])
+    return Timestamp(int(undo.timestamps[0]))

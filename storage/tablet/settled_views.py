@@ -4,6 +4,7 @@ The files of a rowset never change, so what they come to is worked out once; wha
 is worked out again when a change has arrived there. Views of earlier moments are not kept.
 """
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.delta_view import DeltaView
 from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
@@ -27,7 +28,7 @@ class SettledViews:
         if before is not None and before._tracker.files == tracker.files:
             self._files = before._files
 
-    def view(self, bound: int, own: DeltaMemStore | None) -> DeltaView:
+    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
         """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
         tracker = self._tracker
         # Taken before the newest change is looked at: one that arrives in between must not be
@@ -40,11 +41,11 @@ class SettledViews:
         if now is None or now[0] != state:
             # Its stores are looked at later. A bound that no commit has reached, as of writes that
             # are done over at commit, would let changes in that others must not see yet.
-            files = self._file_view(newest + 1)
-            now = self._now = (state, tracker.view(newest + 1, None, files))
+            files = self._file_view(bound_at(newest))
+            now = self._now = (state, tracker.view(bound_at(newest), None, files))
         return now[1]
 
-    def _file_view(self, bound: int) -> DeltaView:
+    def _file_view(self, bound: SnapshotBound) -> DeltaView:
         """What the delta files come to."""
         if bound <= self._tracker.newest_on_disk:
             return self._tracker.file_view(bound)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
+from pykudu_sql.storage.common.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.murmur import hash64_one
 from pykudu_sql.storage.common.row_filter import RowFilter
@@ -76,7 +77,7 @@ class Tablet:
         rowsets = self.open_rowsets(tuple(metadata.rowsets.values()))
         self.components = TabletComponents(self.new_memrowset(), (), RowSetTree(rowsets))
         self.maintenance_lock = threading.Lock()
-        self.newest = max((rowset.tracker.newest for rowset in rowsets), default=0)
+        self.newest = max((rowset.tracker.newest for rowset in rowsets), default=UNCOMMITTED)
 
     @property
     def id(self) -> str:
@@ -136,7 +137,7 @@ class Tablet:
         self,
         columns: Sequence[ColumnSchema],
         row_filter: RowFilter | None,
-        bound: int,
+        bound: SnapshotBound,
         rowsets: Sequence[RowSet] | None = None,
         own: OwnChanges | None = None,
     ) -> Iterator[RowBlock]:
@@ -154,7 +155,7 @@ class Tablet:
             yield from rowset.scan(columns, row_filter, bound, changes.get(rowset.id))
 
     def read_row(
-        self, probe: KeyProbe, columns: Sequence[ColumnSchema], bound: int
+        self, probe: KeyProbe, columns: Sequence[ColumnSchema], bound: SnapshotBound
     ) -> tuple[Cell, ...] | None:
         """One row's cells at a snapshot, or None."""
         components = self.components
@@ -193,7 +194,7 @@ class Tablet:
         self,
         writes: TabletWrites,
         keys: Sequence[Sequence[bytes]],
-        timestamp: int,
+        timestamp: Timestamp,
         sequence: int,
         targets: Mapping[int, RowSet],
     ) -> None:
@@ -221,7 +222,7 @@ class Tablet:
 
 
 def _mutate(
-    rowset: RowSet, mutation: RowMutation | BatchMutation, timestamp: int, sequence: int
+    rowset: RowSet, mutation: RowMutation | BatchMutation, timestamp: Timestamp, sequence: int
 ) -> None:
     if isinstance(rowset, DiskRowSet):
         store = rowset.tracker.memory

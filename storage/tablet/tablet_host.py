@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
 
 
@@ -23,5 +24,5 @@ class TabletHost:
     commit_lock: AbstractContextManager[object]
     sync_log: Callable[[], None]
     record: Callable[[TabletEdit], None]
-    history_mark: Callable[[str], int]
+    history_mark: Callable[[str], SnapshotBound]
     rowset_bytes: int = 32 << 20

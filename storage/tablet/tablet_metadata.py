@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pykudu_sql.storage.common.hybrid_time import NOTHING, SnapshotBound, Timestamp
 from pykudu_sql.storage.tablet.deltafile import DeltaFileMeta
 
 # Files that other processes wrote drew their numbers by lot, from here to 2**53; the tablet itself
@@ -65,7 +66,7 @@ class RowSetMeta:
     min_key: bytes
     max_key: bytes
     column_ids: tuple[int, ...]
-    inserted_at: int | None
+    inserted_at: Timestamp | None
     undo: tuple[DeltaFileMeta, ...] = ()
     redo: tuple[DeltaFileMeta, ...] = ()
     durable_delta_store: int = 0
@@ -154,7 +155,7 @@ class TabletEdit:
     durable_memrowset: int | None = None
     newest_rowset: int = 0
     newest_file: int = 0
-    history_mark: int = 0
+    history_mark: SnapshotBound = NOTHING
 
     def to_json(self) -> dict[str, Any]:
         """The edit as plain JSON values."""

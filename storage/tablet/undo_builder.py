@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types import DataType
 from pykudu_sql.storage.tablet.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta_store import (
@@ -105,7 +106,7 @@ def _invert(undone: Deltas, everything: Deltas, columns: Mapping[int, pa.Array])
     return Deltas(undone.ordinals, undone.timestamps, inverse, cells)
 
 
-def undo_of_updates(deltas: Deltas, columns: Mapping[int, pa.Array], mark: int) -> Deltas:
+def undo_of_updates(deltas: Deltas, columns: Mapping[int, pa.Array], mark: SnapshotBound) -> Deltas:
     """The way back over the UPDATEs of some columns, in UNDO order.
 
     Args:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.hybrid_time import UNCOMMITTED, SnapshotBound, bound_at
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.tablet.compaction_input import CompactionInput
 from pykudu_sql.storage.tablet.delta_store import select, within, without_columns
@@ -60,10 +61,10 @@ class HistoryRange:
         since: the ancient history mark, at most `low`: nothing below it is told.
     """
 
-    low: int
-    high: int
-    until: int
-    since: int
+    low: SnapshotBound
+    high: SnapshotBound
+    until: SnapshotBound
+    since: SnapshotBound
 
 
 def scan_tablet_versions(
@@ -114,7 +115,7 @@ def _scan(
     columns: Sequence[ColumnSchema],
     reach: HistoryRange,
     make: Callable[[RowSlice], T],
-    only_changed: tuple[int, int] | None,
+    only_changed: tuple[SnapshotBound, SnapshotBound] | None,
 ) -> Iterator[T]:
     inputs = _inputs(tablet, columns, reach)
     if not inputs:
@@ -169,8 +170,8 @@ class MemoryInput:
         tablet: Tablet,
         memrowset: MemRowSet,
         columns: Sequence[ColumnSchema],
-        bound: int,
-        mark: int,
+        bound: SnapshotBound,
+        mark: SnapshotBound,
     ) -> None:
         """Sort the rows and turn their changes around.
 
@@ -216,9 +217,11 @@ class MemoryInput:
         """The first ordinal whose key is not below a given one."""
         return self._rows.keys.lower_bound(key)
 
-    def changed(self, low: int, high: int) -> npt.NDArray[np.bool_]:
+    def changed(self, low: SnapshotBound, high: SnapshotBound) -> npt.NDArray[np.bool_]:
         """Rows that a commit at a time low <= t < high touched, bool[rows]."""
-        mask: npt.NDArray[np.bool_] = within(self._rows.deleted_at, max(low, 1), high)
+        mask: npt.NDArray[np.bool_] = within(
+            self._rows.deleted_at, max(low, bound_at(UNCOMMITTED)), high
+        )
         mask[self._rows.undo.ordinals[within(self._rows.undo.timestamps, low, high)]] = True
         return mask
 

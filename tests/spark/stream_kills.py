@@ -28,7 +28,7 @@ _EMPTY = pa.table(
         "id": pa.array([], pa.int64()),
         "v": pa.array([], pa.int64()),
         "_change_type": pa.array([], pa.string()),
-        "_commit_timestamp": pa.array([], pa.int64()),
+        "_commit_timestamp": pa.array([], pa.decimal128(20, 0)),
     }
 )
 

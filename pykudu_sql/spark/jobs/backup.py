@@ -28,7 +28,7 @@ from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import read_changes, read_table
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.history_columns import CHANGE_TYPE
-from pykudu_sql.storage.common.hybrid_time import format_timestamp
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, format_timestamp, last_before
 from pykudu_sql.storage.errors import HistoryPurgedError, OperationalError
 from pykudu_sql.storage.store import Store
 
@@ -82,7 +82,7 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
         opened.release()
     kinds = {table.content for table in step.tables}
     kind = "changes and rows" if len(kinds) > 1 else "".join(kinds) or "no tables"
-    note = f"step {step.number} ({kind}) as of {format_timestamp(step.bound - 1)}"
+    note = f"step {step.number} ({kind}) as of {format_timestamp(last_before(step.bound))}"
     return watch.report(rows, total_bytes(step.tables), note=note)
 
 
@@ -112,7 +112,7 @@ class _Step:
     store: Store
     path: str
     before: BackupStep | None
-    bound: int
+    bound: SnapshotBound
     full: bool
 
     def run(self, folder: Path, number: int) -> tuple[BackupStep, int]:
@@ -148,7 +148,7 @@ class _Step:
         counter.watch(rows).write.parquet(str(place))
         return TableBackup(table, content, written_files(folder, place)), counter.rows
 
-    def _changes_since(self, table: TableInfo) -> int | None:
+    def _changes_since(self, table: TableInfo) -> SnapshotBound | None:
         """The bound from which on changes tell all of a table; None if they do not."""
         if self.before is None or self.full:
             return None
@@ -161,14 +161,18 @@ class _Step:
             return None
         return self.before.bound
 
-    def _was_touched(self, table: TableInfo, since: int) -> bool:
+    def _was_touched(self, table: TableInfo, since: SnapshotBound) -> bool:
         return any(self.store.tablets[info.id].newest >= since for info in table.tablets)
 
     def _rows(self, table: TableInfo) -> DataFrame:
-        return read_table(self.spark, self.path, table.name, as_of=self.bound - 1)
+        return read_table(self.spark, self.path, table.name, as_of=last_before(self.bound))
 
-    def _changes(self, table: TableInfo, since: int) -> DataFrame:
+    def _changes(self, table: TableInfo, since: SnapshotBound) -> DataFrame:
         changes = read_changes(
-            self.spark, self.path, table.name, since=since - 1, until=self.bound - 1
+            self.spark,
+            self.path,
+            table.name,
+            since=last_before(since),
+            until=last_before(self.bound),
         )
         return changes.where(f.col(CHANGE_TYPE) != "update_preimage")

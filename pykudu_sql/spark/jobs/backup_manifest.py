@@ -20,6 +20,7 @@ from typing import Any, Final
 import google_crc32c
 
 from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError, OperationalError
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.namespace import DatabaseInfo, ViewInfo
@@ -115,7 +116,7 @@ class BackupStep:
     folder: Path
     number: int
     database_id: str
-    bound: int
+    bound: SnapshotBound
     before: int | None
     history_max_age: int | None
     tables: tuple[TableBackup, ...]
@@ -177,7 +178,7 @@ class BackupStep:
                 folder,
                 int(content["number"]),
                 str(content["database_id"]),
-                int(content["bound"]),
+                SnapshotBound(int(content["bound"])),
                 content["before"],
                 content["history_max_age"],
                 tuple(TableBackup.from_json(table) for table in content["tables"]),

@@ -25,7 +25,14 @@ from pykudu_sql.spark.jobs.restored_rows import restored_rows
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import write_table
 from pykudu_sql.storage.common.cells import to_cell
-from pykudu_sql.storage.common.hybrid_time import format_timestamp, from_micros
+from pykudu_sql.storage.common.hybrid_time import (
+    SnapshotBound,
+    Timestamp,
+    bound_at,
+    bound_at_micros,
+    format_timestamp,
+    last_before,
+)
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.errors import (
     DataError,
@@ -91,7 +98,7 @@ def restore(source: str, database: str, options: RestoreOptions | None = None) -
             with job.undoing():
                 rows = job.table(chains[0])
     size = sum(total_bytes([entry]) for chain in chains for _, entry in chain)
-    note = f"step {steps[-1].number} as of {format_timestamp(steps[-1].bound - 1)}"
+    note = f"step {steps[-1].number} as of {format_timestamp(last_before(steps[-1].bound))}"
     return watch.report(rows, size, note=note)
 
 
@@ -116,15 +123,15 @@ def steps_until(steps: Sequence[BackupStep], to: str | None) -> Sequence[BackupS
         raise InvalidValueError(
             f"the backup has no step '{to}'",
             hint="its steps are "
-            + ", ".join(f"{s.number} ({format_timestamp(s.bound - 1)})" for s in steps),
+            + ", ".join(f"{s.number} ({format_timestamp(last_before(s.bound))})" for s in steps),
         )
     return found
 
 
-def _bound_of(moment: str) -> int:
+def _bound_of(moment: str) -> SnapshotBound:
     """The bound of a hybrid timestamp in digits, or of a time."""
     if moment.isascii() and moment.isdigit():
-        return int(moment) + 1
+        return bound_at(Timestamp(int(moment)))
     try:
         micros = to_cell(moment, _TIME)
     except DataError as error:
@@ -132,7 +139,7 @@ def _bound_of(moment: str) -> int:
             f"'{moment:.60}' is neither a step nor a moment",
             hint="write 2, or '2026-01-31 12:00:00', or a hybrid timestamp",
         ) from error
-    return from_micros(int(str(micros)) + 1)
+    return bound_at_micros(int(str(micros)))
 
 
 def _entries(step: BackupStep, name: str | None) -> list[TableBackup]:

@@ -1,22 +1,36 @@
 """The clock never goes back, and timestamps read as time."""
 
 import datetime as dt
+import os
+import re
 import threading
 from itertools import pairwise
+from pathlib import Path
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pykudu_sql
 from pykudu_sql.storage.common.hybrid_time import (
+    END_OF_TIME,
+    EVERYTHING,
+    NOTHING,
     HybridClock,
+    Timestamp,
     bound_at,
     bound_at_micros,
+    bound_before,
+    first_beyond,
     format_timestamp,
     from_micros,
+    last_before,
     to_datetime,
     to_micros,
     wall_micros,
 )
+from pykudu_sql.storage.errors import ClockError
 
 
 @given(st.lists(st.integers(0, 2**50), min_size=1))
@@ -74,3 +88,39 @@ def test_timestamps_read_as_time() -> None:
     assert format_timestamp(from_micros(micros) + 2) == "2026-01-31 12:00:00.000001 (+2)"
     assert format_timestamp(bound_at_micros(micros) - 1) == "2026-01-31 12:00:00.000001"
     assert format_timestamp(from_micros(1 << 60)) == f"{1 << 60} us"
+
+
+@given(st.integers(0, END_OF_TIME - 1))
+def test_a_bound_and_its_timestamps_lead_to_each_other(value: int) -> None:
+    timestamp = Timestamp(value)
+    assert last_before(bound_at(timestamp)) == timestamp
+    assert first_beyond(bound_before(timestamp)) == timestamp
+    assert NOTHING <= bound_before(timestamp) < bound_at(timestamp) < EVERYTHING
+    assert np.array([timestamp, END_OF_TIME, EVERYTHING], np.uint64).tolist() == [
+        timestamp,
+        END_OF_TIME,
+        EVERYTHING,
+    ]
+
+
+@pytest.mark.parametrize("micros", [END_OF_TIME >> 12, 1 << 52, 253_402_300_799_999_999])
+def test_a_clock_past_the_end_of_time_gives_nothing_until_it_is_set(micros: int) -> None:
+    readings = [(END_OF_TIME >> 12) - 1, micros, micros, 7]
+    clock = HybridClock(lambda: readings.pop(0))
+    last = clock.now()
+    for give in (clock.now, clock.latest):
+        with pytest.raises(ClockError, match="2077-01-12"):
+            give()
+    assert clock.now() == last + 1 < END_OF_TIME
+
+
+def test_the_wall_clock_is_read_in_one_place() -> None:
+    reads = re.compile(r"\btime\.time_ns\b|\b(datetime|dt)\.(now|utcnow|today)\(|\bdate\.today\(")
+    package = Path(pykudu_sql.__file__).parent
+    found = []
+    for folder, _, names in os.walk(package, followlinks=True):
+        sources = (Path(folder, name) for name in names if name.endswith(".py"))
+        found += [source for source in sources if reads.search(source.read_text())]
+    assert [str(source.relative_to(package)) for source in found] == [
+        "storage/common/hybrid_time.py"
+    ]
