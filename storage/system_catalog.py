@@ -95,8 +95,8 @@ _ALL = (
         "delta_files",
         "the UNDO and REDO files of every rowset on disk",
         f"{_IN_ROWSET}, file_number number, kind text, records number, updates number, "
-        "deletes number, reinserts number, bytes number, min_timestamp number, "
-        "max_timestamp number",
+        "deletes number, reinserts number, bytes number, min_timestamp hybrid_time, "
+        "max_timestamp hybrid_time",
         "table_name, tablet, rowset_id, file_number",
     ),
     _table(
