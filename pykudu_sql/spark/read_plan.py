@@ -20,7 +20,7 @@ from pykudu_sql.spark.moments import Moments
 from pykudu_sql.spark.options import Place, ReadOptions
 from pykudu_sql.spark.residual import Residual
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.hybrid_time import format_timestamp
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, format_timestamp, last_before
 from pykudu_sql.storage.common.scan_spec import ScanSpec
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import UndefinedColumnError
@@ -46,7 +46,7 @@ class ReadPlan:
     scan: ScanPlan
     residual: Residual | None
     shares: tuple[tuple[ScanToken, ...], ...]
-    bound: int
+    bound: SnapshotBound
     where: str | None = None
 
     @property
@@ -63,7 +63,7 @@ class ReadPlan:
         }
         shown = ", ".join([*list(files)[:SHOWN_FILES], *["..."][: len(files) > SHOWN_FILES]])
         where = "" if self.where is None else f" where {self.where:.200}"
-        moment = format_timestamp(self.bound - 1)
+        moment = format_timestamp(last_before(self.bound))
         named = f" [{shown}]" if files else ""
         return f"pykudu {place.table} as of {moment}{where} from {len(files)} files{named}"
 
