@@ -202,6 +202,11 @@ class Session:
         return python_values(found.table.column(0), found.types[0])[0]
 
     @property
+    def settings(self) -> SessionSettings:
+        """Those in force."""
+        return self._state.settings
+
+    @property
     def autocommit(self) -> bool:
         """Whether each statement is a transaction of its own."""
         return self._transactions.autocommit

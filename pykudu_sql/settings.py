@@ -1,7 +1,8 @@
 """Settings: one frozen table of names, meanings and rules, and the values in force.
 
 A setting belongs to the open database, and is given to `connect`; or to a session, where `connect`
-and `SET` may choose it; or it is remembered by the database itself: `SET DATABASE` changes it.
+and `SET` may choose it; or to the program, which gives it to `connect` while no SQL may change it;
+or it is remembered by the database itself: `SET DATABASE` changes it.
 docs/settings.md is built from the table here.
 """
 
@@ -21,6 +22,8 @@ from pykudu_sql.storage.history import DEFAULT_MAX_AGE
 
 SettingValue = bool | int | str | None
 EMBEDDED: Final = "duckdb"
+LOCAL: Final = "local[*]"
+MASTER_VARIABLE: Final = "PYKUDU_SPARK_MASTER"
 
 
 class Scope(StrEnum):
@@ -28,6 +31,7 @@ class Scope(StrEnum):
 
     DATABASE = "DATABASE"
     SESSION = "SESSION"
+    PROGRAM = "PROGRAM"
     REMEMBERED = "REMEMBERED"
 
 
@@ -63,7 +67,7 @@ class SessionSettings:
     statement_timeout: int = 0
     engine: str = EMBEDDED
     spark_scan_bytes: int = 16 << 30
-    spark_master: str = "local[*]"
+    spark_master: str = LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +276,7 @@ _TABLE = (
     Setting("spark_scan_bytes", Scope.SESSION, "size", _size,
             "with engine = 'auto', a query whose scans may take more than this runs on Spark",
             "bytes"),
-    Setting("spark_master", Scope.SESSION, "text", _master,
+    Setting("spark_master", Scope.PROGRAM, "text", _master,
             "where Spark runs, such as 'local[4]', unless this process has a Spark session"),
     Setting("history_max_age", Scope.REMEMBERED, "age", _history_age,
             "how long tables keep history unless they say otherwise, -1 for ever",
@@ -309,23 +313,39 @@ def settings_of(given: Mapping[str, object]) -> tuple[DatabaseSettings, SessionS
         ProgrammingError: no such setting, or the database remembers it.
         InvalidValueError: a value does not fit.
     """
-    chosen: dict[Scope, dict[str, Any]] = {Scope.DATABASE: {}, Scope.SESSION: {}}
+    database: dict[str, Any] = {}
+    session: dict[str, Any] = _from_environment()
     for name, value in given.items():
         setting = find_setting(name)
         _check_not_remembered(setting)
-        chosen[setting.scope][setting.name] = setting.checked(value)
-    return DatabaseSettings(**chosen[Scope.DATABASE]), SessionSettings(**chosen[Scope.SESSION])
+        chosen = database if setting.scope is Scope.DATABASE else session
+        if value is not None:
+            chosen[setting.name] = setting.checked(value)
+    return DatabaseSettings(**database), SessionSettings(**session)
+
+
+def _from_environment() -> dict[str, Any]:
+    """What the environment says instead of defaults."""
+    master = os.environ.get(MASTER_VARIABLE)
+    return {"spark_master": find_setting("spark_master").checked(master)} if master else {}
 
 
 def with_setting(settings: SessionSettings, name: str, value: object) -> SessionSettings:
     """A session's settings after `SET name = value`; a value of None resets.
 
     Raises:
-        ProgrammingError: no such setting, or it belongs to the database.
+        ProgrammingError: no such setting, or it belongs to the database or to the program.
         InvalidValueError: the value does not fit.
     """
     setting = find_setting(name)
     _check_not_remembered(setting)
+    if setting.scope is Scope.PROGRAM:
+        raise ProgrammingError(
+            f"setting '{setting.name}' is for the program to choose, not for a statement",
+            hint=f"give it to connect(path, {setting.name}=...), in the environment as "
+            f"{MASTER_VARIABLE}, or on the command line as --{setting.name.replace('_', '-')}",
+            sqlstate="42501",
+        )
     if setting.scope is Scope.DATABASE:
         raise ProgrammingError(
             f"setting '{setting.name}' cannot be changed while the database is open",
@@ -348,7 +368,7 @@ def remembered_value(name: str, value: object) -> SettingValue:
         raise ProgrammingError(
             f"the database does not remember a setting '{setting.name}'",
             hint=f"give it to connect(path, {setting.name}=...)"
-            if setting.scope is Scope.DATABASE
+            if setting.scope in (Scope.DATABASE, Scope.PROGRAM)
             else f"write SET {setting.name} = ...",
             sqlstate="55P02",
         )

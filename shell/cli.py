@@ -161,6 +161,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--read-only", action="store_true", help="open without the right to write")
     add("--safe", action="store_true", help="refuse commands that take a file, such as .read")
     add("--engine", choices=("duckdb", "spark", "auto"), help="what computes queries")
+    add("--spark-master", metavar="URL", help="where Spark runs (default: local[*])")
     add("--keep-going", action="store_true", help="run on after a failed statement")
     add("--no-init", action="store_true", help=f"do not read {config_path()}")
     add("--version", action="store_true", help="show the version and leave")
@@ -191,6 +192,7 @@ def _run(options: argparse.Namespace) -> int:
             safe=options.safe,
             keep_going=options.keep_going,
             engine=options.engine,
+            spark_master=options.spark_master,
         )
     except pykudu_sql.Error as error:
         tell_error(error, Place(None))

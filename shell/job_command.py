@@ -52,7 +52,8 @@ def parser_of(name: str, description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"pykudu-sql {name}", description=description, allow_abbrev=False
     )
-    parser.add_argument("--master", default="local[*]", metavar="URL", help="where Spark runs")
+    default = os.environ.get("PYKUDU_SPARK_MASTER", "local[*]")
+    parser.add_argument("--master", default=default, metavar="URL", help="where Spark runs")
     add_pairs(parser, "--conf", "a setting of the Spark session")
     text = "print Spark's warnings, and the trace of what went wrong"
     parser.add_argument("--verbose", action="store_true", help=text)

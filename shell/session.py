@@ -75,6 +75,7 @@ class Session:
         safe: bool = False,
         keep_going: bool = False,
         engine: str | None = None,
+        spark_master: str | None = None,
     ) -> None:
         """Open a database.
 
@@ -85,6 +86,7 @@ class Session:
             safe: refuse commands that read, write or open a file.
             keep_going: run on after a failed statement.
             engine: what computes queries here, and in any other opened later; None for the default.
+            spark_master: where Spark runs, likewise.
 
         Raises:
             pykudu_sql.Error: the database cannot be opened.
@@ -93,6 +95,7 @@ class Session:
         self._read_only = read_only
         self._keep_going = keep_going
         self._engine = engine
+        self._spark_master = spark_master
         self._cancelled = threading.Event()
         self._depth = 0
         self.settings = settings
@@ -102,7 +105,11 @@ class Session:
 
     def _connect(self, path: str) -> "Connection":
         return pykudu_sql.connect(
-            path, read_only=self._read_only, autocommit=True, engine=self._engine
+            path,
+            read_only=self._read_only,
+            autocommit=True,
+            engine=self._engine,
+            spark_master=self._spark_master,
         )
 
     def open(self, path: str) -> None:

@@ -23,6 +23,11 @@ _SCOPES = {
         "Given to `connect`, or changed by `SET name = value`, `SET name = DEFAULT` and\n"
         "`RESET name`; each connection has its own.",
     ),
+    Scope.PROGRAM: (
+        "Of the program",
+        "Given to `connect`, to `pykudu-sql` as `--spark-master`, or in the environment as\n"
+        "`PYKUDU_SPARK_MASTER`; no statement changes it.",
+    ),
     Scope.REMEMBERED: (
         "Remembered by the database",
         "Changed by `SET DATABASE name = value` and `RESET DATABASE name`; kept in the files.",

@@ -144,14 +144,15 @@ class Connection:
         return self._session.append(table, data, operation).rowcount
 
     def spark(
-        self, master: str = "local[*]", conf: Mapping[str, str] | None = None
+        self, master: str | None = None, conf: Mapping[str, str] | None = None
     ) -> "SparkTables":
         """The tables of this database on Spark, whose writes this process commits.
 
         Spark sees what was committed, and the open transaction sees nothing that Spark writes.
 
         Args:
-            master: where Spark runs, unless this process has a session already.
+            master: where Spark runs, unless this process has a session already; None for the
+                setting `spark_master`.
             conf: settings of the session.
 
         Raises:
@@ -163,7 +164,8 @@ class Connection:
         check_pyspark("conn.spark()", "query the connection itself")
         from pykudu_sql.spark.tables import tables_of
 
-        return tables_of(self._session.database.store, self.path, master, conf or {})
+        where = master or self._session.settings.spark_master
+        return tables_of(self._session.database.store, self.path, where, conf or {})
 
     @property
     def row_errors(self) -> "tuple[RowError, ...]":

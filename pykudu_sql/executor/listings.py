@@ -284,7 +284,7 @@ def _value_of(state: SessionState, setting: Setting) -> object:
     match setting.scope:
         case Scope.DATABASE:
             return getattr(state.database_settings, setting.name)
-        case Scope.SESSION:
+        case Scope.SESSION | Scope.PROGRAM:
             return getattr(state.settings, setting.name)
         case Scope.REMEMBERED:
             return state.store.history.max_age

@@ -25,7 +25,7 @@ from pykudu_sql.planner.template import bind_predicate
 from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.spark.java import check_pyspark
 from pykudu_sql.storage.common.hybrid_time import last_before
-from pykudu_sql.storage.errors import NotSupportedError, OperationalError
+from pykudu_sql.storage.errors import NotSupportedError, OperationalError, QueryCancelledError
 from pykudu_sql.storage.scan_token import scan_schema
 from pykudu_sql.storage.system_catalog import is_system
 from pykudu_sql.storage.transaction import Transaction
@@ -97,10 +97,13 @@ def _engine(state: SessionState) -> "SparkEngine":
     Raises:
         OperationalError: PySpark or Java is missing, and the session wants Spark.
         NotOnSparkError: it is missing, and the session leaves the choice to us.
+        QueryCancelledError: the statement was to end before Spark had started.
     """
     if state.spark is None:
         try:
-            state.spark = _started(state.settings.spark_master)
+            state.spark = _started(state)
+        except QueryCancelledError:
+            raise
         except OperationalError as error:
             if state.settings.engine != "auto":
                 raise
@@ -108,12 +111,13 @@ def _engine(state: SessionState) -> "SparkEngine":
     return state.spark
 
 
-def _started(master: str) -> "SparkEngine":
+def _started(state: SessionState) -> "SparkEngine":
     check_pyspark("engine 'spark'", "SET engine = 'duckdb'")
     from pykudu_sql.engine.spark_engine import SparkEngine
     from pykudu_sql.spark.session import start_session
 
-    return SparkEngine(start_session(master))
+    master = state.settings.spark_master
+    return SparkEngine(start_session(master, checkpoint=state.checkpoint))
 
 
 def _why_not_read(state: SessionState, query: Query, transaction: Transaction) -> str | None:

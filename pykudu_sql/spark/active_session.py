@@ -25,6 +25,13 @@ def running_session() -> SparkSession | None:
         return None
 
 
+def make_active(spark: SparkSession) -> None:
+    """Let a session be the active one of this thread from now on."""
+    if is_classic(spark):
+        sessions: Any = SparkSession._get_j_spark_session_class(spark._jvm)
+        sessions.setActiveSession(spark._jsparkSession)
+
+
 @contextmanager
 def active_session(spark: SparkSession) -> Iterator[SparkSession]:
     """Let a session be the active one of this thread.

@@ -8,22 +8,21 @@ import atexit
 import logging
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import threading
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import FrameType, MappingProxyType
+from types import MappingProxyType
 from typing import Final
 
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from pykudu_sql.spark.active_session import running_session
+from pykudu_sql.settings import LOCAL
+from pykudu_sql.spark.active_session import make_active, running_session
 from pykudu_sql.spark.java import java_home
+from pykudu_sql.spark.session_start import end_jobs_on_interrupt, start_apart
 
 NO_CONF: Final[Mapping[str, str]] = MappingProxyType({})
 LOOPBACK: Final = "127.0.0.1"
@@ -68,8 +67,19 @@ _TOLD_IN_JVM: Final = (
 _TOLD_HERE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
+_STARTING: Final = threading.Lock()
+_LOOK_SECONDS: Final = 0.05
+
+
+def _go_on() -> None:
+    """Wait for Spark as long as it takes."""
+
+
 def start_session(
-    master: str = "local[*]", conf: Mapping[str, str] = NO_CONF, app_name: str = "pykudu-sql"
+    master: str = LOCAL,
+    conf: Mapping[str, str] = NO_CONF,
+    app_name: str = "pykudu-sql",
+    checkpoint: Callable[[], None] = _go_on,
 ) -> SparkSession:
     """The session of this process, started if there is none.
 
@@ -77,33 +87,49 @@ def start_session(
         master: where Spark runs.
         conf: settings that count before `DEFAULTS`; options for Java are added to ours.
         app_name: how Spark calls the application.
+        checkpoint: called again and again while Spark starts; raises to give that up.
 
     Raises:
         OperationalError: there is no Java; says what to install.
+        BaseException: what `checkpoint` raised, or KeyboardInterrupt; no JVM is left behind.
     """
-    running = running_session()
-    if running is not None:
-        return running
-    folder = tempfile.mkdtemp(prefix="pykudu-spark-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    while not _STARTING.acquire(timeout=_LOOK_SECONDS):  # for another thread, which starts one
+        checkpoint()
+    try:
+        running = running_session()
+        if running is not None:
+            return running
+        folder = tempfile.mkdtemp(prefix="pykudu-spark-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        session = start_apart(lambda: _build(master, conf, app_name, folder), folder, checkpoint)
+    finally:
+        _STARTING.release()
+    make_active(session)
+    end_jobs_on_interrupt(session)
+    return session
+
+
+def _build(master: str, conf: Mapping[str, str], app_name: str, folder: str) -> SparkSession:
+    """Start a session.
+
+    Args:
+        master, conf, app_name: see `start_session`.
+        folder: for its files.
+    """
     os.environ["JAVA_HOME"] = java_home(folder)
     os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
     # Spark would start the `python3` of PATH, which need not have this package.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    # Printed at each start, it says nothing about what is read and written here.
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     builder = SparkSession.builder.master(master).appName(app_name)
-    own = {"spark.sql.warehouse.dir": f"{folder}/warehouse", **local_workers(master)}
+    own = {"spark.sql.warehouse.dir": f"{folder}/warehouse", **local_settings(master)}
     java = {
         _DRIVER_OPTIONS: f"-Dlog4j2.configurationFile={_log_conf(folder)} {_ARROW}",
         _EXECUTOR_OPTIONS: _ARROW,
     }
     options = {name: f"{ours} {conf.get(name, '')}".rstrip() for name, ours in java.items()}
-    chosen = {**DEFAULTS, **own, **conf, **options}
-    for name, value in chosen.items():
+    for name, value in {**DEFAULTS, **own, **conf, **options}.items():
         builder = builder.config(name, value)
-    with interrupts_put_off():
-        session = builder.getOrCreate()
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel(_log_level() or "ERROR")
     if _log_level() is None:
         for name in _TOLD_HERE:
@@ -111,47 +137,24 @@ def start_session(
     return session
 
 
-def local_workers(master: str) -> Mapping[str, str]:
-    """Settings for Python workers on this very host, which have this package as we have it.
+def local_settings(master: str) -> Mapping[str, str]:
+    """Settings for a Spark that runs on this very host.
 
-    They do not print that a LIMIT has its rows (`worker_daemon`). They send rows by TCP: over
-    sockets of the file system reads would take a few percent less, but Spark's own daemon prints a
-    traceback for each worker that it lets go of then.
+    Python workers have this package as we have it, and do not print that a LIMIT has its rows
+    (`worker_daemon`). They send rows by TCP: over sockets of the file system reads would take a few
+    percent less, but Spark's own daemon prints a traceback for each worker that it lets go of then.
+
+    Whoever connects to Spark's own ports must know a secret, which Spark draws for each session. A
+    cluster has one of its own, if any, which `conf` gives.
 
     Args:
         master: where Spark runs.
     """
     if not master.startswith("local"):
         return NO_CONF
-    return {"spark.python.daemon.module": "pykudu_sql.spark.worker_daemon"}
-
-
-@contextmanager
-def interrupts_put_off() -> Iterator[None]:
-    """Let Ctrl-C wait for the end: a JVM whose start is broken off is nobody's, and stays for ever.
-
-    Raises:
-        KeyboardInterrupt: at the end, if Ctrl-C was pressed meanwhile.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or before in (None, signal.SIG_IGN):
-        yield
-        return
-    pressed = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        pressed.append(number)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        # Spark has put its own in the place by now, which ends jobs, unless it did not get so far.
-        if signal.getsignal(signal.SIGINT) is note:
-            signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
+    workers = {"spark.python.daemon.module": "pykudu_sql.spark.worker_daemon"}
+    drawn = master == "local" or master.startswith("local[")
+    return {**workers, "spark.authenticate": "true"} if drawn else workers
 
 
 def _log_conf(folder: str) -> str:

@@ -1,57 +1,14 @@
-"""Starting sessions: what must not be broken off is not."""
+"""Sessions that this program starts: their settings, and who tells what."""
 
 import logging
-import os
-import signal
 import socket
-import threading
 
 import pytest
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from pykudu_sql.spark import worker_daemon
-from pykudu_sql.spark.session import interrupts_put_off, local_workers
-
-
-def test_an_interrupt_waits_for_the_start_of_spark() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    done = []
-    with pytest.raises(KeyboardInterrupt), interrupts_put_off():
-        os.kill(os.getpid(), signal.SIGINT)
-        done.append(1)
-    assert done
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_a_handler_that_spark_has_set_stays() -> None:
-    before = signal.getsignal(signal.SIGINT)
-
-    def other(*_: object) -> None:
-        """Spark's."""
-
-    try:
-        with interrupts_put_off():
-            signal.signal(signal.SIGINT, other)
-        assert signal.getsignal(signal.SIGINT) is other
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_other_threads_have_no_handlers_to_set() -> None:
-    failed: list[BaseException] = []
-
-    def start() -> None:
-        try:
-            with interrupts_put_off():
-                pass
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=start)
-    thread.start()
-    thread.join()
-    assert failed == []
+from pykudu_sql.spark.session import local_settings
 
 
 def test_why_a_job_failed_is_told_once(spark: SparkSession) -> None:
@@ -71,7 +28,7 @@ def test_workers_that_spark_has_had_enough_of_end_in_silence(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert spark.conf.get("spark.python.daemon.module") == worker_daemon.__name__
-    assert not local_workers("spark://host:7077")
+    assert not local_settings("spark://host:7077")
     ours, theirs = socket.socketpair()
     theirs.close()
 
@@ -82,3 +39,10 @@ def test_workers_that_spark_has_had_enough_of_end_in_silence(
     monkeypatch.setattr(worker_daemon, "_serve", send)
     with ours:
         assert worker_daemon.serve(ours, True) != 0
+
+
+def test_ports_of_a_local_spark_ask_for_a_secret(spark: SparkSession) -> None:
+    assert spark.conf.get("spark.authenticate") == "true"
+    # Others than these have a secret of their own, or Spark does not draw one for them.
+    for master in ("spark://host:7077", "local-cluster[2,1,1024]"):
+        assert "spark.authenticate" not in local_settings(master)
