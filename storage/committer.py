@@ -7,10 +7,18 @@ reader sees one that a power loss could take back (`durability = 'full'`).
 
 A commit with rowsets of its own (a bulk insert) commits with one manifest edit instead. If it has
 rows in the log as well, their record is conditional: it holds only if the manifest has that edit.
+
+What the disk refuses is either undone, durably, and the error says that nothing was changed; or the
+outcome of a commit is in doubt, and the error says so (SQLSTATE 08007). A commit that was applied
+and could not be made durable stays in memory, unpublished; from then on no new snapshot is given
+out and nothing is written, for either would depend on the outcome. Each attempt to do so first
+tries `recover` again. When that succeeds, what was applied is durable and becomes visible, and what
+was not applied never happened.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,14 +32,18 @@ from pykudu_sql.storage.common.hybrid_time import (
     to_micros,
 )
 from pykudu_sql.storage.errors import (
+    DiskError,
     IntegrityError,
     InterfaceError,
     ReadOnlyError,
     SerializationError,
     SnapshotInFutureError,
+    TransactionResolutionUnknownError,
 )
+from pykudu_sql.storage.log.log_writer import in_doubt, undone
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+from pykudu_sql.storage.manifest_log import ManifestLog
 from pykudu_sql.storage.moment_reserve import MomentReserve
 from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, encode_commit
 from pykudu_sql.storage.tablet.mvcc import MvccManager
@@ -71,9 +83,7 @@ class Committer:
         clock: HybridClock,
         mvcc: MvccManager,
         log: WriteAheadLog | ReadOnlyLog,
-        record: Callable[[dict[str, Any]], None],
-        check_manifest: Callable[[], None],
-        read_only: bool,
+        manifest: ManifestLog | None,
         history_mark: Callable[[str], SnapshotBound],
         rowset_bytes: int,
     ) -> None:
@@ -83,9 +93,7 @@ class Committer:
             clock: gives commits their times.
             mvcc: what is visible.
             log: the write-ahead log.
-            record: appends an edit to the manifest, durably, and folds it into the store's state.
-            check_manifest: raises ReadOnlyError once the manifest takes no more edits.
-            read_only: refuse every commit.
+            manifest: takes edits; None refuses every commit.
             history_mark, rowset_bytes: see `TabletHost`.
         """
         self.lock = threading.RLock()
@@ -93,10 +101,9 @@ class Committer:
         self.mvcc = mvcc
         self.counters = CommitCounters()
         self._log = log
-        self._record = record
-        self._moments = MomentReserve(record)
-        self._check_manifest = check_manifest
-        self._read_only = read_only
+        self._manifest = manifest
+        self._moments = MomentReserve(self.note)
+        self._doubt: TransactionResolutionUnknownError | None = None
         self._history_mark = history_mark
         self._rowset_bytes = rowset_bytes
         self._closed = False
@@ -111,17 +118,99 @@ class Committer:
     def _record_edit(self, edit: TabletEdit) -> None:
         """Record a change of a tablet, with the mark below which it let history go."""
         marked = replace(edit, history_mark=self._history_mark(edit.tablet_id))
-        self._record({"op": "tablets", "ts": None, "sequence": 0, "tablets": [marked.to_json()]})
+        self.note({"op": "tablets", "ts": None, "sequence": 0, "tablets": [marked.to_json()]})
+
+    def record(self, edit: dict[str, Any]) -> None:
+        """Append an edit to the manifest and fold it into the store's state.
+
+        Raises:
+            InterfaceError, ReadOnlyError: see `check_writable`.
+            DiskError: the disk refused; nothing was changed.
+            TransactionResolutionUnknownError: nor could the edit be taken back.
+        """
+        with self.lock, self._doubting():
+            self._append_edit(edit)
+
+    def note(self, edit: dict[str, Any]) -> None:
+        """The same for an edit that changes no answer, so that none depends on its outcome.
+
+        Raises:
+            InterfaceError, ReadOnlyError: see `check_writable`.
+            DiskError: the disk refused.
+        """
+        with self.lock:
+            try:
+                self._append_edit(edit)
+            except TransactionResolutionUnknownError as error:
+                raise DiskError(error.message, hint=error.hint) from error
+
+    def _append_edit(self, edit: dict[str, Any]) -> None:
+        self.check_writable()
+        if self._manifest is not None:
+            self._manifest.append(edit)
 
     def sync(self) -> None:
-        """Make every commit applied so far durable."""
-        self._log.sync(self._log.last_sequence)
+        """Make every commit applied so far durable.
+
+        Raises:
+            DiskError: the disk refused.
+        """
+        self._sync(self._log.last_sequence)
+
+    def _sync(self, sequence: int) -> None:
+        """Make the log durable up to a record, by way of a repair if need be."""
+        try:
+            self._log.sync(sequence)
+        except DiskError:
+            with self.lock:
+                self._log.repair()
+
+    @contextmanager
+    def _doubting(self) -> Iterator[None]:
+        """A block whose outcome, when it is unknown, bars snapshots and writes."""
+        try:
+            yield
+        except TransactionResolutionUnknownError as error:
+            self._doubt = error
+            raise
+
+    def check_readable(self) -> None:
+        """See that what is visible is all that is committed.
+
+        Raises:
+            TransactionResolutionUnknownError: the outcome of a commit is not known.
+        """
+        if self._doubt is not None:
+            self.recover()
+
+    def recover(self) -> None:
+        """Go on after a failed write or sync, if the disk lets us now.
+
+        Raises:
+            DiskError: it does not.
+            TransactionResolutionUnknownError: it does not, and the outcome of a commit is unknown.
+        """
+        with self.lock:
+            try:
+                self._log.repair()
+                if self._manifest is not None:
+                    self._manifest.repair()
+                if self._doubt is not None:
+                    self._sync(self._log.last_sequence)
+            except DiskError as error:
+                if self._doubt is None:
+                    raise undone(error) from error
+                raise in_doubt(error) from error
+            if self._doubt is not None:
+                self._doubt = None
+                self.mvcc.publish_assigned()
 
     def settle(self, bound: SnapshotBound) -> None:
         """Make a bound in the past readable: no commit below it is on its way any more.
 
         Raises:
             SnapshotInFutureError: the moment has not come yet.
+            TransactionResolutionUnknownError: see `check_readable`.
         """
         clock = self.clock
         if bound > bound_at_micros(to_micros(clock.now())):
@@ -130,6 +219,7 @@ class Committer:
             )
         if bound <= self.mvcc.bound:
             return
+        self.check_readable()
         self._cover(last_before(bound))
         clock.update(last_before(bound))
         with self.lock:
@@ -144,7 +234,7 @@ class Committer:
 
     def _cover(self, moment: Timestamp) -> None:
         """See that a moment never comes again; a process that only reads commits nothing."""
-        if not self._read_only:
+        if self._manifest is not None:
             self._moments.cover(moment)
 
     def close(self) -> None:
@@ -153,22 +243,23 @@ class Committer:
             self._closed = True
 
     def check_writable(self) -> None:
-        """Refuse writes to a database that is closed or read-only, or whose log or manifest failed.
+        """Refuse writes to a database that is closed or read-only, or whose disk refuses them.
 
-        Whether the edit or the record that failed is on disk is not known before the next
-        opening. A commit after it could contradict it: insert a key that it has, or change a
-        MemRowSet that it calls flushed.
+        Whether an edit or a record that failed and could not be taken back is on disk is not known.
+        A commit after it could contradict it: insert a key that it has, or change a MemRowSet that
+        it calls flushed. So first it is seen to.
 
         Raises:
             InterfaceError: it is closed.
-            ReadOnlyError: it was opened so, or a write failed.
+            ReadOnlyError: it was opened so.
+            DiskError, TransactionResolutionUnknownError: see `recover`.
         """
         if self._closed:
             raise InterfaceError("the database is closed")
-        if self._read_only:
+        if self._manifest is None:
             raise ReadOnlyError("the database was opened read-only")
-        self._check_manifest()
-        self._log.check_writable()
+        if self._log.is_broken or self._manifest.is_broken or self._doubt is not None:
+            self.recover()
 
     def apply(
         self, pending: Sequence[PendingWrites], batch: WriterBatch | None = None
@@ -183,7 +274,9 @@ class Committer:
 
         Raises:
             SerializationError: another commit changed one of the keys first.
-            ReadOnlyError, DiskError: they could not be logged.
+            ReadOnlyError: the database was opened so.
+            DiskError: they could not be logged; nothing was changed.
+            TransactionResolutionUnknownError: nor could what was written be taken back.
         """
         self.check_writable()
         settled = [self._settle(writes) for writes in pending]
@@ -203,10 +296,14 @@ class Committer:
             tablet, writes, keys, targets: see `Tablet.apply`.
 
         Raises:
-            ReadOnlyError, DiskError: they could not be logged.
+            ReadOnlyError, DiskError, TransactionResolutionUnknownError: see `apply`.
         """
         timestamp = self.clock.now()
-        sequence = self._log.append(encode_commit(CommitRecord(timestamp, False, (writes,))))
+        try:
+            sequence = self._log.append(encode_commit(CommitRecord(timestamp, False, (writes,))))
+        except TransactionResolutionUnknownError as error:
+            self._doubt = error
+            raise
         self.mvcc.assign(timestamp)
         tablet.apply(writes, keys, timestamp, sequence, targets)
         self.counters.commits += 1
@@ -222,10 +319,15 @@ class Committer:
                 wait at the same time.
 
         Raises:
-            ReadOnlyError, DiskError: it could not be made durable, and never becomes visible.
+            TransactionResolutionUnknownError: it could not be made durable. It becomes visible when
+                `recover` succeeds, or when an opening finds it.
         """
         if durable and commit.sequence:
-            self._log.sync(commit.sequence)
+            try:
+                self._sync(commit.sequence)
+            except DiskError as error:
+                self._doubt = in_doubt(error)
+                raise self._doubt from error
         self.mvcc.publish(commit.timestamp)
 
     def _apply(
@@ -237,12 +339,13 @@ class Committer:
         rows = [writes for writes, _, _ in resolved if writes.inserts or writes.mutations]
         sequence = 0
         if rows:
-            sequence = self._log.append(encode_commit(CommitRecord(timestamp, staged, rows)))
+            with self._doubting():
+                sequence = self._log.append(encode_commit(CommitRecord(timestamp, staged, rows)))
         if staged:
             self.sync()
             tablets = [edit.to_json() for edit in edits]
             done = {} if batch is None else {"done": batch.to_json()}
-            self._record(
+            self.record(
                 {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": tablets} | done
             )
         elif not rows:

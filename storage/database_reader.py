@@ -72,6 +72,11 @@ class TabletOpener:
         files = TabletFiles(self.env, self.root, self.database_id, info.id, self.cache, self.reaper)
         return Tablet(files, schemas, state.tablets.get(info.id, TabletMetadata()))
 
+    def make(self, info: TabletInfo, schema: Schema) -> Tablet:
+        """A new tablet, of which the manifest knows nothing yet."""
+        self.env.make_dir(layout.tablet_directory(self.root, info.id))
+        return self.open(info, [schema], StoreState())
+
 
 @dataclass(frozen=True, slots=True)
 class DatabaseView:

@@ -42,7 +42,7 @@ class Definitions:
         committer: Committer,
         history: History,
         state: Callable[[], StoreState],
-        record: Callable[[dict[str, Any]], None],
+        tablets: dict[str, Tablet],
         open_tablet: OpenTablet,
     ) -> None:
         """Change the catalog of a store.
@@ -51,13 +51,13 @@ class Definitions:
             committer: gives changes their times.
             history: lets readers in.
             state: what the manifest says.
-            record: appends an edit to the manifest.
-            open_tablet: the tablet of a description, made if it is not there.
+            tablets: by UUID; new ones are added.
+            open_tablet: makes a tablet that is not there yet.
         """
         self._committer = committer
         self._history = history
         self._state = state
-        self._record = record
+        self._tablets = tablets
         self._open_tablet = open_tablet
 
     @property
@@ -183,14 +183,22 @@ class Definitions:
         timestamp = self._committer.clock.now()
         self._catalog.with_table(table, timestamp)
         stored = TableInfo.from_json(table.to_json())
+        fresh = [info for info in stored.tablets if info.id not in self._tablets]
+        for info in fresh:
+            self._tablets[info.id] = self._open_tablet(info, stored.schema)
+        try:
+            self._record_change({"op": "table", "ts": timestamp, "table": table.to_json()})
+        except BaseException:
+            for info in fresh:
+                del self._tablets[info.id]
+            raise
         for info in stored.tablets:
-            self._open_tablet(info, stored.schema).change_schema(stored.schema)
-        self._record_change({"op": "table", "ts": timestamp, "table": table.to_json()})
+            self._tablets[info.id].change_schema(stored.schema)
 
     def _record_change(self, edit: dict[str, Any]) -> None:
         """Record an edit that has a time. The caller holds the commit lock."""
         self._committer.sync()
-        self._record(edit)
+        self._committer.record(edit)
         self._committer.mvcc.publish(edit["ts"])
 
     @property
@@ -246,7 +254,7 @@ class Definitions:
                 raise UndefinedObjectError(
                     f"snapshot '{name}' does not exist", hint="SHOW SNAPSHOTS lists them"
                 )
-            self._record({"op": "drop_snapshot", "name": name})
+            self._committer.record({"op": "drop_snapshot", "name": name})
 
     @property
     def history_max_age(self) -> int | None:
@@ -261,4 +269,4 @@ class Definitions:
         """
         with self._committer.lock:
             self._committer.check_writable()
-            self._record({"op": "database", "history_max_age": seconds})
+            self._committer.record({"op": "database", "history_max_age": seconds})

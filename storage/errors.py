@@ -237,7 +237,7 @@ class LockedError(OperationalError):
 
 
 class ReadOnlyError(OperationalError):
-    """Opened read-only, or turned read-only by a failed write."""
+    """Opened read-only, or asked to change the past."""
 
     default_sqlstate = "25006"
 
@@ -246,6 +246,12 @@ class DiskError(OperationalError):
     """The operating system refused a file operation."""
 
     default_sqlstate = "58030"
+
+
+class TransactionResolutionUnknownError(OperationalError):
+    """Whether a commit survives is not known: the disk refused it, and refused to take it back."""
+
+    default_sqlstate = "08007"
 
 
 class CorruptionError(DatabaseError):

@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.alter import AlterStep
 from pykudu_sql.storage.auto_increment import AutoIncrement
-from pykudu_sql.storage.catalog import Catalog, TableInfo, TabletInfo, new_table
+from pykudu_sql.storage.catalog import Catalog, TableInfo, new_table
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.committer import Committer
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
@@ -49,6 +49,7 @@ from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.log_retention import LogRetention
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
+from pykudu_sql.storage.manifest_log import ManifestLog
 from pykudu_sql.storage.orphans import remove_orphans
 from pykudu_sql.storage.row_writer import RowWriter
 from pykudu_sql.storage.snapshots import SnapshotRegistry
@@ -64,8 +65,6 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.introspection import ColumnFileInfo, RowSetInfo
     from pykudu_sql.storage.on_demand import OptimizeReport, VacuumReport
     from pykudu_sql.storage.transaction import Transaction
-
-MANIFEST_BYTES = 4 << 20
 
 __all__ = ["Store", "StoreOptions"]
 
@@ -102,7 +101,6 @@ class Store:
         self.cache = BlockCache(options.block_cache_bytes)
         self._env = env
         self._closed = False
-        self._condensed = 0
         self._tablets: dict[str, Tablet] = {}
         self._reader: DatabaseReader | None = None
         self._refreshing = threading.Lock()
@@ -127,7 +125,7 @@ class Store:
         self._database_id = reader.view.database_id
         self._state = reader.view.state
         self._tablets = dict(reader.view.tablets)
-        self._serve(ReadOnlyLog(), reader.bound)
+        self._serve(ReadOnlyLog(), None, reader.bound)
 
     def _recover(self, resources: ExitStack) -> None:
         env, path = self._env, self.path
@@ -160,7 +158,7 @@ class Store:
         # Only now that log and manifest have been found to agree is anything thrown away.
         remove_orphans(env, path, self._tablets, self._state.tablets)
         newest = max([newest, self._state.newest, *(t.newest for t in self._tablets.values())])
-        self._serve(self._log, bound_at(newest))
+        self._serve(self._log, ManifestLog(self._manifest, self._state), bound_at(newest))
         resources.callback(self._close_tablets)
         resources.callback(self._manifest.close)
         resources.callback(self._collect_last_files)
@@ -169,26 +167,22 @@ class Store:
         resources.callback(self.maintenance.stop)
         self.maintenance.start()
 
-    def _serve(self, log: WriteAheadLog | ReadOnlyLog, bound: SnapshotBound) -> None:
+    def _serve(
+        self,
+        log: WriteAheadLog | ReadOnlyLog,
+        manifest: ManifestLog | None,
+        bound: SnapshotBound,
+    ) -> None:
         """Set up what transactions need over the tablets, all commits below a bound visible."""
         clock = HybridClock(self.options.wall)
         # A reader's "now" is not to be ahead: what it reads of the future could still change.
         clock.update(
             last_before(bound if self.options.read_only else max(bound, self._state.reserved))
         )
-        read_only = self.options.read_only
         mvcc = MvccManager(bound)
         self.history = History(clock, SnapshotRegistry(lambda: mvcc.bound), lambda: self._state)
-        self._committer = Committer(
-            clock,
-            mvcc,
-            log,
-            self._record,
-            log.check_writable if read_only else self._manifest.check_writable,
-            read_only,
-            self.history.mark_of_tablet,
-            self.options.rowset_bytes,
-        )
+        mark, rowset_bytes = self.history.mark_of_tablet, self.options.rowset_bytes
+        self._committer = Committer(clock, mvcc, log, manifest, mark, rowset_bytes)
         self.auto_increment = AutoIncrement(self._tablets)
         self._host = TransactionHost(
             self._tablets,
@@ -200,11 +194,16 @@ class Store:
             self.history,
         )
         self._row_writer = RowWriter(self._host)
+        note = self._committer.note
         self.definitions = Definitions(
-            self._committer, self.history, lambda: self._state, self._record, self._open_tablet
+            self._committer,
+            self.history,
+            lambda: self._state,
+            self._tablets,
+            lambda info, schema: self._opener.make(info, schema),
         )
         self.log_retention = LogRetention(
-            log, self._tablets, self._committer.lock, lambda: self._state.log_after, self._record
+            log, self._tablets, self._committer.lock, lambda: self._state.log_after, note
         )
         self._purge = HistoryPurge(
             PurgeHost(
@@ -213,7 +212,7 @@ class Store:
                 self._committer.host,
                 self.history,
                 lambda: self._state,
-                self._record,
+                note,
                 lambda: log.last_sequence,
                 self._tablets,
             )
@@ -252,25 +251,6 @@ class Store:
                 self._committer.mvcc.publish(last_before(reader.bound))
             else:
                 self._show(reader)
-
-    def _open_tablet(self, info: TabletInfo, schema: Schema) -> Tablet:
-        """The tablet of a description, made if it is not there. The caller holds the commit
-        lock."""
-        if info.id not in self._tablets:
-            self._env.make_dir(layout.tablet_directory(self.path, info.id))
-            self._tablets[info.id] = self._opener.open(info, [schema], self._state)
-        return self._tablets[info.id]
-
-    def _record(self, edit: dict[str, Any]) -> None:
-        """Append an edit to the manifest. The caller holds the commit lock."""
-        with self._committer.lock:
-            self._committer.check_writable()
-            self._manifest.append(edit)
-            self._state.fold(edit)
-            if self._manifest.size > MANIFEST_BYTES and self._manifest.size > 4 * self._condensed:
-                edits = list(self._state.condensed())
-                self._manifest.rewrite(edits)
-                self._condensed = self._manifest.size
 
     @property
     def catalog(self) -> Catalog:
@@ -316,12 +296,20 @@ class Store:
         return self._committer.tell()
 
     def begin(self) -> "Transaction":
-        """A transaction at the newest snapshot."""
+        """A transaction at the newest snapshot.
+
+        Raises:
+            InterfaceError: the store is closed.
+            TransactionResolutionUnknownError: what the newest snapshot has is not known, since the
+                disk refused a commit and refused to take it back. Transactions that began before go
+                on reading.
+        """
         # Reading and writing rows is much code, which `SELECT 1` and SHOW do without.
         from pykudu_sql.storage.transaction import Transaction
 
         if self._closed:
             raise InterfaceError(f"database '{self.path}' is closed")
+        self._committer.check_readable()
         return Transaction(self._host, self.history.snapshots.hold_newest())
 
     def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
@@ -450,8 +438,8 @@ class Store:
     def _keep_clock(self) -> None:
         """Note the time, so that the clock never goes back behind a moment somebody was told."""
         if not self.options.read_only:
-            with suppress(Error):  # a manifest that failed takes no edits any more
-                self._record({"op": "clock", "ts": self.now()})
+            with suppress(Error):  # the disk may refuse
+                self._committer.note({"op": "clock", "ts": self.now()})
 
     def _close_tablets(self) -> None:
         with ExitStack() as all_of_them:

@@ -17,6 +17,7 @@ _ELSEWHERE = {
     "07001": "parameters of the wrong number: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "07006": "parameters without a value: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "08003": "a closed connection: tests/pykudu_sql/dbapi/test_sqlstates.py",
+    "08007": "a disk that refuses for good: tests/storage/test_refused_commits.py",
     "0A001": "files of a newer release: tests/storage/log/test_record_log.py",
     "22021": "text that is not Unicode: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "22026": "columns of different lengths: tests/pykudu_sql/dbapi/test_sqlstates.py",

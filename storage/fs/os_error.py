@@ -6,8 +6,8 @@ import os
 from pykudu_sql.storage.errors import DiskError
 
 _HINTS = {
-    errno.ENOSPC: "Free space on that device, then open the database again.",
-    errno.EDQUOT: "Free space or raise the quota, then open the database again.",
+    errno.ENOSPC: "Free space on that device, then run the statement again.",
+    errno.EDQUOT: "Free space or raise the quota, then run the statement again.",
     errno.EFBIG: "Raise the file size limit (ulimit -f), then open the database again.",
     errno.EROFS: "Mount the file system writable, or open the database read-only.",
     errno.EACCES: "Give this user access to the database directory and all it holds.",

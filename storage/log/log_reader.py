@@ -99,18 +99,21 @@ class LogReader:
             raise
         return cls(file, identity)
 
-    def records(self, behind: LogEnd | None = None) -> Iterator[tuple[int, bytes]]:
+    def records(
+        self, behind: LogEnd | None = None, until: int | None = None
+    ) -> Iterator[tuple[int, bytes]]:
         """Every (sequence, payload), ascending; seals are passed over. Sets `end` when done.
 
         Args:
             behind: the end that an earlier reading of the file found, to go on there.
+            until: the last sequence that counts; what stands behind it is not looked at.
 
         Raises:
             CorruptionError: a record that was durable is damaged or missing.
         """
         start = LogEnd.of_new(self.identity) if behind is None else behind
         offset, sequence, confirmed = start.offset, start.last_sequence, start.confirmed
-        while True:
+        while until is None or sequence < until:
             record = self._record_at(offset)
             if record is None and self._is_confirmed(offset, sequence + 1):
                 # A reader beside a live writer may have met a record half written; by the time
@@ -126,7 +129,8 @@ class LogReader:
             if record.payload:
                 yield record.sequence, record.payload
             offset, sequence, confirmed = record.end, record.sequence, not record.payload
-        self._end = LogEnd(offset, sequence, confirmed, not self._only_zeros_from(offset))
+        cut = until is None and not self._only_zeros_from(offset)
+        self._end = LogEnd(offset, sequence, confirmed, cut)
 
     @property
     def end(self) -> LogEnd:

@@ -1,4 +1,4 @@
-"""The writing end of a log: framed appends, preallocated space, and no second chance.
+"""The writing end of a log: framed appends, preallocated space, and no second sync of a failed one.
 
 An append is one positioned write. Space ahead is filled with zeros 64 KiB at a time, because a
 sync of bytes inside a file is cheaper than one that also grows it: 60 against 83 microseconds for
@@ -6,14 +6,22 @@ sync of bytes inside a file is cheaper than one that also grows it: 60 against 8
 the sync that first covers a fresh chunk takes 0.4 ms at 64 KiB, 2 to 4 ms at 1 MiB and 10 ms at
 4 MiB, and small databases stay small.
 
-After a failed write or sync nothing is known about the bytes on disk (Linux may drop dirty pages
-and report the error once), so the writer refuses all further work: recovery happens at the next
-open, from what really is there.
+After a failed sync nothing is known about the bytes on disk: Linux may have dropped the dirty pages
+and reports that once, so a second sync of the same file may claim what is not so. The writer
+refuses all further work and keeps in memory what no sync has confirmed, for a new file to take
+over. After a failed write `cut_back` may take the record back: the pages of the others are as good
+as before.
 """
 
+from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Self
 
-from pykudu_sql.storage.errors import DiskError, Error, ReadOnlyError, ValueTooLargeError
+from pykudu_sql.storage.errors import (
+    DiskError,
+    TransactionResolutionUnknownError,
+    ValueTooLargeError,
+)
 from pykudu_sql.storage.fs.env import Env, WritableFile
 from pykudu_sql.storage.log.log_reader import LogEnd
 from pykudu_sql.storage.log.record_log import (
@@ -37,7 +45,8 @@ class LogWriter:
         last_sequence: sequence of the last record; one less than the first before any.
         durable_sequence: all records up to this one survive a power loss.
         size: bytes in use, header included.
-        failure: the error after which nothing more is accepted, or None.
+        failure: the error after which nothing more is accepted, or None; only a `cut_back` that
+            succeeds ends it.
     """
 
     def __init__(self, file: WritableFile, identity: LogIdentity, end: LogEnd) -> None:
@@ -48,6 +57,8 @@ class LogWriter:
         self._allocate_point = f"{identity.kind}.allocate"
         self._append_point = f"{identity.kind}.append"
         self._sync_point = f"{identity.kind}.sync"
+        self._unconfirmed: deque[bytes] = deque()
+        self._can_cut_back = True
         self.identity = identity
         self.size = end.offset
         self.last_sequence = end.last_sequence
@@ -99,16 +110,19 @@ class LogWriter:
 
         Raises:
             ValueTooLargeError: over 1 GiB; the log stays usable.
-            DiskError: the write failed; the log is read-only from here on.
-            ReadOnlyError: an earlier write or sync failed.
+            DiskError: the write failed, or an earlier write or sync; what is on disk is not known.
         """
         if not payload:
             raise ValueError("a log record needs a payload")
         return self._append(payload)
 
+    def take_over(self, payloads: Iterable[bytes]) -> None:
+        """Add the unconfirmed records of another file, seals among them; see `append`."""
+        for payload in payloads:
+            self._append(payload)
+
     def _append(self, payload: bytes) -> int:
-        if self.failure is not None:
-            raise self.refusal()
+        self.check_writable()
         length = len(payload)
         if length > MAX_PAYLOAD_BYTES:
             raise ValueTooLargeError(
@@ -131,6 +145,7 @@ class LogWriter:
             self.failure = error
             raise
         self.size = end
+        self._unconfirmed.append(payload)  # before a sync beside this can count it
         self.last_sequence = sequence
         self._confirmed = False
         return sequence
@@ -145,18 +160,51 @@ class LogWriter:
         """Make all records appended before this call durable; return the last one's sequence.
 
         Raises:
-            DiskError: the sync failed; the log is read-only from here on.
-            ReadOnlyError: an earlier write or sync failed.
+            DiskError: the sync failed, or an earlier write or sync; nothing more is accepted.
         """
         self.check_writable()
         target = self.last_sequence
         try:
             self._file.sync(point=self._sync_point)
         except DiskError as error:
-            self.failure = error
+            self.fail(error)
             raise
-        self.durable_sequence = target
+        self._confirm(target)
         return target
+
+    def _confirm(self, sequence: int) -> None:
+        for _ in range(sequence - self.durable_sequence):
+            self._unconfirmed.popleft()
+        self.durable_sequence = sequence
+
+    def cut_back(self) -> None:
+        """Take an append that failed back, durably, and accept others again.
+
+        All records before it are durable on return as well.
+
+        Raises:
+            DiskError: refused, or a sync has failed; what is on disk is not known.
+        """
+        if self.failure is not None and not self._can_cut_back:
+            raise self.failure
+        try:
+            self._file.truncate(self.size, point=f"{self.identity.kind}.cut_back")
+            self._file.sync(point=f"{self.identity.kind}.cut_back_sync")
+        except DiskError as error:
+            self.fail(error)
+            raise
+        self._confirm(self.last_sequence)
+        self.failure = None
+
+    def fail(self, error: DiskError) -> None:
+        """Accept nothing more, for good."""
+        self.failure = error
+        self._can_cut_back = False
+
+    @property
+    def unconfirmed(self) -> Sequence[bytes]:
+        """The payloads of the records that no sync has confirmed, in order."""
+        return tuple(self._unconfirmed)
 
     def seal(self) -> None:
         """Make all records durable, then write a record that confirms it.
@@ -164,8 +212,7 @@ class LogWriter:
         The seal itself is not synced: it protects against damage, not against a crash.
 
         Raises:
-            DiskError: write or sync failed; the log is read-only from here on.
-            ReadOnlyError: an earlier write or sync failed.
+            DiskError: write or sync failed, now or earlier; what is on disk is not known.
         """
         if self.durable_sequence < self.last_sequence:
             self.sync()
@@ -177,18 +224,12 @@ class LogWriter:
         """Give back the space allocated ahead.
 
         Raises:
-            DiskError: refused; the log is read-only from here on.
-            ReadOnlyError: an earlier write or sync failed.
+            DiskError: refused; nothing is lost by that.
         """
-        self.check_writable()
-        try:
-            self._file.truncate(self.size, point=f"{self.identity.kind}.trim")
-        except DiskError as error:
-            self.failure = error
-            raise
+        self._file.truncate(self.size, point=f"{self.identity.kind}.trim")
 
     def close(self) -> None:
-        """Sync what is not durable, seal, trim and close. After a failure, only close.
+        """Seal, trim, make all of it durable and close. After a failure, only close.
 
         Closing twice is allowed.
 
@@ -202,6 +243,7 @@ class LogWriter:
             if self.failure is None:
                 self.seal()
                 self.trim()
+                self.sync()
         finally:
             self._file.close()
 
@@ -210,17 +252,25 @@ class LogWriter:
         self._file.close()
 
     def check_writable(self) -> None:
-        """Raise the `refusal` if an earlier write or sync failed."""
-        if self.failure is not None:
-            raise self.refusal()
+        """See that records are accepted.
 
-    def refusal(self) -> ReadOnlyError:
-        """The error for work asked of a log that failed before."""
+        Raises:
+            DiskError: an earlier write or sync failed.
+        """
         failure = self.failure
-        reason = failure.message if isinstance(failure, Error) else failure
-        error = ReadOnlyError(
-            f"the {self.identity.kind} log takes no more writes after a failure: {reason}",
-            hint="Mend the cause and open the database again; it recovers what is on disk.",
-        )
-        error.__cause__ = self.failure
-        return error
+        if failure is not None:
+            raise DiskError(failure.message, hint=failure.hint) from failure
+
+
+def undone(error: DiskError) -> DiskError:
+    """The error for a change that the disk refused and of which nothing is left."""
+    return DiskError(f"{error.message}; nothing was changed", hint=error.hint)
+
+
+def in_doubt(error: DiskError) -> TransactionResolutionUnknownError:
+    """The error for a change that the disk refused, and then refused to take back."""
+    return TransactionResolutionUnknownError(
+        f"it is not known whether the change is on disk: {error.message}",
+        hint="Mend the cause; the next statement, or opening the database again, settles it. Then "
+        "see whether the change is there.",
+    )

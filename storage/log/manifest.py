@@ -12,10 +12,14 @@ as soon as it is durable, so that later damage to the newest edit is told from a
 The log is replaced by a shorter one when its history has grown: `rewrite` writes manifest N+1 in
 full and syncs it, then CURRENT names it, then the old one goes. A crash in between leaves a file
 that CURRENT does not name; the next writer removes it.
+
+Rewriting is also the way out when a sync fails: whether the edit is on disk is not known then, and
+a manifest without it, once CURRENT names that, makes sure that it never happened.
 """
 
 import json
 import threading
+from contextlib import suppress
 from typing import Any, Self
 
 from pykudu_sql.storage.errors import CorruptionError, DiskError
@@ -30,7 +34,7 @@ from pykudu_sql.storage.fs.layout import (
 )
 from pykudu_sql.storage.log.current import Current, read_current, write_current
 from pykudu_sql.storage.log.log_reader import LogEnd, LogReader
-from pykudu_sql.storage.log.log_writer import LogWriter
+from pykudu_sql.storage.log.log_writer import LogWriter, in_doubt, undone
 from pykudu_sql.storage.log.record_log import KEEP_A_COPY, LogIdentity, LogKind
 
 Edit = dict[str, Any]
@@ -138,57 +142,83 @@ class Manifest:
         """Bytes of the log in use: what `rewrite` could shorten."""
         return self._writer.size
 
-    def check_writable(self) -> None:
-        """See that the manifest still takes edits.
-
-        Raises:
-            ReadOnlyError: an earlier write or sync failed.
-        """
-        self._writer.check_writable()
+    @property
+    def is_broken(self) -> bool:
+        """Whether a write or sync has failed that only `rewrite` gets over."""
+        return self._writer.failure is not None
 
     def append(self, edit: Edit) -> None:
         """Add an edit; it is durable on return.
 
         Raises:
-            DiskError: write or sync failed, and whether the edit is on disk is not known; the
-                manifest is read-only from here on.
-            ReadOnlyError: an earlier write or sync failed.
+            DiskError: the disk refused; nothing of the edit is there, or ever will be.
+            TransactionResolutionUnknownError: an opening may find the edit, until a `rewrite`
+                without it has succeeded.
         """
         payload = _encode(edit)
         with self._mutex:
-            self._writer.append(payload)
-            self._writer.seal()
+            writer = self._writer
+            writer.check_writable()
+            try:
+                writer.append(payload)
+            except DiskError as error:
+                _take_back(writer, error)
+                raise undone(error) from error
+            try:
+                writer.sync()
+            except DiskError as error:
+                raise in_doubt(error) from error
+            _seal(writer)
 
     def rewrite(self, edits: list[Edit]) -> None:
-        """Replace all edits by these, atomically and durably.
+        """Replace all edits by these, atomically and durably; gets over earlier failures.
 
         Raises:
-            DiskError: a step failed. Before the new one is in use, this one is read-only from
-                here on, and on disk either is in place; after that, the old file stays behind
-                until the next opening.
-            ReadOnlyError: an earlier write or sync failed.
+            DiskError: a step failed. If the new manifest could be written, and only naming it
+                failed, either may be in place, and no edits are accepted until a `rewrite` has
+                succeeded; else this one is in use as before.
         """
         with self._mutex:
             old = self._writer
-            if old.failure is not None:
-                raise old.refusal()
-            number = old.identity.number + 1
+            number = self._unused_number()
+            writer = _write_manifest(self._env, self._root, self.database_id, number, edits)
             try:
-                self._writer = _write_manifest(
-                    self._env, self._root, self.database_id, number, edits
-                )
                 write_current(self._env, self._root, Current(self.database_id, number))
             except DiskError as error:
-                self._writer.failure = error
-                old.failure = error
+                writer.abandon()
+                old.fail(error)
                 raise
             old.abandon()
-            _remove_all_but(self._env, self._root, number)
+            self._writer = writer
+            with suppress(DiskError):  # what is left behind, the next opening removes
+                _remove_all_but(self._env, self._root, number)
+
+    def _unused_number(self) -> int:
+        """A number above all that may have been named by CURRENT."""
+        names = self._env.list_dir(manifest_directory(self._root))
+        return 1 + max(number for name in names if (number := parse_log_name(name)) is not None)
 
     def close(self) -> None:
         """Mark the log as cleanly closed, and close it."""
         with self._mutex:
             self._writer.close()
+
+
+def _take_back(writer: LogWriter, error: DiskError) -> None:
+    """Undo an append that failed, or say that its outcome is unknown."""
+    try:
+        writer.cut_back()
+    except DiskError as refusal:
+        raise in_doubt(error) from refusal
+
+
+def _seal(writer: LogWriter) -> None:
+    """Confirm the last edit, which is durable; where the disk refuses, the next edit does."""
+    try:
+        writer.seal()
+    except DiskError:
+        with suppress(DiskError):
+            writer.cut_back()
 
 
 def _write_manifest(
@@ -205,6 +235,8 @@ def _write_manifest(
         env.sync_dir(manifest_directory(root), point="manifest.create_sync_dir")
     except DiskError:
         writer.abandon()
+        with suppress(DiskError):
+            env.unlink(manifest_path(root, number), point="manifest.drop_failed")
         raise
     return writer
 

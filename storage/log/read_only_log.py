@@ -9,18 +9,12 @@ class ReadOnlyLog:
     Attributes:
         last_sequence: always 0: this process has appended nothing.
         segment_count: always 0: it keeps none of the segments it reads.
+        is_broken: never: nothing was written that could have failed.
     """
 
     last_sequence = 0
     segment_count = 0
-
-    def check_writable(self) -> None:
-        """Refuse.
-
-        Raises:
-            ReadOnlyError: always.
-        """
-        raise ReadOnlyError("the database was opened read-only")
+    is_broken = False
 
     def append(self, payload: bytes) -> int:
         """Refuse a record.
@@ -34,6 +28,9 @@ class ReadOnlyLog:
 
     def sync(self, sequence: int) -> None:
         """Nothing: no record of this process waits to be durable."""
+
+    def repair(self) -> None:
+        """Nothing: no write has failed."""
 
     def bytes_from(self, sequence: int) -> int:
         """Always 0: the segments belong to the process that writes."""

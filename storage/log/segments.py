@@ -1,9 +1,12 @@
 """The segments of a write-ahead log as they lie in their directory.
 
-Segment `N.log` is followed by `N+1.log`, whose header says with which sequence it goes on. The old
-one is synced before the new one is made, so only the newest may have a torn tail, and a newest
-one without a valid header and with nothing behind it is a crash between creating it and syncing
-its header: it is void, and nothing was ever in it.
+Segment `N.log` is followed by `N+1.log`, whose header says with which sequence it goes on. There
+the old one ends: what may stand in it behind is what a failed write or sync left, and the new one
+has it again or it never happened. What the old one has before that was synced before the new one
+was made, so only the newest may have a torn tail.
+
+A segment gets its name when it is whole. In databases that were written before that rule, a newest
+one without a valid header and with nothing behind it is void: nothing was ever in it.
 """
 
 from collections.abc import Iterator
@@ -107,13 +110,13 @@ def replay_segments(
     """The records behind `after` of an unbroken run of segments, ascending.
 
     Raises:
-        CorruptionError: a record is damaged, or a segment does not go on where the one before
-            it ended.
+        CorruptionError: a record is damaged, or a segment ends before the next one goes on.
     """
     for segment, successor in zip(segments, [*segments[1:], None], strict=True):
         reader = LogReader.open(env, segment.path, LogKind.WAL, segment.number, database_id)
+        until = None if successor is None else successor.first_sequence - 1
         try:
-            for sequence, payload in reader.records():
+            for sequence, payload in reader.records(until=until):
                 if sequence > after:
                     yield sequence, payload
         finally:

@@ -7,22 +7,28 @@ Group commit: the first thread that wants to be durable syncs for everyone whose
 appended by then; threads that come meanwhile wait, and one of them leads the next round. Under load
 one fdatasync thus serves many commits, and a lone thread pays no more than its own.
 
-A segment that has grown past its size is trimmed and synced, then the next one is created, its
-header synced, its name synced. Whole segments are dropped once nothing in them is needed.
+A segment that has grown past its size is trimmed and synced, then the next one is written in
+`tmp/`, synced, renamed, and its name synced. Whole segments are dropped once nothing in them is
+needed.
 
-After a failed write or sync the log is read-only: a retried fsync can report success for bytes
-that the kernel has thrown away. The next open recovers what is on disk.
+A write that fails is taken back: the segment is cut to what it was, and that is synced. A sync that
+fails is not tried again, since the second one may report success for bytes that the kernel has
+thrown away. Instead the next segment begins behind the last record that is known to be durable, and
+takes over, from memory, those that are not; so nothing that was appended is lost, and the old
+segment ends where the new one begins. While the disk refuses that too, the log accepts nothing, and
+`repair` may be tried again at any time.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Self
 
 from pykudu_sql.storage.errors import DiskError
-from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.layout import segment_path
-from pykudu_sql.storage.log.log_reader import LogReader
-from pykudu_sql.storage.log.log_writer import LogWriter
+from pykudu_sql.storage.fs.env import Env, parent_of, publish
+from pykudu_sql.storage.fs.layout import segment_path, temporary_directory, temporary_path
+from pykudu_sql.storage.log.log_reader import LogEnd, LogReader
+from pykudu_sql.storage.log.log_writer import LogWriter, in_doubt, undone
 from pykudu_sql.storage.log.record_log import LogIdentity, LogKind
 from pykudu_sql.storage.log.segments import (
     Segment,
@@ -101,7 +107,7 @@ class WriteAheadLog:
         if writer.last_sequence < after:
             # Records that were never synced got lost, but what they did was flushed: their
             # numbers count as used.
-            log._start_segment(first_sequence=after + 1)
+            log._start_segment(after + 1)
         return log
 
     @staticmethod
@@ -144,13 +150,10 @@ class WriteAheadLog:
         """Bytes of records in the segment now written, header included."""
         return self._writer.size
 
-    def check_writable(self) -> None:
-        """See that the log still takes records.
-
-        Raises:
-            ReadOnlyError: an earlier write or sync failed.
-        """
-        self._writer.check_writable()
+    @property
+    def is_broken(self) -> bool:
+        """Whether a write or sync has failed that only `repair` gets over."""
+        return self._writer.failure is not None
 
     def replay(self, after: int) -> Iterator[tuple[int, bytes]]:
         """The records behind `after` as (sequence, payload), ascending, up to the present end.
@@ -171,19 +174,29 @@ class WriteAheadLog:
 
         Raises:
             ValueTooLargeError: over 1 GiB; nothing was written.
-            DiskError: the write failed; the log is read-only from here on.
-            ReadOnlyError: an earlier write or sync failed.
+            DiskError: the disk refused; nothing of the record is there, or ever will be.
+            TransactionResolutionUnknownError: it refused to take the record back as well. Until
+                `repair` has succeeded, an opening may find it.
         """
-        if self._writer.size >= self._segment_bytes:
-            self._roll()
-        return self._writer.append(payload)
+        try:
+            if self._writer.failure is not None:
+                self.repair()
+            if self._writer.size >= self._segment_bytes:
+                self._roll()
+        except DiskError as error:
+            raise undone(error) from error
+        try:
+            return self._writer.append(payload)
+        except DiskError as error:
+            self._take_back(error)
+            raise undone(error) from error
 
     def sync(self, sequence: int) -> None:
         """Return when every record up to `sequence` is durable.
 
         Raises:
-            DiskError: the sync failed; the log is read-only from here on.
-            ReadOnlyError: an earlier write or sync failed.
+            DiskError: the sync failed, or an earlier write or sync; `repair` makes it durable in
+                another way.
         """
         if sequence <= self._durable:
             return
@@ -206,18 +219,38 @@ class WriteAheadLog:
         for segment in segments[:kept]:
             self._env.unlink(segment.path, point="wal.drop")
 
+    def repair(self) -> None:
+        """Get over a failed write or sync: make every record that was appended durable in a new
+        segment, and accept others again. The caller holds the commit lock.
+
+        Does nothing where nothing failed, or another thread was faster.
+
+        Raises:
+            DiskError: the disk still refuses; may be tried again.
+        """
+        self._lead(None)
+        durable = 0
+        try:
+            if self._writer.failure is not None:
+                self._start_segment()
+                durable = self._durable
+        finally:
+            self._yield_lead(durable)
+
     def close(self) -> None:
         """Make all records durable, mark the log as cleanly closed, and close it.
 
         Raises:
-            DiskError: the last sync failed; the log is closed all the same.
+            DiskError: the disk refused; the log is closed all the same.
         """
         self._lead(None)
         try:
+            if self._writer.failure is not None:
+                self._start_segment()
             self._writer.close()
-            self._durable = self._writer.durable_sequence
         finally:
-            self._yield_lead(self._durable)
+            self._writer.abandon()
+            self._yield_lead(self._writer.durable_sequence)
 
     def _lead(self, sequence: int | None) -> bool:
         """Wait for one's turn at the file.
@@ -252,43 +285,79 @@ class WriteAheadLog:
         finally:
             self._yield_lead(durable)
 
-    def _roll(self) -> None:
-        """Make the segment in use durable and start the next one."""
+    def _take_back(self, error: DiskError) -> None:
+        """Undo an append that failed, or say that its outcome is unknown."""
         self._lead(None)
         durable = 0
         try:
-            self._writer.trim()
-            durable = self._writer.sync()
-            self._start_segment(first_sequence=durable + 1)
+            try:
+                self._writer.cut_back()
+            except DiskError:
+                self._start_segment()
+            durable = self._writer.durable_sequence
+        except DiskError as refusal:
+            raise in_doubt(error) from refusal
         finally:
             self._yield_lead(durable)
 
-    def _start_segment(self, first_sequence: int) -> None:
-        """Go on in a new segment. The one in use is durable; the caller has the turn."""
-        old = self._writer
-        identity = LogIdentity(
-            LogKind.WAL, old.identity.number + 1, first_sequence, self._database_id
-        )
+    def _roll(self) -> None:
+        """Make the segment in use durable and start the next one."""
+        self._lead(None)
         try:
-            self._writer = _create_segment(self._env, self._directory, identity)
+            # What cannot be synced there, the next segment takes over.
+            with suppress(DiskError):
+                self._writer.trim()
+                self._writer.sync()
+            self._start_segment()
+        finally:
+            self._yield_lead(self._writer.durable_sequence)
+
+    def _start_segment(self, first_sequence: int | None = None) -> None:
+        """Go on in a new segment, which takes over what is not durable. The caller has the turn.
+
+        Args:
+            first_sequence: of its first record; None goes on behind what is durable.
+
+        Raises:
+            DiskError: refused; the log accepts nothing until this has succeeded.
+        """
+        old = self._writer
+        first = old.durable_sequence + 1 if first_sequence is None else first_sequence
+        identity = LogIdentity(LogKind.WAL, old.identity.number + 1, first, self._database_id)
+        try:
+            writer = _create_segment(self._env, self._directory, identity, old.unconfirmed)
         except DiskError as error:
-            old.failure = error
+            # The name may be there all the same, and then nothing behind `first` counts here.
+            old.fail(error)
             raise
+        self._writer = writer
         old.abandon()
         with self._turn:
-            self._segments = [*self._segments, _segment_of(self._writer, self._directory)]
-            self._durable = first_sequence - 1
+            self._segments = [*self._segments, _segment_of(writer, self._directory)]
+            self._durable = writer.durable_sequence
 
 
-def _create_segment(env: Env, directory: str, identity: LogIdentity) -> LogWriter:
-    """A new segment whose header and name are durable."""
-    writer = LogWriter.create(env, segment_path(directory, identity.number), identity)
+def _create_segment(
+    env: Env, directory: str, identity: LogIdentity, payloads: Sequence[bytes] = ()
+) -> LogWriter:
+    """A new segment with these records; all of it, and its name, durable."""
+    path = segment_path(directory, identity.number)
+    root = parent_of(directory).rstrip("/")
+    temporary = temporary_path(root, "segment")
+    env.make_dir(temporary_directory(root))
+    if env.exists(temporary):
+        env.unlink(temporary, point="wal.drop_temporary")
+    writer = LogWriter.create(env, temporary, identity)
     try:
-        env.sync_dir(directory, point="wal.create_sync_dir")
-    except DiskError:
+        if payloads:
+            writer.take_over(payloads)
+            writer.trim()
+            writer.sync()
+        publish(env, temporary, path, point="wal.create")
+    finally:
         writer.abandon()
-        raise
-    return writer
+    end = LogEnd(writer.size, writer.last_sequence, not payloads, False)
+    return LogWriter(env.open_writable(path), identity, end)
 
 
 def _segment_of(writer: LogWriter, directory: str) -> Segment:

@@ -36,6 +36,10 @@ class MvccManager:
                 self._bound = bound_at(timestamp)
                 self._published.notify_all()
 
+    def publish_assigned(self) -> None:
+        """Make every commit visible that was applied. The caller holds the commit lock."""
+        self.publish(self._assigned)
+
     def wait_for(self, bound: SnapshotBound, timeout: float = 60.0) -> None:
         """Wait until no commit below `bound` is on its way any more.
 

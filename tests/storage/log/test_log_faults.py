@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pykudu_sql.storage.errors import DiskError, ReadOnlyError
-from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.errors import DiskError, TransactionResolutionUnknownError
+from pykudu_sql.storage.fs.env import Env, WritableFile
 from pykudu_sql.storage.fs.fault_env import (
     Fail,
     FaultAction,
@@ -45,51 +45,159 @@ class FailOnce:
         return None
 
 
+class FailWhile:
+    """A hook that fails every mutation of a kind of file while it is told to."""
+
+    def __init__(self, prefix: str, action: FaultAction) -> None:
+        self.armed = False
+        self._prefix = prefix
+        self._action = action
+
+    def __call__(self, point: FaultPoint) -> FaultAction:
+        if self.armed and point.point.startswith(self._prefix):
+            return self._action if isinstance(self._action, Fail) else Fail()
+        return None
+
+
 @pytest.mark.parametrize(
     ("point", "action"),
     [
-        ("wal.sync", Fail(errno.EIO)),
         ("wal.append", Fail(errno.ENOSPC)),
         ("wal.append", ShortWrite(10)),
+        ("wal.append", ShortWrite(30)),
+        ("wal.allocate", Fail(errno.ENOSPC)),
     ],
 )
-def test_after_one_failure_the_log_is_read_only_until_reopened(
+def test_a_write_that_fails_once_is_taken_back_and_the_log_goes_on(
     point: str, action: FaultAction
 ) -> None:
     inner = MemoryEnv()
     hook = FailOnce(point, action)
     log = WriteAheadLog.open(FaultEnv(inner, hook), "/wal", DATABASE)
-    log.sync(log.append(b"acknowledged"))
+    payload = b"x" * 40_000
+    log.append(payload)
+    hook.armed = True
+    with pytest.raises(DiskError, match="nothing was changed"):
+        log.append(payload)
+    assert log.durable_sequence == 1, "cutting back syncs what came before"
+    assert dict(WriteAheadLog.read(inner, "/wal", DATABASE)) == {1: payload}
+    log.sync(log.append(b"goes on"))
+    assert dict(WriteAheadLog.read(inner, "/wal", DATABASE)) == {1: payload, 2: b"goes on"}
+    assert log.segment_count == 1
+
+
+def test_after_a_failed_sync_a_new_segment_takes_over_what_no_sync_confirmed() -> None:
+    inner = MemoryEnv()
+    hook = FailOnce("wal.sync", Fail(errno.EIO))
+    log = WriteAheadLog.open(FaultEnv(inner, hook), "/wal", DATABASE)
+    log.sync(log.append(b"durable"))
+    log.append(b"in flight")
     hook.armed = True
     with pytest.raises(DiskError):
         log.sync(log.append(b"failed"))
-    for attempt in range(3):
-        with pytest.raises(ReadOnlyError, match="no more writes after a failure") as caught:
-            log.append(b"refused")
-        assert isinstance(caught.value.__cause__, DiskError)
-        if attempt and log.last_sequence > 1:
-            with pytest.raises(ReadOnlyError):
-                log.sync(log.last_sequence)
-    log.sync(1)
+    assert log.is_broken and log.durable_sequence == 1
+    with pytest.raises(DiskError, match="Input/output error"):
+        log.sync(3)
+    log.repair()
+    assert log.durable_sequence == 3 and not log.is_broken
+    log.sync(3)
+    log.sync(log.append(b"goes on"))
+    wanted = {1: b"durable", 2: b"in flight", 3: b"failed", 4: b"goes on"}
+    assert dict(WriteAheadLog.read(inner, "/wal", DATABASE)) == wanted
+    assert log.segment_count == 2
     log.close()
-    records = list(WriteAheadLog.open(inner, "/wal", DATABASE).replay(0))
-    assert records[0] == (1, b"acknowledged")
-    assert records[1:] in ([], [(2, b"failed")])
+    again = WriteAheadLog.open(inner, "/wal", DATABASE)
+    assert dict(again.replay(0)) == wanted
+    assert dict(again.replay(2)) == {3: b"failed", 4: b"goes on"}
 
 
-@pytest.mark.parametrize("point", ["wal.create", "wal.header", "wal.create_sync_dir", "wal.trim"])
-def test_a_segment_that_cannot_be_started_ends_the_log(point: str) -> None:
+def test_what_a_segment_holds_behind_the_begin_of_the_next_one_never_counts() -> None:
+    inner = MemoryEnv()
+    hook = FailWhile("wal.cut_back", Fail(errno.EIO))
+    faulty = FaultEnv(inner, hook)
+    log = WriteAheadLog.open(faulty, "/wal", DATABASE)
+    log.sync(log.append(b"durable"))
+    hook.armed = True
+    refuse = FailOnce("wal.append", ShortWrite(31))  # all but a byte of zeros behind the payload
+    refuse.armed = True
+    log._writer._file = FaultEnv(inner, refuse).open_writable("/wal/1.log")
+    log._writer._file = _Both(log._writer._file, faulty.open_writable("/wal/1.log"))
+    with pytest.raises(DiskError, match="nothing was changed"):
+        log.append(b"refused")
+    assert inner.read_file("/wal/1.log").find(b"refused") > 0
+    assert dict(WriteAheadLog.read(inner, "/wal", DATABASE)) == {1: b"durable"}
+    log.sync(log.append(b"another"))
+    assert dict(WriteAheadLog.read(inner, "/wal", DATABASE)) == {1: b"durable", 2: b"another"}
+
+
+class _Both:
+    """A file that is written through one environment and cut through another."""
+
+    def __init__(self, written: WritableFile, cut: WritableFile) -> None:
+        self.write_at = written.write_at
+        self.allocate = written.allocate
+        self.truncate = cut.truncate
+        self.sync = cut.sync
+        self.close = cut.close
+        self.path = written.path
+
+    @property
+    def size(self) -> int:
+        return 1 << 16
+
+
+def test_a_log_that_cannot_be_repaired_yet_refuses_and_goes_on_as_soon_as_it_can() -> None:
+    inner = MemoryEnv()
+    hook = FailWhile("wal.", Fail(errno.EIO))
+    log = WriteAheadLog.open(FaultEnv(inner, hook), "/wal", DATABASE)
+    log.append(b"first")
+    hook.armed = True
+    with pytest.raises(TransactionResolutionUnknownError) as caught:
+        log.append(b"second")
+    assert caught.value.sqlstate == "08007"
+    for _ in range(3):
+        with pytest.raises(DiskError, match="nothing was changed"):
+            log.append(b"refused")
+        with pytest.raises(DiskError):
+            log.sync(1)
+        with pytest.raises(DiskError):
+            log.repair()
+    hook.armed = False
+    log.sync(log.append(b"goes on"))
+    log.close()
+    records = dict(WriteAheadLog.open(inner, "/wal", DATABASE).replay(0))
+    assert records == {1: b"first", 2: b"goes on"}
+
+
+@pytest.mark.parametrize(
+    "point", ["wal.create", "wal.header", "wal.create.rename", "wal.create.sync_dir"]
+)
+def test_a_segment_that_cannot_be_started_is_started_by_the_next_append(point: str) -> None:
     hook = FailOnce(point, Fail(errno.ENOSPC))
     inner = MemoryEnv()
     log = WriteAheadLog.open(FaultEnv(inner, hook), "/wal", DATABASE, segment_bytes=100)
-    log.sync(log.append(b"x" * 100))
+    log.append(b"x" * 100)
     hook.armed = True
-    with pytest.raises(DiskError, match="No space left"):
+    with pytest.raises(DiskError, match=r"No space left.*nothing was changed"):
         log.append(b"y")
-    with pytest.raises(ReadOnlyError, match="No space left"):
-        log.append(b"z")
+    log.append(b"z")
     log.close()
-    assert dict(WriteAheadLog.open(inner, "/wal", DATABASE).replay(0)) == {1: b"x" * 100}
+    again = WriteAheadLog.open(inner, "/wal", DATABASE)
+    assert dict(again.replay(0)) == {1: b"x" * 100, 2: b"z"}
+    assert again.segment_count == 2
+
+
+@pytest.mark.parametrize("point", ["wal.trim", "wal.sync"])
+def test_rolling_carries_over_what_the_full_segment_could_not_make_durable(point: str) -> None:
+    hook = FailOnce(point, Fail(errno.EIO))
+    inner = MemoryEnv()
+    log = WriteAheadLog.open(FaultEnv(inner, hook), "/wal", DATABASE, segment_bytes=100)
+    log.append(b"x" * 100)
+    hook.armed = True
+    log.append(b"y")
+    assert log.durable_sequence == 1 and log.segment_count == 2
+    log.close()
+    assert dict(WriteAheadLog.open(inner, "/wal", DATABASE).replay(0)) == {1: b"x" * 100, 2: b"y"}
 
 
 def test_a_failed_sync_is_reported_to_everyone_who_waited_for_it() -> None:
@@ -103,21 +211,24 @@ def test_a_failed_sync_is_reported_to_everyone_who_waited_for_it() -> None:
         try:
             log.sync(last)
             outcomes.append("durable")
-        except (DiskError, ReadOnlyError) as error:
-            outcomes.append(type(error).__name__)
+        except DiskError:
+            outcomes.append("refused")
 
     threads = [threading.Thread(target=wait) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(outcomes) == ["DiskError"] + ["ReadOnlyError"] * 7
+    assert outcomes == ["refused"] * 8
     assert log.durable_sequence == 0
 
 
-def fail_at(ordinal: int, action: FaultAction, for_ever: bool) -> FaultHook:
+def fail_at(ordinal: int, action: FaultAction, for_ever: bool, fired: list[str]) -> FaultHook:
+    """A hook that fails the call of a number, and notes it."""
+
     def hook(point: FaultPoint) -> FaultAction:
         if point.ordinal == ordinal or (for_ever and point.ordinal > ordinal):
+            fired.append(point.point)
             shortable = point.operation in (Mutation.WRITE, Mutation.ALLOCATE)
             return action if shortable or isinstance(action, Fail) else Fail()
         return None
@@ -125,8 +236,8 @@ def fail_at(ordinal: int, action: FaultAction, for_ever: bool) -> FaultHook:
     return hook
 
 
-def commit_until_failure(env: Env) -> tuple[list[tuple[int, bytes]], list[bytes], bool]:
-    """What was acknowledged, what was attempted, and whether a fault ended it."""
+def commit_until_failure(env: Env) -> tuple[list[tuple[int, bytes]], list[bytes]]:
+    """What was acknowledged, and what was attempted until a fault ended it."""
     acknowledged: list[tuple[int, bytes]] = []
     attempted: list[bytes] = []
     try:
@@ -137,9 +248,9 @@ def commit_until_failure(env: Env) -> tuple[list[tuple[int, bytes]], list[bytes]
             log.sync(sequence)
             acknowledged.append((sequence, attempted[-1]))
         log.close()
-    except (DiskError, ReadOnlyError):
-        return acknowledged, attempted, True
-    return acknowledged, attempted, False
+    except (DiskError, TransactionResolutionUnknownError):
+        pass
+    return acknowledged, attempted
 
 
 @pytest.mark.parametrize("for_ever", [False, True])
@@ -149,15 +260,16 @@ def test_a_write_ahead_log_survives_a_failure_of_each_single_call(
 ) -> None:
     for ordinal in itertools.count(1):
         inner = MemoryEnv()
-        env = FaultEnv(inner, fail_at(ordinal, action, for_ever))
-        acknowledged, attempted, failed = commit_until_failure(env)
+        fired: list[str] = []
+        env = FaultEnv(inner, fail_at(ordinal, action, for_ever, fired))
+        acknowledged, attempted = commit_until_failure(env)
         log = WriteAheadLog.open(inner, "/wal", DATABASE, segment_bytes=256)
         recovered = list(log.replay(0))
         assert recovered[: len(acknowledged)] == acknowledged
         assert [payload for _, payload in recovered] == attempted[: len(recovered)]
         next_sequence = log.append(b"life goes on")
         assert list(log.replay(next_sequence - 1)) == [(next_sequence, b"life goes on")]
-        if not failed:
+        if not fired:
             break
     assert ordinal > 40
 
@@ -172,8 +284,8 @@ LIFE_OF_A_MANIFEST: list[Edits] = [
 ]
 
 
-def edit_until_failure(env: Env) -> tuple[int, bool]:
-    """How many steps of the life were acknowledged, and whether a fault ended it."""
+def edit_until_failure(env: Env) -> int:
+    """How many steps of the life were acknowledged until a fault ended it."""
     step = 0
     try:
         manifest = Manifest.create(env, "/db", DATABASE, [{"n": 0}])
@@ -185,9 +297,9 @@ def edit_until_failure(env: Env) -> tuple[int, bool]:
         manifest.append({"n": 3})
         step = 4
         manifest.close()
-    except (DiskError, ReadOnlyError):
-        return step, True
-    return step, False
+    except (DiskError, TransactionResolutionUnknownError):
+        pass
+    return step
 
 
 @pytest.mark.parametrize("for_ever", [False, True])
@@ -197,7 +309,8 @@ def test_a_manifest_survives_a_failure_of_each_single_call(
 ) -> None:
     for ordinal in itertools.count(1):
         inner = MemoryEnv()
-        step, failed = edit_until_failure(FaultEnv(inner, fail_at(ordinal, action, for_ever)))
+        fired: list[str] = []
+        step = edit_until_failure(FaultEnv(inner, fail_at(ordinal, action, for_ever, fired)))
         if inner.exists("/db/CURRENT"):
             manifest = Manifest.open(inner, "/db")
             assert manifest.edits in LIFE_OF_A_MANIFEST[step : step + 2]
@@ -208,7 +321,7 @@ def test_a_manifest_survives_a_failure_of_each_single_call(
         manifest.append({"n": 9})
         manifest.close()
         assert Manifest.open(inner, "/db").edits[-1] == {"n": 9}
-        if not failed:
+        if not fired:
             break
     assert ordinal > 25
 
