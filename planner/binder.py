@@ -30,6 +30,7 @@ from pykudu_sql.planner.query_forms import (
     output_name,
     values_names,
 )
+from pykudu_sql.planner.row_values import compares_rows, written_out
 from pykudu_sql.planner.sources import (
     Branch,
     DerivedTable,
@@ -168,6 +169,12 @@ class _Binder:
                     continue
                 self._subquery(current, frame, ctes)
                 continue
+            if compares_rows(current):
+                whole = written_out(current, self._text)
+                if whole is not current:
+                    current.replace(whole)
+                    stack.append(whole)
+                    continue
             self._check(current)
             if isinstance(current, exp.Comprehension):
                 free_variable(current)
@@ -312,8 +319,9 @@ class _Binder:
         star = item.this if isinstance(item, exp.Column) else item
         if not isinstance(star, exp.Star):
             self._refuse_dressed_star(item)
+            name = output_name(item)
             self.expression(item, frame, ctes)
-            yield OutputColumn(output_name(item), branches=(self._shown(item, frame),))
+            yield OutputColumn(name, branches=(self._shown(item, frame),))
             return
         found, covered = frame.star(), list(frame.visible())
         if isinstance(item, exp.Column) and item.table:

@@ -20,6 +20,7 @@ from pykudu_sql.planner.names import undefined_column, with_position
 from pykudu_sql.planner.not_offered import clause_not_offered
 from pykudu_sql.planner.qualifiers import add_source
 from pykudu_sql.planner.query_forms import name_columns, turn_right_semi_join
+from pykudu_sql.planner.row_values import ROW_WIDTH
 from pykudu_sql.planner.sources import (
     NAMED_DATABASE,
     Branch,
@@ -301,6 +302,13 @@ class FromClauses:
     def _derived(self, node: exp.Expr, query: exp.Expr, frame: Frame, ctes: CteScope) -> Source:
         """A subquery or VALUES; it may refer to the sources before it, as LATERAL ones do."""
         columns = self._query(query, frame, ctes)
+        width = node.meta.get(ROW_WIDTH)
+        if width not in (None, len(columns)):
+            raise ProgrammingError(
+                f"a row of {width} columns is compared with a query of {len(columns)}",
+                position=node_position(query, self._text),
+                sqlstate="42601",
+            )
         if isinstance(query.unnest(), exp.Values) and any(c.name[:3] != "col" for c in columns):
             name_columns(node, [column.name for column in columns])
         alias = node.alias.lower() or f"subquery {len(frame.sources) + 1}"
