@@ -23,10 +23,11 @@ from pykudu_sql.planner.value import ParameterValues
 from pykudu_sql.result import Outcome, python_values
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog import Catalog
-from pykudu_sql.storage.common.hybrid_time import bound_at
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.common.row_result import RowError
 from pykudu_sql.storage.errors import (
     InterfaceError,
+    NotSupportedError,
     ProgrammingError,
     SyntaxError,
 )
@@ -205,6 +206,26 @@ class Session:
     def settings(self) -> SessionSettings:
         """Those in force."""
         return self._state.settings
+
+    def moment_elsewhere(self) -> SnapshotBound | None:
+        """The bound at which others read what a statement of this session would; None for now.
+
+        Raises:
+            NotSupportedError: the open transaction has changes, which only its session sees.
+        """
+        with self._state.lock:
+            current, as_of = self._transactions.current, self._state.settings.as_of
+            if as_of is not None:
+                return bound_at(as_of)
+            if current is None:
+                return None
+            if current.has_writes:
+                raise NotSupportedError(
+                    "the open transaction has changes that are not committed, which Spark does "
+                    "not see",
+                    hint="commit or roll back first; or name the moment to be read (as_of)",
+                )
+            return current.bound
 
     @property
     def autocommit(self) -> bool:

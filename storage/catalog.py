@@ -7,7 +7,7 @@ partitions of t, as Kudu's own snapshots cannot.
 
 import difflib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -136,6 +136,11 @@ def new_table(
     )
 
 
+def _never(name: str) -> Timestamp | None:
+    """Of the catalog of the present: nothing was made later."""
+    return None
+
+
 @dataclass(frozen=True)
 class Catalog:
     """All tables, views and databases at one moment, as they look from one database.
@@ -149,6 +154,7 @@ class Catalog:
         views: by full name.
         databases: those made by CREATE DATABASE, by name.
         database: of names that have none.
+        made_later: when a table of a full name was made that this catalog of the past lacks.
     """
 
     tables: Mapping[str, TableInfo]
@@ -158,6 +164,7 @@ class Catalog:
     views: Mapping[str, ViewInfo] = field(default_factory=lambda: MappingProxyType({}))
     databases: Mapping[str, DatabaseInfo] = field(default_factory=lambda: MappingProxyType({}))
     database: str = DEFAULT_DATABASE
+    made_later: Callable[[str], Timestamp | None] = field(default=_never, compare=False)
 
     @cached_property
     def by_id(self) -> Mapping[str, TableInfo]:
@@ -201,8 +208,17 @@ class Catalog:
                 hint=f"every table is known as of {since} and later",
             )
         if found is None:
-            raise UndefinedTableError(f"table '{name}' does not exist", hint=self._hint(name))
+            raise self._undefined(name)
         return found
+
+    def _undefined(self, name: str) -> UndefinedTableError:
+        made = self.made_later(self.full_name(name))
+        if made is None:
+            return UndefinedTableError(f"table '{name}' does not exist", hint=self._hint(name))
+        since = format_timestamp(made)
+        return UndefinedTableError(
+            f"table '{name}' did not exist yet at that moment", hint=f"it exists since {since}"
+        )
 
     def view(self, name: str) -> ViewInfo:
         """The view of a name.

@@ -10,7 +10,7 @@ and databases are a line of text each and stay.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from pykudu_sql.storage.catalog import EMPTY_CATALOG, Catalog, TableInfo
 from pykudu_sql.storage.common.hybrid_time import NOTHING, SnapshotBound, Timestamp, bound_at
@@ -86,10 +86,19 @@ class CatalogHistory:
     def at(self, bound: SnapshotBound) -> Catalog:
         """The catalog that a snapshot of the given bound sees."""
         times: Sequence[int] = [catalog.timestamp for catalog in self.catalogs]
-        found = self.catalogs[max(0, bisect_left(times, bound) - 1)]
-        if bound >= self.complete_since:
+        place = max(0, bisect_left(times, bound) - 1)
+        found = self.catalogs[place]
+        if found is self.latest:
             return found
-        return replace(found, complete_since=self.complete_since)
+        missing = self.complete_since if bound < self.complete_since else NOTHING
+        return replace(found, complete_since=missing, made_later=partial(self._made_behind, place))
+
+    def _made_behind(self, place: int, name: str) -> Timestamp | None:
+        """When the first table of a full name was made behind a catalog; None if none was."""
+        for catalog in self.catalogs[place + 1 :]:
+            if name in catalog.tables:
+                return catalog.timestamp
+        return None
 
     def add(self, event: Event) -> "CatalogHistory":
         """The history with one event more, the newest."""

@@ -14,7 +14,7 @@ no commit touched them.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import pyarrow as pa
 
@@ -110,6 +110,24 @@ def plan_changes(
     )
 
 
+def with_later_columns(store: Store, table: TableInfo) -> TableInfo:
+    """A table of a past moment with the columns that it got since; its rows have their defaults.
+
+    A column whose name another one had at that moment is left out.
+
+    Args:
+        store: of the table.
+        table: as of the moment.
+    """
+    newest = store.catalog.by_id.get(table.id)
+    if newest is None or newest.schema == table.schema:
+        return table
+    known, names = table.schema.by_id, table.schema.by_name
+    later = [c for c in newest.schema.columns if c.id not in known and c.name not in names]
+    schema = replace(table.schema, columns=(*table.schema.columns, *later))
+    return replace(table, schema=schema)
+
+
 def follow(store: Store, bound: SnapshotBound) -> None:
     """See the commits below a bound that was readable in another process, in a store that reads.
 
@@ -141,6 +159,9 @@ def read_share(store: Store, share: ChangeShare) -> Iterator[pa.RecordBatch]:
     table = store.catalog_at(share.high).by_id.get(share.table_id)
     if table is None or share.tablet >= len(table.tablets):
         raise HistoryPurgedError(f"table {share.table_id} of a share of a history scan is gone")
+    if not table.schema.by_id.keys() >= set(share.column_ids):
+        store.refresh()  # the share was planned by a process that saw a newer table
+        table = with_later_columns(store, table)
     return scan_changes(
         store, table, share.low, share.high, share.column_ids, tablets=(share.tablet,)
     )

@@ -148,7 +148,8 @@ class Connection:
     ) -> "SparkTables":
         """The tables of this database on Spark, whose writes this process commits.
 
-        Spark sees what was committed, and the open transaction sees nothing that Spark writes.
+        A read sees the moment that a SELECT of this connection would see, and is refused while the
+        open transaction has changes; the open transaction sees nothing that Spark writes.
 
         Args:
             master: where Spark runs, unless this process has a session already; None for the
@@ -165,7 +166,8 @@ class Connection:
         from pykudu_sql.spark.tables import tables_of
 
         where = master or self._session.settings.spark_master
-        return tables_of(self._session.database.store, self.path, where, conf or {})
+        moment = self._session.moment_elsewhere
+        return tables_of(self._session.database.store, self.path, where, conf or {}, moment)
 
     @property
     def row_errors(self) -> "tuple[RowError, ...]":

@@ -97,6 +97,11 @@ class TransactionScope:
         return self._current is not None
 
     @property
+    def current(self) -> "Transaction | None":
+        """The open transaction."""
+        return self._current
+
+    @property
     def stands_alone(self) -> bool:
         """Whether the next statement is a transaction of its own."""
         return self._autocommit and self._current is None

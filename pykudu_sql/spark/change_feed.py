@@ -5,7 +5,7 @@ A feed keeps its database open to read and follows it. It plans; rows are read b
 covers it, so a batch that Spark runs again has the same rows.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,14 @@ from pykudu_sql.storage.common.hybrid_time import (
     last_before,
 )
 from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import UndefinedTableError
-from pykudu_sql.storage.history_scan import follow, plan_changes, scan_changes
+from pykudu_sql.storage.history_scan import (
+    follow,
+    plan_changes,
+    scan_changes,
+    with_later_columns,
+)
 from pykudu_sql.storage.scan_planner import plan_tokens
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 
@@ -206,6 +212,7 @@ class ChangeFeed:
             HistoryPurgedError: history does not reach back to `low`.
             UndefinedColumnError, InvalidSchemaError: the table has no such column any more.
         """
+        table = self._with_later_columns(table)
         column_ids, places, expected = self._wanted(schema, table)
         shares = [s.to_json() for s in plan_changes(self._store, table, low, high, column_ids)]
         count = min(MOST_TASKS, len(shares))
@@ -224,6 +231,7 @@ class ChangeFeed:
 
         Raises: as `changes`.
         """
+        table = self._with_later_columns(table)
         column_ids, places, expected = self._wanted(schema, table)
         plan = plan_tokens(self._store, table, ScanSpec(column_ids), bound)
         chosen = {table.tablets[index].id for index in tablets}
@@ -237,6 +245,26 @@ class ChangeFeed:
             if token.tablet_id in chosen
         ]
 
+    def _named_columns(self, table: TableInfo) -> list[ColumnSchema]:
+        """The columns of a table, those that have another name by now also under that."""
+        newest = self._store.catalog.by_id.get(table.id, table)
+        known = {column.name: column for column in table.schema.columns}
+        renamed = [
+            replace(table.schema.by_id[column.id], name=column.name)
+            for column in newest.schema.columns
+            if column.name not in known and column.id in table.schema.by_id
+        ]
+        return [*known.values(), *renamed]
+
+    def _with_later_columns(self, table: TableInfo) -> TableInfo:
+        """A table of a past moment as a stream sees it whose columns are those of a later one.
+
+        Spark asks for the columns of a stream before it looks for a checkpoint, so a batch that it
+        runs again may have got columns since.
+        """
+        self._store.refresh()
+        return with_later_columns(self._store, table)
+
     def _wanted(
         self, schema: StructType, table: TableInfo
     ) -> tuple[tuple[int, ...], tuple[int, ...], pa.Schema]:
@@ -246,7 +274,7 @@ class ChangeFeed:
         """
         told = {one.name: number for number, one in enumerate(TOLD)}
         own = StructType([f for f in schema.fields if f.name not in told])
-        columns = chosen_columns(table.name, table.schema.columns, own)
+        columns = chosen_columns(table.name, self._named_columns(table), own)
         # A batch without a column would have no length.
         column_ids = tuple(c.id for c in columns) or table.schema.key_ids[:1]
         fields = iter(arrow_schema(own, columns))

@@ -7,7 +7,7 @@ The difference to `format("pykudu")` alone: the write is committed by this very 
 have the database open; and errors are our own classes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -24,6 +24,7 @@ from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.staged_job import WAIT_SECONDS, commit_alone
 from pykudu_sql.spark.token_frame import parallelism, token_frame
 from pykudu_sql.spark.write_record import read_record
+from pykudu_sql.storage.common.hybrid_time import SnapshotBound, last_before
 from pykudu_sql.storage.errors import (
     DiskError,
     NotSupportedError,
@@ -198,10 +199,12 @@ class SparkTables:
     Attributes:
         session: of Spark.
         store: the database.
+        moment: the bound that the connection reads at; None for now.
     """
 
     session: SparkSession
     store: Store
+    moment: Callable[[], SnapshotBound | None]
 
     def read_table(
         self,
@@ -211,9 +214,22 @@ class SparkTables:
         where: str | None = None,
         as_of: str | int | None = None,
     ) -> DataFrame:
-        """A table at one snapshot; sees every commit made so far. See `read_table`."""
-        path = self.store.path
-        return read_table(self.session, path, table, columns=columns, where=where, as_of=as_of)
+        """A table at one snapshot: the one that a SELECT of the connection would read.
+
+        See `read_table`.
+
+        Raises:
+            NotSupportedError: the open transaction has changes, and `as_of` is not given.
+        """
+        path, shown = self.store.path, self._moment_or(as_of)
+        return read_table(self.session, path, table, columns=columns, where=where, as_of=shown)
+
+    def _moment_or(self, given: str | int | None) -> str | int | None:
+        """A moment as the caller gave it, or else that of the connection."""
+        if given is not None:
+            return given
+        bound = self.moment()
+        return None if bound is None else last_before(bound)
 
     def read_changes(
         self,
@@ -223,9 +239,13 @@ class SparkTables:
         until: str | int | None = None,
         columns: Sequence[str] | None = None,
     ) -> DataFrame:
-        """What commits did to the rows of a table; see `read_changes`."""
-        path = self.store.path
-        return read_changes(self.session, path, table, since=since, until=until, columns=columns)
+        """What commits did to the rows of a table; see `read_changes`.
+
+        Raises:
+            NotSupportedError: the open transaction has changes, and `until` is not given.
+        """
+        path, last = self.store.path, self._moment_or(until)
+        return read_changes(self.session, path, table, since=since, until=last, columns=columns)
 
     def write_table(
         self,
@@ -248,13 +268,20 @@ class SparkTables:
         )
 
 
-def tables_of(store: Store, path: str, master: str, conf: Mapping[str, str]) -> SparkTables:
+def tables_of(
+    store: Store,
+    path: str,
+    master: str,
+    conf: Mapping[str, str],
+    moment: Callable[[], SnapshotBound | None],
+) -> SparkTables:
     """The tables of an open database, in a session that is started if there is none.
 
     Args:
         store: the database.
         path: as it was opened.
         master, conf: see `start_session`.
+        moment: see `SparkTables`.
 
     Raises:
         NotSupportedError: it is in memory, where no other process can read.
@@ -264,4 +291,4 @@ def tables_of(store: Store, path: str, master: str, conf: Mapping[str, str]) -> 
         raise NotSupportedError(
             "Spark cannot read a database in memory", hint="open one in a directory"
         )
-    return SparkTables(start_session(master, conf), store)
+    return SparkTables(start_session(master, conf), store, moment)

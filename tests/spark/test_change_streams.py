@@ -118,13 +118,57 @@ def test_a_batch_that_is_run_again_has_the_same_rows(
     batches: Callable[[DataFrame], list[Rows]],
 ) -> None:
     first = batches(stream(spark, table))
-    # Spark forgets that the batch was done, as when it is killed before it could note that.
-    (tmp_path / "checkpoint" / "commits" / "0").unlink()
-    (tmp_path / "checkpoint" / "commits" / ".0.crc").unlink(missing_ok=True)
+    forget_commit(tmp_path / "checkpoint", 0)
     run(table, "UPDATE t SET v = 'z' WHERE id = 1", "OPTIMIZE TABLE t FULL")
     again, later = batches(stream(spark, table))
     assert [again] == first
     assert told(later) == [(1, "a", "update_preimage"), (1, "z", "update_postimage")]
+
+
+def forget_commit(checkpoint: Path, number: int) -> None:
+    """Let Spark forget that a batch was done, as when it is killed before it could note that."""
+    (checkpoint / "commits" / str(number)).unlink()
+    (checkpoint / "commits" / f".{number}.crc").unlink(missing_ok=True)
+
+
+def test_a_first_batch_runs_again_though_the_table_has_new_columns(
+    spark: SparkSession,
+    table: str,
+    tmp_path: Path,
+    batches: Callable[[DataFrame], list[Rows]],
+) -> None:
+    batches(stream(spark, table))
+    forget_commit(tmp_path / "checkpoint", 0)
+    run(
+        table,
+        "ALTER TABLE t ADD COLUMN w INT DEFAULT 7",
+        "ALTER TABLE t ADD COLUMN x STRING",
+        "ALTER TABLE t CHANGE COLUMN v u STRING",
+        "UPDATE t SET w = 8 WHERE id = 1",
+        "FLUSH TABLE t",
+    )
+    again, later = batches(stream(spark, table))
+    assert told(again) == [(i, "abcd"[i - 1], 7, None, "insert") for i in range(1, 5)]
+    assert told(later) == [
+        (1, "a", 7, None, "update_preimage"),
+        (1, "a", 8, None, "update_postimage"),
+    ]
+
+
+def test_a_batch_of_changes_runs_again_though_the_table_has_new_columns(
+    spark: SparkSession,
+    table: str,
+    tmp_path: Path,
+    batches: Callable[[DataFrame], list[Rows]],
+) -> None:
+    batches(stream(spark, table))
+    run(table, "INSERT INTO t VALUES (5, 'e')")
+    batches(stream(spark, table))
+    forget_commit(tmp_path / "checkpoint", 1)
+    run(table, "ALTER TABLE t ADD COLUMN w INT DEFAULT 7", "UPDATE t SET w = 8 WHERE id = 5")
+    again, later = batches(stream(spark, table))
+    assert told(again) == [(5, "e", 7, "insert")]
+    assert told(later) == [(5, "e", 7, "update_preimage"), (5, "e", 8, "update_postimage")]
 
 
 def test_a_stream_that_runs_on_sees_what_is_committed_meanwhile(
