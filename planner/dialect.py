@@ -9,6 +9,7 @@ the text. Too long or too deep a statement is refused while it is still a list o
 import difflib
 import logging
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from sqlglot import Token, TokenType, exp
@@ -130,20 +131,23 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     except ParseError as error:
         check_unread(raw, text)
         raise _syntax_error(error, text) from None
+    except TokenError as error:  # of a quoted word that it reads as a type
+        raise _quoted_type(None) from error
     except _SLIPS as error:
         check_unread(raw, text)
         raise SyntaxError("this cannot be read as SQL") from error
     tree = trees[0] if trees else None
     if tree is None:
         raise SyntaxError("the statement is empty")
-    guard_tree(tree)
+    _check_types(tree, tokens, text)
     check_arguments(tree, written_calls(raw), text)
+    guard_tree(tree, partial(_place, tokens, text))
     place_long_lists(tree, lists)
     return tree
 
 
-def to_sql(tree: exp.Expr) -> str:
-    """The engine's SQL of a tree.
+def printed(tree: exp.Expr) -> str:
+    """The engine's SQL of a tree, of which nothing is checked; see `engine_sql`.
 
     Raises:
         NotSupportedError: a construct has no counterpart there.
@@ -189,6 +193,47 @@ def node_position(node: exp.Expr, text: str) -> SourcePosition | None:
         if candidate is not None and "start" in candidate.meta:
             start, end = candidate.meta["start"], candidate.meta["end"]
             return source_position(text, start, end - start + 1) if text else None
+    return None
+
+
+def _check_types(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
+    """Refuse quoted names of which the parser read only the beginning, as a type.
+
+    Raises:
+        SyntaxError: there is one.
+    """
+    odd = {
+        token.text.upper(): token
+        for token in tokens
+        if token.token_type is TokenType.IDENTIFIER and not token.text.isidentifier()
+    }
+    if not odd:
+        return
+    for node in tree.walk():
+        for value in node.args.values():
+            if isinstance(value, str):
+                for name in [name for name in odd if name in value.upper()]:
+                    del odd[name]
+    for token in odd.values():
+        raise _quoted_type(source_position(text, token.start, token.end - token.start + 1))
+
+
+def _quoted_type(position: SourcePosition | None) -> SyntaxError:
+    return SyntaxError(
+        "a name in quotes stands where a type or an operator is expected",
+        hint="types are written without quotes: CAST(x AS INT)",
+        position=position,
+    )
+
+
+def _place(tokens: Sequence[Token], text: str, word: str) -> SourcePosition | None:
+    """Where a word stands first, alone or within a text; None if it does not."""
+    sought = word.upper()
+    spoken = [(token, token.text.upper()) for token in tokens]
+    alone = (token for token, spelling in spoken if spelling == sought)
+    within = (token for token, spelling in spoken if sought in spelling)
+    for token in (*alone, *within):
+        return source_position(text, token.start, token.end - token.start + 1)
     return None
 
 

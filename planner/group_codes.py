@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.binder import SCAN_PREFIX, BoundQuery
 from pykudu_sql.planner.condition import own_column
-from pykudu_sql.planner.dialect import to_sql
+from pykudu_sql.planner.engine_sql import to_sql
 from pykudu_sql.planner.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.planner.sources import TableReference
 from pykudu_sql.storage.common.schema import ColumnSchema

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, source_position
+from pykudu_sql.planner.written_texts import SETTLERS, Place
 from pykudu_sql.storage.errors import NotSupportedError, StatementTooComplexError, SyntaxError
 
 MAX_TOKENS = 100_000
@@ -171,12 +172,17 @@ def guard_tokens(tokens: Sequence[Token], text: str) -> None:
         raise StatementTooComplexError(f"{joins} joins are more than the {MAX_JOINS} allowed")
 
 
-def guard_tree(tree: exp.Expr) -> None:
+def guard_tree(tree: exp.Expr, place: Place) -> None:
     """Refuse trees that engines choke on; chains of AND and OR are flat to them.
+
+    Args:
+        tree: as it was parsed; words in it are spelt as `SETTLERS` do.
+        place: where a word stands in the statement.
 
     Raises:
         StatementTooComplexError: it is too deep.
         NotSupportedError: the parser knows it only as text to pass through.
+        Error: of `SETTLERS`.
     """
     stack: list[tuple[exp.Expr, int]] = [(tree, 0)]
     while stack:
@@ -185,6 +191,9 @@ def guard_tree(tree: exp.Expr) -> None:
             raise _too_chained()
         if isinstance(node, exp.Command):
             raise NotSupportedError(f"{str(node.this).upper()} is not supported here")
+        settle = SETTLERS.get(type(node))
+        if settle is not None:
+            settle(node, place)
         for child in node.iter_expressions():
             flat = isinstance(node, exp.Connector) and type(child) is type(node)
             stack.append((child, depth if flat else depth + 1))

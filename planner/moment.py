@@ -14,7 +14,8 @@ from typing import Any
 from sqlglot import exp
 
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.dialect import display, node_position, to_sql
+from pykudu_sql.planner.dialect import display, node_position
+from pykudu_sql.planner.engine_sql import to_sql
 from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.rules import apply_rules

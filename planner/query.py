@@ -13,7 +13,8 @@ from sqlglot import exp
 from pykudu_sql.planner.binder import SCAN_PREFIX, BoundQuery, bind
 from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.dialect import parse, to_sql
+from pykudu_sql.planner.dialect import parse
+from pykudu_sql.planner.engine_sql import to_sql
 from pykudu_sql.planner.few_rows import RowLimit, row_limit, summaries
 from pykudu_sql.planner.group_codes import by_codes, mark_group_keys
 from pykudu_sql.planner.join_filters import (

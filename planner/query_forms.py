@@ -31,7 +31,7 @@ def free_variable(node: exp.Comprehension) -> None:
     for part in (node.this, node.args.get("condition")):
         for column in [] if part is None else list(part.find_all(exp.Column)):
             if column.name.lower() == name and not column.table:
-                column.replace(exp.to_identifier(column.name))
+                column.replace(exp.to_identifier(column.name, quoted=True))
 
 
 def values_names(node: exp.Values) -> list[str]:

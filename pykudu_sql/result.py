@@ -293,11 +293,20 @@ def _timestamps(column: pa.ChunkedArray) -> list[Any]:
 def _intervals(column: pa.ChunkedArray) -> list[Any]:
     """Days and shorter as timedelta; months have no fixed length and stay as Arrow gives them."""
     return [
-        value
-        if value is None or value.months
-        else dt.timedelta(days=value.days, microseconds=value.nanoseconds // 1000)
+        value if value is None or value.months else _timedelta(value)
         for value in column.to_pylist()
     ]
+
+
+def _timedelta(value: pa.MonthDayNano) -> dt.timedelta:
+    try:
+        return dt.timedelta(days=value.days, microseconds=value.nanoseconds // 1000)
+    except OverflowError as error:
+        raise ValueOutOfRangeError(
+            f"interval of {value.days} days is longer than the {dt.timedelta.max.days} days of "
+            "Python's timedelta",
+            hint="fetch it as Arrow, or CAST it to text",
+        ) from error
 
 
 _CONVERSIONS: tuple[

@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.engine_errors import translate
+from pykudu_sql.engine.long_intervals import hold_intervals, with_days
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.storage.errors import InterfaceError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection, Statement
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Statement
 
 MAX_STATEMENTS = 256
 STREAM_ROWS = 65_536
@@ -140,10 +141,9 @@ class DuckDBEngine:
         with self._lock:
             cursor = self._take()
             try:
-                statement = self._statement(cursor, sql)
                 _register(cursor, relations)
                 with self._interruptible(cursor):
-                    relation = cursor.sql(statement, params=list(parameters) or None)
+                    relation = self._asked(cursor, sql, parameters)
                     types = tuple(_type_name(str(kind)) for kind in relation.types)
                     return EngineResult(relation.to_arrow_table(), types)
             except Exception as error:
@@ -191,10 +191,9 @@ class DuckDBEngine:
             batches: list[pa.RecordBatch] = []
             size = 0
             with self._failing(close):
-                statement = self._statement(cursor, sql)
                 _register(cursor, relations)
                 with self._interruptible(cursor):
-                    asked = cursor.sql(statement, params=list(parameters) or None)
+                    asked = self._asked(cursor, sql, parameters)
                     types = tuple(_type_name(str(kind)) for kind in asked.types)
                     reader = asked.to_arrow_reader(STREAM_ROWS)
                     while size <= most and (batch := take()) is not None:
@@ -234,6 +233,17 @@ class DuckDBEngine:
         """A cursor whose query has ended, for the next one."""
         self._working.discard(cursor)
         self._idle.append(cursor)
+
+    def _asked(
+        self, cursor: "DuckDBPyConnection", sql: str, parameters: Sequence[Any]
+    ) -> "DuckDBPyRelation":
+        """What a query gives, nothing of it computed yet."""
+        values = list(parameters) or None
+        relation = cursor.sql(self._statement(cursor, sql), params=values)
+        if not hold_intervals(relation.types):
+            return relation
+        sql = with_days(sql, relation.columns, relation.types)
+        return cursor.sql(self._statement(cursor, sql), params=values)
 
     def _statement(self, cursor: "DuckDBPyConnection", sql: str) -> "Statement":
         known = self._statements.get(sql)

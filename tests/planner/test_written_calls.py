@@ -7,7 +7,8 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.planner.borrowed_functions import BORROWED, TEMPLATES
-from pykudu_sql.planner.dialect import parse, to_sql
+from pykudu_sql.planner.dialect import parse
+from pykudu_sql.planner.engine_sql import to_sql
 from pykudu_sql.planner.function_table import FUNCTIONS, NODE_NAMES, Arity, Function
 from pykudu_sql.planner.own_names import INNER_NAMES
 from pykudu_sql.planner.rules import apply_rules

@@ -1,0 +1,112 @@
+"""The types that a CAST may name, a closed list; their parameters are whole numbers."""
+
+import difflib
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from pykudu_sql.storage.errors import ProgrammingError, SourcePosition
+
+T = exp.DType
+KINDS = frozenset(
+    {
+        *(T.BOOLEAN, T.TINYINT, T.SMALLINT, T.INT, T.BIGINT, T.INT128, T.UTINYINT, T.USMALLINT),
+        *(T.UINT, T.UBIGINT, T.UINT128, T.BIGNUM, T.FLOAT, T.DOUBLE, T.DECIMAL, T.UUID, T.BIT),
+        *(T.TEXT, T.CHAR, T.NCHAR, T.BPCHAR, T.VARCHAR, T.NVARCHAR, T.BINARY, T.VARBINARY, T.BLOB),
+        *(T.DATE, T.TIME, T.TIMETZ, T.TIME_NS, T.DATETIME, T.TIMESTAMP, T.TIMESTAMPNTZ),
+        *(T.TIMESTAMPLTZ, T.TIMESTAMPTZ, T.TIMESTAMP_S, T.TIMESTAMP_MS, T.TIMESTAMP_NS),
+        *(T.INTERVAL, T.JSON, T.JSONB, T.VARIANT, T.ENUM, T.ARRAY, T.LIST, T.MAP, T.STRUCT),
+        T.UNION,
+    }
+)
+# Types of the engine that sqlglot does not know.
+NAMED_KINDS = frozenset(
+    {
+        *("guid", "integral", "oid", "timestamptz_ns", "uint8", "uint16", "uint32", "uint64"),
+        "varint",
+    }
+)
+_NAMES = (*(kind.value.lower() for kind in KINDS - {T.NVARCHAR}), *NAMED_KINDS, "string")
+_NESTED = frozenset({T.ARRAY, T.LIST, T.MAP, T.STRUCT, T.UNION, T.USERDEFINED})
+_ARGUMENTS = frozenset({"this", "expressions", "nested", "values", "kind", "nullable"})
+
+
+def check_type(node: exp.DataType, place: Callable[[str], SourcePosition | None]) -> None:
+    """Refuse a type that is not on the list, and parameters that are no numbers.
+
+    The types inside of a type are nodes of their own and checked as such.
+
+    Args:
+        node: the type.
+        place: where a word stands in the statement.
+
+    Raises:
+        ProgrammingError: with the place, and a near name if there is one.
+    """
+    kind = node.this
+    if kind is T.USERDEFINED:
+        name = str(node.args.get("kind") or "")
+        if name.lower() not in NAMED_KINDS:
+            raise no_type(name, place(name))
+    elif isinstance(kind, exp.Interval):
+        if kind.this is not None:
+            raise _no_parameter("INTERVAL", place)
+    elif kind not in KINDS:
+        name = kind.value if isinstance(kind, T) else str(kind)
+        raise no_type(name, place(name))
+    if not is_closed(node):
+        name = kind.value if isinstance(kind, T) else "INTERVAL"
+        raise _no_parameter(name, place)
+
+
+def is_closed(node: exp.DataType) -> bool:
+    """Whether a type is on the list and holds nothing but types, names and whole numbers."""
+    kind = node.this
+    if kind is T.USERDEFINED:
+        known = str(node.args.get("kind") or "").lower() in NAMED_KINDS
+    else:
+        known = isinstance(kind, exp.Interval) or (kind in KINDS and not node.args.get("kind"))
+    others = any(value for key, value in node.args.items() if key not in _ARGUMENTS)
+    sizes = node.args.get("values") or ()
+    parameters = (_is_parameter(part, kind) for part in node.expressions)
+    return known and not others and all(map(_is_count, sizes)) and all(parameters)
+
+
+def _is_parameter(part: object, kind: object) -> bool:
+    """Whether a part of a type's parentheses is one that this kind of type may have."""
+    match part:
+        case exp.DataTypeParam():
+            return _is_count(part.this) and part.args.get("expression") is None
+        case exp.Literal():
+            return part.is_string if kind is T.ENUM else _is_count(part)
+        case exp.ColumnDef():
+            others = any(value for key, value in part.args.items() if key not in ("this", "kind"))
+            typed = isinstance(part.args.get("kind"), exp.DataType)
+            return typed and isinstance(part.this, exp.Identifier) and not others
+        case exp.DataType():
+            return kind in _NESTED
+    return False
+
+
+def _is_count(node: object) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal()
+
+
+def no_type(name: str, position: SourcePosition | None) -> ProgrammingError:
+    """The error of a type that there is not."""
+    close = difflib.get_close_matches(name.lower(), _NAMES, n=1, cutoff=0.7)
+    return ProgrammingError(
+        f'type "{name:.60}" does not exist',
+        hint=f"did you mean {close[0].upper()}?" if close else None,
+        position=position,
+        sqlstate="42704",
+    )
+
+
+def _no_parameter(name: str, place: Callable[[str], SourcePosition | None]) -> ProgrammingError:
+    return ProgrammingError(
+        f"type {name} does not take what stands in its parentheses",
+        hint="write DECIMAL(18, 2), VARCHAR(10), STRUCT(a INT, b TEXT), MAP(TEXT, INT) or INT[]",
+        position=place(name),
+        sqlstate="42601",
+    )
