@@ -160,6 +160,7 @@ def _swap(
     host: TabletHost,
 ) -> Sequence[RowSetMeta]:
     """Carry late changes over and let the outputs take the inputs' place."""
+    host.sync_log()  # so that little is left to sync while commits wait
     with host.commit_lock:
         metas = writer.with_changes(_late_changes(inputs, places))
         host.sync_log()

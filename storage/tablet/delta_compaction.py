@@ -15,11 +15,15 @@ as they are, and writers go on meanwhile.
 For each column by itself time runs on through UNDO files, base image, REDO files and memory, so a
 snapshot at any time is read as before. Updates that no snapshot at or above the ancient history
 mark can tell from later ones are left out on the way, and so are those of columns that are gone.
+
+Each major compaction makes one more UNDO file. When there are a few, it takes the newest ones in
+while they are small.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
@@ -33,6 +37,8 @@ from pykudu_sql.storage.tablet.delta_store import (
     Deltas,
     collapse,
     merge_redo,
+    merge_undo,
+    select,
     winners,
     without_columns,
 )
@@ -40,6 +46,7 @@ from pykudu_sql.storage.tablet.deltafile import (
     REDO,
     UNDO,
     DeltaFile,
+    DeltaFileMeta,
 )
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset_exchange import (
@@ -54,6 +61,10 @@ from pykudu_sql.storage.tablet.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from pykudu_sql.storage.tablet.tablet_metadata import Overlay
 from pykudu_sql.storage.tablet.undo_builder import undo_of_updates
+
+FEW_UNDO_FILES = 4
+# About 10 MB of narrow rows; a compaction holds as many in memory a few times.
+MOST_UNDO_RECORDS = 1 << 19
 
 
 def compact_redo(
@@ -122,12 +133,15 @@ def compact_major(
     old = current.meta
     with staging(tablet.files) as staged:
         overlay = _write_overlay(tablet.files, staged, columns, moved.columns, checkpoint)
-        undo = write_deltas(tablet, staged, UNDO, moved.undo)
+        absorbed = undo_to_absorb(old.undo, len(moved.undo))
+        way_back = _with_older(tablet, moved.undo, current.tracker.undo[:absorbed], mark)
+        undo = write_deltas(tablet, staged, UNDO, way_back)
+        checkpoint()
         redo = write_deltas(tablet, staged, REDO, without_columns(merged, ids))
         meta = replace(
             old,
             overlays=(*_uncovered(old.overlays, ids), overlay),
-            undo=(*undo, *old.undo),
+            undo=(*undo, *old.undo[absorbed:]),
             redo=redo,
         )
         checkpoint()
@@ -153,9 +167,7 @@ def _updated(
 
 def _merged(tablet: Tablet, redo: Sequence[DeltaFile], mark: SnapshotBound) -> Deltas:
     """All of a rowset's REDO deltas on disk that still mean something."""
-    retained = {column.id for column in tablet.retained_columns()}
-    merged = merge_redo([file.deltas() for file in redo])
-    return collapse(without_columns(merged, set(merged.cells) - retained), mark)
+    return collapse(_retained(tablet, merge_redo([file.deltas() for file in redo])), mark)
 
 
 def _move_forward(
@@ -164,6 +176,43 @@ def _move_forward(
     before = {c.id: rowset.base.column(c, 0, rowset.meta.rows) for c in columns}
     after = {c.id: apply_patch(before[c.id], 0, winners(redo, c.id), c.type) for c in columns}
     return _Moved(after, undo_of_updates(redo, before, mark))
+
+
+def undo_to_absorb(files: Sequence[DeltaFileMeta], records: int) -> int:
+    """How many of a rowset's UNDO files the next one takes in, those of the newest.
+
+    Once there are a few, those are taken in that are not much larger, so their number grows with
+    the logarithm of the records, and each record is written anew so often. Files that would come to
+    more than `MOST_UNDO_RECORDS` stay: what they lead back to becomes ancient file by file.
+
+    Args:
+        files: newest first.
+        records: of the next one.
+    """
+    absorbed = 0
+    if not records or len(files) < FEW_UNDO_FILES:
+        return absorbed
+    for file in files:
+        if file.stats.records > 2 * records or records + file.stats.records > MOST_UNDO_RECORDS:
+            break
+        records += file.stats.records
+        absorbed += 1
+    return absorbed
+
+
+def _with_older(tablet: Tablet, undo: Deltas, older: Sequence[DeltaFile], mark: int) -> Deltas:
+    """UNDO deltas with those of older files, as far back as a mark."""
+    if not older:
+        return undo
+    merged = merge_undo([undo, *(file.deltas() for file in older)])
+    recent = select(merged, merged.timestamps >= np.uint64(mark))
+    return _retained(tablet, recent)
+
+
+def _retained(tablet: Tablet, deltas: Deltas) -> Deltas:
+    """Deltas of the columns that some snapshot may still ask for."""
+    retained = {column.id for column in tablet.retained_columns()}
+    return without_columns(deltas, set(deltas.cells) - retained)
 
 
 def _uncovered(overlays: Sequence[Overlay], column_ids: Sequence[int]) -> Sequence[Overlay]:

@@ -16,9 +16,10 @@ the order in which they were made (reversed for UNDO), so within an ordinal the 
 record always wins and the same scatter serves both directions.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -178,10 +179,7 @@ def stats(deltas: Deltas) -> DeltaStats:
 
 def merge_redo(parts: Sequence[Deltas]) -> Deltas:
     """REDO batches, given in the order of their making, as one."""
-    joined = append_deltas(parts)
-    if sum(len(part) > 0 for part in parts) <= 1:
-        return joined
-    return reorder(joined, np.lexsort((joined.timestamps, joined.ordinals)))
+    return _merged(parts, lambda joined: joined.timestamps)
 
 
 def merge_undo(parts: Sequence[Deltas]) -> Deltas:
@@ -190,10 +188,20 @@ def merge_undo(parts: Sequence[Deltas]) -> Deltas:
     Batches of different columns overlap in time: a major delta compaction of one column writes the
     way back over its updates alone, and the REDO of the others, older or newer, is turned later.
     """
+    return _merged(parts, lambda joined: ~joined.timestamps)
+
+
+def _merged(parts: Sequence[Deltas], times: Callable[[Deltas], Timestamps]) -> Deltas:
+    """Sorted batches as one, sorted by ordinal and then by ascending `times`."""
+    parts = [part for part in parts if len(part)]
     joined = append_deltas(parts)
-    if sum(len(part) > 0 for part in parts) <= 1:
+    if len(parts) <= 1:
         return joined
-    return reorder(joined, np.lexsort((~joined.timestamps, joined.ordinals)))
+    ends = [(times(part).min(), times(part).max()) for part in parts]
+    if all(before[1] <= after[0] for before, after in pairwise(ends)):
+        # Batches that follow each other in time are runs for a stable sort, which merges them.
+        return reorder(joined, np.argsort(joined.ordinals, kind="stable"))
+    return reorder(joined, np.lexsort((times(joined), joined.ordinals)))
 
 
 def append_deltas(parts: Sequence[Deltas]) -> Deltas:
@@ -369,7 +377,9 @@ def collapse(deltas: Deltas, mark: SnapshotBound) -> Deltas:
 
 def _distinct(deltas: Deltas, records: Ordinals, mark: SnapshotBound) -> npt.NDArray[np.bool_]:
     """Which of some records a snapshot at or above a mark may see without the next of its row."""
-    ordinals, times = deltas.ordinals[records], deltas.timestamps[records]
+    ordinals, times = deltas.ordinals, deltas.timestamps
+    if len(records) < len(ordinals):
+        ordinals, times = ordinals[records], times[records]
     followed = ordinals[1:] == ordinals[:-1]
     together = (times[1:] < np.uint64(mark)) | (times[1:] == times[:-1])
     distinct = np.ones(len(records), np.bool_)

@@ -78,6 +78,7 @@ def _flush_one(
         bound = bound_at(memrowset.newest)
     with staging(tablet.files) as staged:
         writer, place = _write_rowsets(tablet, memrowset, bound, staged, host, checkpoint)
+        host.sync_log()  # so that little is left to sync while commits wait
         with host.commit_lock:
             late = remap(visible_undo(memrowset.deltas.deltas(), bound), place)
             metas = writer.with_changes(late)

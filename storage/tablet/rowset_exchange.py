@@ -63,9 +63,9 @@ def exchange(
     Raises:
         DiskError, ReadOnlyError: the disk refused; the tablet is as before.
     """
+    if staged:
+        tablet.files.publish(staged, point)
     with host.commit_lock:
-        if staged:
-            tablet.files.publish(staged, point)
         kept = [meta for _, meta in changes if meta is not None]
         dropped = [rowset.id for rowset, meta in changes if meta is None]
         host.record(TabletEdit(tablet.id, rowsets=kept, dropped=dropped))

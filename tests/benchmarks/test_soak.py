@@ -66,12 +66,14 @@ def test_a_quantile_is_a_time_that_occurred() -> None:
 
 def test_the_figures_compare_slices_and_sizes() -> None:
     parts = [
-        Slice(end, get, get, 0.1, 0.01, 0.02, 1, 1, 1, redo, 100, rss, 0, {"FlushMRSOp": 1})
-        for end, get, redo, rss in ((1, 0.001, 0, 100), (2, 0.002, 8, 200), (3, 0.003, 2, 220))
-    ]
+        Slice(end, 0.001 * end, 0.002, 0.1, 0.01, 0.02, 1, 1, 1, redo, 9, rss, 0, {"FlushMRSOp": 1})
+        for end, redo, rss in (
+            (1, 0, 500), (2, 8, 90), (3, 2, 100), (4, 0, 110), (5, 1, 80), (6, 1, 100)
+        )
+    ]  # fmt: skip
     found = {f.name: f.value for f in figures_of(SoakResult(parts, 300, 200, []))}
-    assert found["get p50, last / first slice"] == pytest.approx(3.0)
+    assert found["get p50, last / first slice"] == pytest.approx(6.0)
     assert found["REDO files at most"] == 8
     assert found["space / (compacted rows and history)"] == 1.5
-    assert found["RSS, end / half"] == pytest.approx(1.1)
-    assert found["runs of FlushMRSOp"] == 3
+    assert found["RSS, last three slices / three before"] == pytest.approx(0.22)
+    assert found["runs of FlushMRSOp"] == 6

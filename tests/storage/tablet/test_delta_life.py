@@ -7,6 +7,7 @@ every snapshot at or above the ancient history mark is read by scan and row by r
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,8 +18,16 @@ from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet import delta_compaction
 from pykudu_sql.storage.tablet.compaction import compact_rowsets
-from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.delta_compaction import (
+    MOST_UNDO_RECORDS,
+    compact_major,
+    compact_redo,
+    undo_to_absorb,
+)
+from pykudu_sql.storage.tablet.delta_store import DeltaStats
+from pykudu_sql.storage.tablet.deltafile import UNDO, DeltaFileMeta
 from pykudu_sql.storage.tablet.flush import flush_delta_stores, flush_memrowset
 from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -144,9 +153,17 @@ def operate(subject: Subject, draw: st.DataObject) -> None:
                 compact_major(tablet, rowset, columns, host)
 
 
+@pytest.mark.parametrize("few", [0, delta_compaction.FEW_UNDO_FILES])
+def test_operations_on_deltas_change_nothing_that_a_snapshot_sees(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta_compaction, "FEW_UNDO_FILES", few)
+    changes_and_operations()
+
+
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(draw=st.data())
-def test_operations_on_deltas_change_nothing_that_a_snapshot_sees(draw: st.DataObject) -> None:
+def changes_and_operations(draw: st.DataObject) -> None:
     subject = Subject()
     subject.write(RowOpKind.INSERT, [{0: key, 1: key, 2: "new", 3: 0} for key in range(KEYS - 1)])
     flush_memrowset(subject.tablet, subject.host)
@@ -218,3 +235,45 @@ def test_a_writer_that_found_its_row_before_a_compaction_still_reaches_it() -> N
     subject.open()
     subject.check()
     subject.store.close()
+
+
+def test_undo_files_stay_few_though_major_compactions_are_many() -> None:
+    subject = Subject()
+    subject.write(RowOpKind.INSERT, [{0: key, 1: 0, 2: "x", 3: 0} for key in range(KEYS)])
+    flush_memrowset(subject.tablet, subject.host)
+    most = 0
+    for value in range(60):
+        subject.write(RowOpKind.UPDATE, [{0: value % KEYS, 1 + 2 * (value % 2): value}])
+        flush_delta_stores(subject.tablet, subject.host)
+        (rowset,) = subject.tablet.components.tree.rowsets
+        compact_major(subject.tablet, rowset, [1, 3], subject.host)
+        (rowset,) = subject.tablet.components.tree.rowsets
+        most = max(most, len(rowset.meta.undo))
+        subject.store.collect_files()
+    assert most <= 8
+    subject.check()
+    assert list(DatabaseCheck(subject.env, "/db", quick=False).run()) == []
+    subject.store.close()
+
+
+def undo_file(records: int) -> DeltaFileMeta:
+    return DeltaFileMeta(1, UNDO, DeltaStats(1, 2, 0, 0, {1: records}, records), 10 * records)
+
+
+@pytest.mark.parametrize(
+    ("files", "records", "absorbed"),
+    [
+        ([], 5, 0),
+        ([5, 5, 5], 5, 0),  # few
+        ([5, 5, 5, 5], 5, 4),
+        ([5, 11, 22, 500], 5, 3),  # 5, then 10, then 21 take in what is twice as large, and no more
+        ([50, 5, 5, 5], 5, 0),
+        ([5, 5, 5, 5], 0, 0),  # no file is written
+        ([MOST_UNDO_RECORDS - 5, 1, 1, 1], MOST_UNDO_RECORDS // 2, 0),
+        ([MOST_UNDO_RECORDS // 2] * 4, MOST_UNDO_RECORDS // 2, 1),
+    ],
+)
+def test_undo_files_are_taken_in_while_they_are_small(
+    files: list[int], records: int, absorbed: int
+) -> None:
+    assert undo_to_absorb([undo_file(n) for n in files], records) == absorbed
