@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.storage.common.arrays import fixed_view
 from pykudu_sql.storage.common.cell_check import is_cell_of
-from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.common.types import Cell, DataType, Kind
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
     BatchMutation,
@@ -101,3 +102,15 @@ def _check_columns(
         if kind != types[column_id].arrow or len(values) != rows:
             raise ValueError(f"column {column_id} has {len(values)} values of {values.type}")
         values.validate(full=True)
+        _check_range(values, types[column_id], column_id)
+
+
+def _check_range(values: pa.Array, column_type: DataType, column_id: int) -> None:
+    """See that days are of the calendar; Arrow sees to the digits of decimals."""
+    present = values.drop_null()
+    limits = column_type.integer_range
+    if limits is None or column_type.kind is not Kind.DATE or not len(present):
+        return
+    stored = fixed_view(present, column_type)
+    if not limits[0] <= int(stored.min()) <= int(stored.max()) <= limits[1]:
+        raise ValueError(f"column {column_id} has days outside those of {column_type}")

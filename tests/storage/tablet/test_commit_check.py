@@ -50,8 +50,9 @@ def test_a_row_with_a_cell_that_its_column_cannot_hold_is_refused(
         {0: pa.array([1, 2], pa.int64())},
         {1: pa.array(["a"])},
         {0: pa.array([1], pa.int32()), 1: pa.array(["a", "b"])},
+        {0: pa.array([1, 2], pa.int32()), 2: pa.array([None, 1 << 30], pa.int32()).cast("date32")},
     ],
-    ids=["none", "no rows", "null key", "other type", "no key", "unequal lengths"],
+    ids=["none", "no rows", "null key", "other type", "no key", "unequal lengths", "no day"],
 )
 def test_a_batch_of_other_columns_is_refused(columns: Mapping[int, pa.Array]) -> None:
     check_insert(BatchInsert({0: pa.array([1, 2], pa.int32())}), TYPES, [0])
