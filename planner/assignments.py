@@ -13,6 +13,7 @@ from pykudu_sql.planner.constant import Constant, Hole, constant
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.correlation_name import CorrelationName
 from pykudu_sql.planner.dialect import node_position
+from pykudu_sql.planner.functions import gathers_rows
 from pykudu_sql.planner.moment import fold_current
 from pykudu_sql.planner.names import undefined_column
 from pykudu_sql.planner.target import cell_literal
@@ -156,9 +157,17 @@ def assigned_value(
     Raises:
         DataError: a known value does not fit the column.
         NotNullError: NULL for a NOT NULL column.
+        ProgrammingError: the value is an aggregate.
     """
     if is_default(node):
         return Assignment(column, node, True, column.write_default)
+    if gathers_rows(node):
+        raise ProgrammingError(
+            f"column '{column.name}' cannot be set to an aggregate, which has many rows",
+            hint="write it as a query: (SELECT sum(x) FROM t)",
+            position=node_position(node, text),
+            sqlstate="42803",
+        )
     if node.find(exp.Column) is not None:
         return Assignment(column, node, False)
     found = constant(fold_current(node.copy(), context), context)

@@ -26,6 +26,8 @@ from pykudu_sql.planner.query_forms import (
     asked_outputs,
     check_operand,
     free_variable,
+    is_from_item,
+    is_stray_join,
     name_rolled_up,
     output_name,
     values_names,
@@ -42,6 +44,7 @@ from pykudu_sql.planner.sources import (
 )
 from pykudu_sql.planner.spread_columns import spread_columns
 from pykudu_sql.planner.star_changes import changed, changes_of, listed
+from pykudu_sql.planner.star_places import check_inner_star, check_undressed, check_unmatched
 from pykudu_sql.planner.value import ParameterKey
 from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
@@ -144,7 +147,7 @@ class _Binder:
                 return self._select(node, outer, ctes)
             case exp.SetOperation():
                 return self._set_operation(node, outer, ctes)
-            case exp.Subquery():
+            case exp.Subquery() if not (is_from_item(node.this) or is_stray_join(node)):
                 columns = self.query(node.this, outer, ctes)
                 self._modifiers(node, outer, ctes, columns)
                 return columns if not is_cut(node) else sealed(columns)
@@ -318,7 +321,7 @@ class _Binder:
         """The columns of one entry of the SELECT list."""
         star = item.this if isinstance(item, exp.Column) else item
         if not isinstance(star, exp.Star):
-            self._refuse_dressed_star(item)
+            check_undressed(item, self._text)
             name = output_name(item)
             self.expression(item, frame, ctes)
             yield OutputColumn(name, branches=(self._shown(item, frame),))
@@ -338,22 +341,11 @@ class _Binder:
         ]
         yield from self._star_changes(star, columns, frame, ctes)
 
-    def _refuse_dressed_star(self, item: exp.Expr) -> None:
-        """`* AS x` and `(*)` are no columns."""
-        inner = item
-        while isinstance(inner, exp.Alias | exp.Paren):
-            inner = inner.this
-        if inner is not item and inner.is_star:
-            raise SyntaxError(
-                "* takes neither an alias nor parentheses",
-                hint="name the columns, or write * EXCLUDE (...), * REPLACE (...)",
-                position=node_position(item, self._text),
-            )
-
     def _star_changes(
         self, star: exp.Star, columns: list[OutputColumn], frame: Frame, ctes: CteScope
     ) -> list[OutputColumn]:
         """EXCLUDE, REPLACE and RENAME; a star with one of them brings in all it covers."""
+        check_unmatched(star, self._text)
         changes = changes_of(star, self._text)
         if not changes.any:
             return columns
@@ -375,6 +367,7 @@ class _Binder:
     def _column(self, column: exp.Column, frame: Frame, first: Sequence[str]) -> None:
         name = column.name.lower()
         if isinstance(column.this, exp.Star):
+            check_inner_star(column, self._text)
             source = self._qualified(column, frame)
             _starred([source])
             for each in source.column_names():
@@ -420,6 +413,7 @@ class _Binder:
         """A star inside an expression: nothing in count(*), else every column."""
         if isinstance(star.parent, exp.Count):
             return
+        check_inner_star(star, self._text)
         _starred(frame.visible())
         for source in frame.visible():
             for name in source.column_names():

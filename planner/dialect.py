@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
+from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, UnsupportedError
 from sqlglot.generator import Generator
 
 from pykudu_sql.planner.guards import (
@@ -133,7 +133,7 @@ def parse(text: str, start: int = 0) -> exp.Expr:
         raise _syntax_error(error, text) from None
     except TokenError as error:  # of a quoted word that it reads as a type
         raise _quoted_type(None) from error
-    except _SLIPS as error:
+    except (SqlglotError, *_SLIPS) as error:
         check_unread(raw, text)
         raise SyntaxError("this cannot be read as SQL") from error
     tree = trees[0] if trees else None
@@ -158,13 +158,28 @@ def printed(tree: exp.Expr) -> str:
     try:
         return _generated(generator, tree)
     except UnsupportedError as error:
-        raise NotSupportedError(f"not supported: {error}") from None
+        raise _unsupported(generator, tree) from error
+
+
+def _unsupported(generator: Generator, tree: exp.Expr) -> NotSupportedError:
+    """The error for a tree that the generator has no words for; names the inmost such function."""
+    for call in reversed(list(tree.find_all(exp.Func))):
+        try:
+            generator.generate(call)
+        except UnsupportedError:
+            return NotSupportedError(
+                f"function {call.sql_name().lower()}() cannot be used with these arguments",
+                hint="see docs/functions.md for what it takes",
+            )
+    return NotSupportedError("a part of this statement means nothing to the engine")
 
 
 def _generated(generator: Generator, tree: exp.Expr) -> str:
     try:
         return generator.generate(tree, copy=False)
-    except (ParseError, *_SLIPS) as error:
+    except UnsupportedError:
+        raise
+    except (SqlglotError, *_SLIPS) as error:
         raise NotSupportedError(
             "a part of this statement means nothing to the engine",
             hint="see that each function has the arguments it takes",

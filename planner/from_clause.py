@@ -19,7 +19,7 @@ from pykudu_sql.planner.moment import may_move, version_bound
 from pykudu_sql.planner.names import undefined_column, with_position
 from pykudu_sql.planner.not_offered import clause_not_offered
 from pykudu_sql.planner.qualifiers import add_source
-from pykudu_sql.planner.query_forms import name_columns, turn_right_semi_join
+from pykudu_sql.planner.query_forms import is_from_item, name_columns, turn_right_semi_join
 from pykudu_sql.planner.row_values import ROW_WIDTH
 from pykudu_sql.planner.sources import (
     NAMED_DATABASE,
@@ -166,7 +166,13 @@ class FromClauses:
                 sources = [self._function(node, call, frame, ctes)]
             case exp.Table():
                 sources = [self._table(node, frame, ctes)]
-            case exp.Subquery(this=exp.Table() as inner) if not node.alias:
+            case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if is_from_item(inner):
+                if node.alias:
+                    raise NotSupportedError(
+                        "an alias of tables in parentheses is not supported",
+                        hint="give the tables aliases, or write (SELECT * FROM a JOIN b ...) AS c",
+                        position=node_position(inner, self._text),
+                    )
                 sources = self._item(inner, frame, ctes)
             case exp.Unnest():
                 sources = [self._function(node, node, frame, ctes)]

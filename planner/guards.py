@@ -22,6 +22,10 @@ MAX_WITH_QUERIES = 400
 
 OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
+_BEFORE_ITEM = frozenset(
+    {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.COMMA}
+    | {TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.VALUES}
+)
 _PREFIXES = frozenset(
     {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.PARAMETER}
 )
@@ -144,7 +148,7 @@ def guard_tokens(tokens: Sequence[Token], text: str) -> None:
 
     Raises:
         StatementTooComplexError: too many tokens, or too deep.
-        SyntaxError: there is more than one statement.
+        SyntaxError: there is more than one statement, or nothing before a comma.
     """
     if len(tokens) > MAX_TOKENS:
         raise _too_long(len(tokens))
@@ -153,6 +157,12 @@ def guard_tokens(tokens: Sequence[Token], text: str) -> None:
     for token in tokens:
         kind = token.token_type
         subscripts += kind is TokenType.L_BRACKET and previous is TokenType.R_BRACKET
+        if _lacks_item(previous, kind):
+            raise SyntaxError(
+                f'syntax error at or near "{token.text}"',
+                hint="something is missing before it",
+                position=source_position(text, token.start),
+            )
         previous = kind
         if kind in OPENING:
             depth += 1
@@ -170,6 +180,13 @@ def guard_tokens(tokens: Sequence[Token], text: str) -> None:
             raise _too_deep(text, token.start)
     if joins > MAX_JOINS:
         raise StatementTooComplexError(f"{joins} joins are more than the {MAX_JOINS} allowed")
+
+
+def _lacks_item(previous: TokenType | None, kind: TokenType) -> bool:
+    """Whether a list has a comma with nothing on one side, which the parser passes over."""
+    if kind is TokenType.COMMA:
+        return previous in _BEFORE_ITEM
+    return kind is TokenType.R_PAREN and previous is TokenType.COMMA
 
 
 def guard_tree(tree: exp.Expr, place: Place) -> None:

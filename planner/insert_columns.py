@@ -13,6 +13,7 @@ from pykudu_sql.storage.errors import (
     NotNullError,
     ProgrammingError,
     SourcePosition,
+    SyntaxError,
 )
 
 
@@ -22,6 +23,7 @@ def insert_columns(
     """The columns that a parsed list names; without a list, those that `*` shows.
 
     Raises:
+        SyntaxError: something else than columns is listed.
         UndefinedColumnError: there is no such column.
         ProgrammingError: one is named twice.
         InvalidSchemaError: the hidden counter is named.
@@ -31,6 +33,12 @@ def insert_columns(
     columns: list[ColumnSchema] = []
     nodes = listed.expressions if isinstance(listed, exp.Tuple) else [listed.this]
     for node in nodes:
+        if not isinstance(node, exp.Column | exp.Identifier):
+            raise SyntaxError(
+                "the list of columns takes their names",
+                hint="(a, b) VALUES (1, 2)",
+                position=node_position(listed, text),
+            )
         position = node_position(node, text)
         columns.append(listed_column(table, node.name.lower(), columns, position))
         if table.schema.is_hidden(columns[-1]):

@@ -37,7 +37,6 @@ from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
-    NotSupportedError,
     ProgrammingError,
     StatementTooComplexError,
     SyntaxError,
@@ -92,13 +91,17 @@ def plan_merge(text: str, context: PlanContext, start: int = 0) -> ChangeQuery:
     """Plan a MERGE.
 
     Raises:
-        SyntaxError, NotSupportedError: a clause is wrong or not offered.
+        SyntaxError: a clause is wrong.
         UndefinedTableError, UndefinedColumnError: a name is unknown.
         ProgrammingError: a key column is updated, or a name is ambiguous.
         DataError, NotNullError: a constant does not fit its column.
     """
     tree = parse(text, start)
-    if not isinstance(tree, exp.Merge) or not isinstance(tree.this, exp.Table):
+    if (
+        not isinstance(tree, exp.Merge)
+        or not isinstance(tree.this, exp.Table)
+        or not (tree.args.get("on") or tree.args.get("using_cond"))
+    ):
         raise SyntaxError("MERGE INTO table USING source ON condition WHEN ... is expected")
     table = mentioned_table(tree.this, text, context)
     volatile = any(True for _ in current_nodes(tree))
@@ -228,7 +231,13 @@ def _draft(merge: _Merge, when: exp.When) -> BranchDraft | None:
 
 def _updates(merge: _Merge, when: exp.When) -> list[Assignment]:
     then = when.args["then"]
-    items = then.args["expressions"]
+    items = then.args.get("expressions")
+    if not items:
+        raise SyntaxError(
+            "UPDATE in MERGE needs SET",
+            hint="UPDATE SET column = value, ..., or UPDATE SET * for all columns of the source",
+            position=node_position(then, merge.text),
+        )
     if isinstance(items, exp.Star) or isinstance(items[0], exp.Star):
         schema = merge.table.schema
         if is_by_source(when):
@@ -266,15 +275,15 @@ def _from_source(merge: _Merge) -> list[ColumnSchema]:
 
 def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
     """The values of an INSERT by column."""
-    listed, values = then.this, then.expression
+    listed, values = then.args.get("this"), then.args.get("expression")
     if isinstance(listed, exp.Star):
         return [(c.id, merge.source.column(c.name)) for c in _from_source(merge)]
-    if values is None:
-        if then.args.get("default") is None and isinstance(listed, exp.Tuple):
-            raise SyntaxError(
-                "INSERT in MERGE needs VALUES (...)", position=node_position(then, merge.text)
-            )
-        raise NotSupportedError("INSERT DEFAULT VALUES in MERGE is not supported")
+    if not values:
+        raise SyntaxError(
+            "INSERT in MERGE needs VALUES (...)",
+            hint="or * for all columns of the source",
+            position=node_position(then, merge.text),
+        )
     columns = insert_columns(merge.table, listed, merge.text)
     cells = list(values.expressions) if isinstance(values, exp.Tuple) else [values.this]
     if len(cells) != len(columns):

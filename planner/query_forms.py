@@ -53,6 +53,19 @@ def name_columns(node: exp.Expr, names: Sequence[str]) -> None:
         node.set("alias", alias)
 
 
+def is_from_item(node: exp.Expr) -> bool:
+    """Whether what stands in parentheses is tables or a join of them, and no query."""
+    if isinstance(node, exp.Table):
+        return True
+    return isinstance(node, exp.Subquery) and bool(node.alias or node.args.get("joins"))
+
+
+def is_stray_join(node: exp.Subquery) -> bool:
+    """Whether a query is joined where no FROM clause is."""
+    in_clause = isinstance(node.parent, exp.From | exp.Join | exp.Lateral | exp.Subquery)
+    return bool(node.args.get("joins")) and not in_clause
+
+
 def turn_right_semi_join(select: exp.Select) -> None:
     """`a RIGHT SEMI JOIN b` as `b LEFT SEMI JOIN a`, which the engine has; ANTI alike."""
     joins, clause = select.args.get("joins"), select.args.get("from_")

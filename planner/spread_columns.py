@@ -64,6 +64,9 @@ class _Spreader:
         marks = _marks(_wrapped(item))
         if not marks:
             return (item,)
+        for mark in marks:
+            if mark.args.get("unpack"):
+                raise clause_not_offered("*COLUMNS(...)", node_position(mark, self._text))
         first, *others = (self._meant(node) for node in marks)
         if any(names != first for names in others):
             raise clause_not_offered("COLUMNS(...)", node_position(marks[0], self._text))

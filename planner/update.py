@@ -21,7 +21,6 @@ from pykudu_sql.planner.change_query import BranchDraft, draft, one_match_each
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.correlation_name import CorrelationName, name_of_target
 from pykudu_sql.planner.dialect import node_position, parse
-from pykudu_sql.planner.functions import gathers_rows
 from pykudu_sql.planner.key_access import key_values, parameters_of
 from pykudu_sql.planner.moment import current_nodes
 from pykudu_sql.planner.plan import DeleteQuery, KeyDelete, KeyUpdate, NoOperation, UpdateQuery
@@ -230,8 +229,6 @@ def _has_addresses(rows: _Rows, values: Sequence[exp.Expr], context: PlanContext
         and ROW_ADDRESS.name not in rows.table.schema.by_name
         and any(item.this is target for item in items)
         and not any(_shows_whole_rows(node, target) for node in (select, *values))
-        # The engine refuses them, and says so of the first column.
-        and not any(map(gathers_rows, values))
     )
 
 

@@ -72,9 +72,12 @@ def put_in_place(
             OutputColumn(column.name, branches=by_name[column.source].branches)
             for column in view.columns
         ]
-    placed = exp.Subquery(
-        this=query, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    mention = node.args.get("alias")
+    name = exp.TableAlias(
+        this=exp.to_identifier(alias, quoted=True),
+        columns=mention.columns if mention is not None else [],
     )
+    placed = exp.Subquery(this=query, alias=name)
     if node.args.get("joins"):
         placed.set("joins", node.args["joins"])
     node.replace(placed)

@@ -7,11 +7,12 @@ very ones it was planned under. A lock spans each statement, so threads may shar
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.database import MEMORY, Database
+from pykudu_sql.dbapi.boundary import OwnErrors, check_text
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.executor import Prepared, prepare
 from pykudu_sql.executor.session_state import SessionState
@@ -31,6 +32,7 @@ from pykudu_sql.storage.errors import (
     ProgrammingError,
     SyntaxError,
 )
+from pykudu_sql.storage.system_catalog import SYSTEM_TABLES
 
 MAX_STATEMENTS = 512
 MAX_CACHED_TEXT = 16 * 1024
@@ -94,7 +96,7 @@ class Session:
         Raises:
             Error: it failed, and changed nothing.
         """
-        with self._state.running():
+        with self._own_errors(sql), self._state.running():
             prepared = self._prepared(sql)
             if type(parameters) is not tuple or len(parameters) != prepared.arity:
                 _check_parameters(prepared, parameters)
@@ -107,14 +109,14 @@ class Session:
             ProgrammingError: the statement does not write rows.
             Error: it failed for one of them.
         """
-        with self._state.running():
+        rows = _rows_of(parameter_rows)
+        with self._own_errors(sql), self._state.running():
             prepared = self._prepared(sql)
             meant = prepared.plan
             if not isinstance(meant, Write | Change):
                 raise ProgrammingError(
                     "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
                 )
-            rows = _rows_of(parameter_rows)
             for parameters in rows:
                 _check_parameters(prepared, parameters)
             if isinstance(meant, Change):
@@ -131,11 +133,27 @@ class Session:
         Raises:
             Error: see `executor.append`.
         """
-        with self._state.running():
+        check_text(table, "the name of a table")
+        check_text(operation, "an operation")
+        with self._own_errors(""), self._state.running():
             self._check_open()
             from pykudu_sql.executor.append import append
 
             return append(self._state, table, data, operation)
+
+    def _own_errors(self, sql: str) -> OwnErrors:
+        self._state.own_errors = errors = OwnErrors(sql, self._names)
+        return errors
+
+    def _names(self) -> Iterator[str]:
+        """What names the user's tables and views, and what these mention."""
+        catalog = self._store.catalog
+        yield from catalog.database_names
+        for table in (*catalog.tables.values(), *SYSTEM_TABLES.values()):
+            yield table.name
+            yield from table.schema.by_name
+        for view in catalog.views.values():
+            yield from (view.name, view.query, *(column.name for column in view.columns))
 
     @property
     def catalog(self) -> Catalog:
@@ -148,8 +166,7 @@ class Session:
         return self._state.row_errors
 
     def _prepared(self, sql: str) -> PreparedStatement:
-        if not isinstance(sql, str):
-            raise InterfaceError(f"a statement is text, not {type(sql).__name__}", sqlstate="07006")
+        check_text(sql, "a statement")
         if not self._transactions.is_open:
             self._store.refresh()
         known = self._statements.get(sql)

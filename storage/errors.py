@@ -212,6 +212,12 @@ class SerializationError(OperationalError):
     default_sqlstate = "40001"
 
 
+class RowPositionError(ProgrammingError, IndexError):
+    """A cursor was to go to a row that the result does not have; PEP 249 wants an IndexError."""
+
+    default_sqlstate = "22023"
+
+
 class SnapshotInFutureError(ProgrammingError):
     """The moment asked for has not come yet."""
 

@@ -5,9 +5,11 @@ Importing this file loads none of the libraries underneath; `connect` does.
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from pykudu_sql.dbapi import exceptions
+from pykudu_sql.dbapi.boundary import check_text, guarded
 from pykudu_sql.dbapi.cursor import Cursor, Parameters
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pykudu_sql.storage.common.row_result import RowError
 
 
+@guarded
 def connect(
     path: str | os.PathLike[str] = ":memory:",
     *,
@@ -42,18 +45,27 @@ def connect(
         LockedError: another process has it open; the message says which.
         ProgrammingError: no such setting.
         OperationalError, CorruptionError: it cannot be opened.
+        InterfaceError: the path is none.
     """
     from pykudu_sql.database import open_database
     from pykudu_sql.session import Session
     from pykudu_sql.settings import settings_of
 
     database_settings, session_settings = settings_of({**settings, "read_only": read_only})
-    database = open_database(os.fsdecode(path), database_settings)
+    database = open_database(_path_text(path), database_settings)
     try:
         return Connection(Session(database, session_settings, autocommit))
     except BaseException:
         database.release()
         raise
+
+
+def _path_text(path: object) -> str:
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise exceptions.InterfaceError(
+            f"a database's path is text, not {type(path).__name__}", sqlstate="07006"
+        )
+    return os.fsdecode(path)
 
 
 class Connection:
@@ -98,6 +110,7 @@ class Connection:
         return self._session.autocommit
 
     @autocommit.setter
+    @guarded
     def autocommit(self, value: bool) -> None:
         self._session.set_autocommit(bool(value))
 
@@ -106,6 +119,7 @@ class Connection:
         """Whether a transaction waits for commit or rollback."""
         return self._session.in_transaction
 
+    @guarded
     def cursor(self) -> Cursor:
         """A new cursor."""
         return Cursor(self, self._session)
@@ -118,6 +132,7 @@ class Connection:
         """Run a writing statement for many sets of parameters on a new cursor and return it."""
         return Cursor(self, self._session).executemany(sql, parameter_rows)
 
+    @guarded
     def append(self, table: str, data: object, operation: str = "insert") -> int:
         """Write many rows at once, all or nothing unless `row_errors` is 'collect'.
 
@@ -143,6 +158,7 @@ class Connection:
         """
         return self._session.append(table, data, operation).rowcount
 
+    @guarded
     def spark(
         self, master: str | None = None, conf: Mapping[str, str] | None = None
     ) -> "SparkTables":
@@ -174,6 +190,7 @@ class Connection:
         """Rows that the last writing statement left out, under `SET row_errors = 'collect'`."""
         return self._session.row_errors
 
+    @guarded
     def commit(self) -> None:
         """Make the open transaction's changes durable and visible to others.
 
@@ -183,10 +200,12 @@ class Connection:
         """
         self._session.commit()
 
+    @guarded
     def rollback(self) -> None:
         """Forget the open transaction's changes, if there are any."""
         self._session.rollback()
 
+    @guarded
     def refresh(self) -> None:
         """See what was committed since the open transaction began, ending it.
 
@@ -198,24 +217,29 @@ class Connection:
         """
         self._session.refresh()
 
+    @guarded
     def flush(self) -> None:
         """Write what tablets hold in memory to files, as `FLUSH` does."""
         self._session.database.store.flush()
 
+    @guarded
     def interrupt(self) -> None:
         """Ask the running statement to stop. Meant to be called from another thread."""
         self._session.interrupt()
 
+    @guarded
     def list_tables(self) -> list[str]:
         """Names of the tables, sorted."""
         return sorted(self._session.database.store.catalog.tables)
 
+    @guarded
     def list_system_tables(self) -> list[str]:
         """Names of the read-only tables that tell about the database itself, sorted."""
         from pykudu_sql.storage.system_catalog import SYSTEM_TABLES
 
         return sorted(SYSTEM_TABLES)
 
+    @guarded
     def list_columns(self, table: str) -> list[str]:
         """Names of a table's columns, in order.
 
@@ -227,13 +251,16 @@ class Connection:
         """
         from pykudu_sql.storage.system_catalog import readable_table
 
+        check_text(table, "the name of a table")
         schema = readable_table(self._session.catalog, table).schema
         return [column.name for column in schema.visible_columns]
 
+    @guarded
     def snapshot_timestamp(self) -> int:
         """This moment as a hybrid timestamp: AS OF it shows all that is committed by now."""
         return self._session.database.store.tell()
 
+    @guarded
     def close(self) -> None:
         """Roll back what is open and give the database back. Closing twice is allowed."""
         session, self._open = self._open, None
@@ -243,6 +270,7 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
+    @guarded
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -261,7 +289,8 @@ class Connection:
     def __del__(self) -> None:
         session, self._open = self._open, None
         if session is not None:
-            session.close()
+            with suppress(Exception):  # Nobody is there to catch it; Python would print it.
+                session.close()
 
     def __repr__(self) -> str:
         state = "closed" if self._open is None else "open"

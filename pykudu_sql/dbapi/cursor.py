@@ -4,12 +4,14 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from pykudu_sql.dbapi.boundary import guarded
 from pykudu_sql.dbapi.exceptions import (
     InterfaceError,
     NotSupportedError,
     ProgrammingError,
 )
 from pykudu_sql.dbapi.types import SqlType
+from pykudu_sql.storage.errors import RowPositionError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -99,26 +101,31 @@ class Cursor:
         """Rows that the last statement left out, under `SET row_errors = 'collect'`."""
         return () if self._outcome is None else self._outcome.row_errors
 
+    @guarded
     def fetchone(self) -> Row | None:
         """The next row, or None at the end."""
         rows = self._result().fetch(1)
         return rows[0] if rows else None
 
+    @guarded
     def fetchmany(self, size: int | None = None) -> list[Row]:
         """The next rows, `arraysize` of them unless told; fewer at the end."""
         count = self.arraysize if size is None else size
-        if count < 0:
-            raise ProgrammingError(f"cannot fetch {count} rows", sqlstate="22023")
+        if not isinstance(count, int) or count < 0:
+            raise ProgrammingError(f"cannot fetch {count!r} rows", sqlstate="22023")
         return self._result().fetch(count)
 
+    @guarded
     def fetchall(self) -> list[Row]:
         """All rows not fetched yet."""
         return self._result().fetch(sys.maxsize)
 
+    @guarded
     def fetch_arrow_table(self) -> "pa.Table":
         """All rows not fetched yet, as an Arrow table."""
         return self._result().read_table()
 
+    @guarded
     def fetch_record_batch(self, rows_per_batch: int = 100_000) -> "pa.RecordBatchReader":
         """All rows not fetched yet, as a reader of Arrow batches.
 
@@ -128,14 +135,15 @@ class Cursor:
         Raises:
             ProgrammingError: a batch is to have no rows.
         """
-        if rows_per_batch < 1:
+        if not isinstance(rows_per_batch, int) or rows_per_batch < 1:
             raise ProgrammingError(
-                f"cannot fetch batches of {rows_per_batch} rows",
+                f"cannot fetch batches of {rows_per_batch!r} rows",
                 hint="give the most rows that a batch may have, 1 or more",
                 sqlstate="22023",
             )
-        return self._result().read_batches(rows_per_batch)
+        return self._result().read_batches(min(rows_per_batch, sys.maxsize))
 
+    @guarded
     def fetch_df(self) -> Any:
         """All rows not fetched yet, as a pandas frame.
 
@@ -150,6 +158,7 @@ class Cursor:
                 "pandas is not installed", hint="pip install pandas, or use fetch_arrow_table"
             ) from error
 
+    @guarded
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The whole result through Arrow's C interface: `pa.table(cursor)` and others.
 
@@ -169,10 +178,12 @@ class Cursor:
                 hint="take them as they are, and cast the table",
             ) from error
 
+    @guarded
     def __arrow_c_schema__(self) -> object:
         """The columns of the result through Arrow's C interface, without its rows."""
         return self._result().schema.__arrow_c_schema__()
 
+    @guarded
     def scroll(self, value: int, mode: str = "relative") -> None:
         """Move to another row.
 
@@ -181,14 +192,18 @@ class Cursor:
             mode: "relative" or "absolute".
 
         Raises:
-            IndexError: there is no such row; the cursor stays where it is.
+            RowPositionError: there is no such row; the cursor stays where it is. It is an
+                IndexError too, as PEP 249 wants.
+            ProgrammingError: there is no such mode, or the value is no whole number.
         """
         rows = self._result()
+        if not isinstance(value, int):
+            raise ProgrammingError(f"cannot scroll by {value!r}", sqlstate="22023")
         if mode not in ("relative", "absolute"):
             raise ProgrammingError(f"scroll knows no mode {mode!r}", sqlstate="22023")
         target = value + (rows.position if mode == "relative" else 0)
         if rows.length is not None and not 0 <= target <= rows.length:
-            raise IndexError(f"row {target} is outside the result of {rows.length} rows")
+            raise RowPositionError(f"row {target} is outside the result of {rows.length} rows")
         rows.seek(target)
 
     def setinputsizes(self, sizes: Sequence[object]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from pykudu_sql.engine.engine_words import in_our_words
 from pykudu_sql.storage.errors import (
     DatabaseError,
     DataError,
@@ -41,8 +42,6 @@ _BY_NAME = {
     "TypeMismatchException": _Translation(ProgrammingError, "42804"),
     "BinderException": _Translation(ProgrammingError, "42804"),
     "CatalogException": _Translation(ProgrammingError, "42883"),
-    "ParserException": _Translation(ProgrammingError, "42601"),
-    "SyntaxException": _Translation(ProgrammingError, "42601"),
     "PermissionException": _Translation(ProgrammingError, "42501"),
     "NotImplementedException": _Translation(NotSupportedError),
     "OutOfMemoryException": _Translation(
@@ -50,11 +49,12 @@ _BY_NAME = {
     ),
     "IOException": _Translation(DiskError),
     "InvalidInputException": _Translation(DataError),
-    "InternalException": _Translation(InternalError),
-    "FatalException": _Translation(InternalError),
     "RecursionError": _Translation(StatementTooComplexError),
     "MemoryError": _Translation(OperationalError, "53200"),
 }
+# They quote generated SQL.
+_ABOUT_THE_TEXT = frozenset({"ParserException", "SyntaxException"})
+_DEFECTS = frozenset({"InternalException", "FatalException"})
 _PREFIX = re.compile(r"^([A-Z][A-Za-z ]*) Error: ")
 _TOO_DEEP = re.compile(r"expression depth|too deep|stack", re.IGNORECASE)
 _GROUPING = re.compile(r"GROUP BY clause|aggregates?\b", re.IGNORECASE)
@@ -68,10 +68,10 @@ _HINTS: Mapping[str, str] = MappingProxyType(
             "add it to GROUP BY, or take any_value(), min() or max() of it"
         ),
         "WHERE clause cannot contain aggregates": "conditions on aggregates stand in HAVING",
-        "'+(TIMESTAMP, INTEGER": "write ts + INTERVAL 1 DAY",
-        "'-(TIMESTAMP, INTEGER": "write ts - INTERVAL 1 DAY",
+        "TIMESTAMP + INT": "write ts + INTERVAL 1 DAY",
+        "TIMESTAMP - INT": "write ts - INTERVAL 1 DAY",
         "no function matches": _CAST,
-        "could not choose a best candidate": _CAST,
+        "no operator matches": _CAST,
         "when casting from source column": (
             "text meets another type: compare with text, or TRY_CAST, which gives NULL"
         ),
@@ -89,10 +89,18 @@ def translate(error: Exception) -> Error:
     if isinstance(error, Error):
         return error
     message = _message(error)
+    if any(name in _DEFECTS for name in _class_names(error)):
+        return InternalError(
+            "the engine failed at this statement, which is a defect", hint="please report it"
+        )
     if message.startswith(_SEVERAL_ROWS):
         return DataError("a subquery used as a value returned more than one row", sqlstate="21000")
     if _TOO_DEEP.search(message):
         return StatementTooComplexError("the statement is nested too deeply")
+    if any(name in _ABOUT_THE_TEXT for name in _class_names(error)):
+        return ProgrammingError(
+            "a part of the statement is no SQL of this dialect", sqlstate="42601"
+        )
     for name in _class_names(error):
         found = _BY_NAME.get(name)
         if found is not None and found.sqlstate == "42804" and _GROUPING.search(message):
@@ -122,5 +130,5 @@ def _message(error: Exception) -> str:
     if "InterruptException" in _class_names(error):
         return "the statement was interrupted"
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    text = _ADVICE.sub("", _PREFIX.sub("", lines[0])).replace("'~~(", "'LIKE(")
-    return text[:1].lower() + text[1:] if text[:2].istitle() else text
+    text = _ADVICE.sub("", _PREFIX.sub("", lines[0]))
+    return in_our_words(text[:1].lower() + text[1:] if text[:2].istitle() else text)

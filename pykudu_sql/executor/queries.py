@@ -14,6 +14,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
+from pykudu_sql.dbapi.boundary import OwnErrors
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.executor.group_codes import coded_relations
 from pykudu_sql.executor.join_scans import relations_of
@@ -78,7 +79,8 @@ def _computed_rows(
         from pykudu_sql.stream_result import StreamResult
 
         may_go_on = state.cancellation.reading()
-        told = replace(stream, read=partial(_next, stream, relations, may_go_on))
+        read = partial(_next, stream, relations, may_go_on, state.own_errors)
+        told = replace(stream, read=read)
         return Outcome(StreamResult(told, query.names, state.running))
     table = pa.Table.from_batches(stream.batches, stream.schema)
     if query.is_cut_short(scanned, table.num_rows):
@@ -92,13 +94,16 @@ def _reads_own_writes(relations: Mapping[str, Relation]) -> bool:
 
 
 def _next(
-    stream: EngineStream, relations: Mapping[str, Relation], may_go_on: Callable[[], None]
+    stream: EngineStream,
+    relations: Mapping[str, Relation],
+    may_go_on: Callable[[], None],
+    own_errors: OwnErrors,
 ) -> pa.RecordBatch | None:
     may_go_on()
     for relation in relations.values():
         if isinstance(relation, StreamedScan):
             relation.serve_running()
-    with _failures_of(relations):
+    with own_errors, _failures_of(relations):
         return stream.read()
 
 

@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pykudu_sql.dbapi.boundary import OwnErrors
 from pykudu_sql.engine.query_engine import Relation, StreamingEngine
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.transaction_scope import TransactionScope
@@ -33,6 +34,7 @@ class SessionState:
         cancellation: tells the running statement when it should stop.
         row_errors: rows that the last writing statement left out.
         spark: the other engine, once a statement ran there.
+        own_errors: of the running statement.
         in_memory: whether no other process can read the tables.
     """
 
@@ -46,6 +48,7 @@ class SessionState:
     row_errors: tuple[RowError, ...] = ()
     spark: "SparkEngine | None" = None
     in_memory: bool = False
+    own_errors: OwnErrors = field(default_factory=lambda: OwnErrors("", tuple))
 
     @property
     def catalog(self) -> Catalog:

@@ -214,3 +214,21 @@ def test_a_closed_engine_says_so(duckdb: DuckDB, engine: DuckDBEngine) -> None:
     duckdb.close()
     with pytest.raises(InterfaceError, match="closed"):
         engine.execute("SELECT 1", {}, ())
+
+
+IN_LIST = "b IN (2, 5, 3, 7, 6, 4, NULL, 1)"
+
+
+@pytest.mark.parametrize("other", ["a >= a", "b IS NOT NULL", "a > 3 OR b IS NULL"])
+@pytest.mark.parametrize("subquery", ["(SELECT 1)", "(SELECT count(*) FROM r)"])
+@pytest.mark.parametrize("last", ["a + a > 2", "abs(b) IN (1, 2, 3)"])
+def test_in_lists_with_null_stand_beside_scalar_subqueries(
+    engine: DuckDBEngine, other: str, subquery: str, last: str
+) -> None:
+    numbers = [None if i % 5 == 0 else i % 9 for i in range(100)]
+    relation = pa.table({"a": pa.array(range(100), pa.int32()), "b": pa.array(numbers, pa.int32())})
+    sql = f"SELECT count(*) FROM r WHERE ({IN_LIST} OR {other}) AND a <> {subquery} AND {last}"
+    (count,) = engine.execute(sql, {"r": relation}, ()).table.column(0).to_pylist()
+    bare = f"SELECT count(*) FROM r WHERE ({IN_LIST} OR {other}) AND {last}"
+    (most,) = engine.execute(bare, {"r": relation}, ()).table.column(0).to_pylist()
+    assert most - 1 <= count <= most

@@ -1,0 +1,170 @@
+"""The edge of the API: only `pykudu_sql.Error` leaves it, and in words that the user knows.
+
+Two things are seen to here, once for all that lies below.
+
+An exception that is none of ours becomes one: what the machine lacks (memory, disk, stack) by what
+it is, anything else an `InternalError` that names no part of the inside; its cause is chained.
+
+A message that tells what another library said may hold names that the user never wrote: of scans,
+of functions that stand for others, of parameters by number. Such names are looked for in the
+statement and among the names of the catalog; if one is in neither, the whole message is exchanged
+for a general one of its SQLSTATE.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from types import MappingProxyType, TracebackType
+from typing import ParamSpec, TypeVar
+
+from pykudu_sql.storage.errors import (
+    CorruptionError,
+    DataError,
+    DiskError,
+    Error,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    StatementTooComplexError,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_DATA = re.compile(r"'(?:[^']|'')*'")
+_NAMED = re.compile(r'"([^"]*)"')
+_WORD = re.compile(r"(?<![\w$])(?:[^\W\d][\w$]*|\$\d+)")
+# Our SQL's own words that look like names.
+_VOCABULARY = frozenset({"timestamp_s", "timestamp_ms", "timestamp_ns", "time_ns"})
+_GENERAL: Mapping[str, str] = MappingProxyType(
+    {
+        "0A": "a part of the statement is not supported",
+        "22": "a value does not fit the expression that it is given to",
+        "42601": "a part of the statement is no SQL of this dialect",
+        "42803": "aggregates, groups and single rows are mixed in a way that has no meaning",
+        "42804": "an expression is given values of types that it does not take",
+        "42883": "a function is given arguments that it does not take",
+        "XX": "the engine failed at this statement, which is a defect",
+    }
+)
+# Their names are those of files and limits.
+_ABOUT_THE_MACHINE = (OperationalError, CorruptionError)
+_OTHERWISE = "the statement cannot be computed"
+
+
+def own_error(error: Exception) -> Error:
+    """The error to raise for any exception; one of ours stays what it is."""
+    match error:
+        case Error():
+            return error
+        case MemoryError():
+            return OperationalError("there is not enough memory for this", sqlstate="53200")
+        case RecursionError():
+            return StatementTooComplexError("the statement is nested too deeply")
+        case UnicodeError():
+            return DataError(
+                "a text is not valid Unicode and cannot be stored or compared", sqlstate="22021"
+            )
+        case OSError(strerror=str(reason)):
+            where = f" at '{error.filename}'" if error.filename is not None else ""
+            return DiskError(f"the operating system refused{where}: {reason}")
+    return InternalError(
+        f"this failed by a defect in pykudu_sql ({type(error).__name__})",
+        hint="please report what was called with the traceback, which shows the cause",
+    )
+
+
+def in_known_words(error: Error, statement: str, names: Callable[[], Iterable[str]]) -> None:
+    """Exchange the message of an error that another library caused, if it holds foreign names.
+
+    Args:
+        error: to be told.
+        statement: that caused it.
+        names: of tables, columns and the like that the user has made.
+    """
+    if isinstance(error, _ABOUT_THE_MACHINE) or not _is_foreign(error):
+        return
+    suspects = set(_names_in(error.message)) - _VOCABULARY
+    if not suspects or suspects <= (known := _words_of(statement)):
+        return
+    if suspects <= known.union(*map(_words_of, names())):
+        return
+    state = error.sqlstate
+    error.message = _GENERAL.get(state) or _GENERAL.get(state[:2]) or _OTHERWISE
+    error.args = (error.message,)
+
+
+def _is_foreign(error: BaseException) -> bool:
+    """Whether an exception that is none of ours lies at the bottom of an error."""
+    cause: BaseException | None = error
+    while isinstance(cause, Error):
+        cause = cause.__cause__
+    return cause is not None
+
+
+def _names_in(message: str) -> Iterator[str]:
+    """What in a message looks like a name: in double quotes, like a call, or spelt like one."""
+    text = _DATA.sub("''", message)
+    for quoted in _NAMED.findall(text):
+        yield from (word.lower() for word in _WORD.findall(quoted))
+    for found in _WORD.finditer(text):
+        word = found[0]
+        called = text[found.end() : found.end() + 1] == "(" and word.islower()
+        if called or not word.isalpha():
+            yield word.lower()
+
+
+def _words_of(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+class OwnErrors:
+    """A block of a statement's work, whose errors are ours and in the user's words."""
+
+    __slots__ = ("_names", "_statement")
+
+    def __init__(self, statement: str, names: Callable[[], Iterable[str]]) -> None:
+        """See `in_known_words`."""
+        self._statement = statement
+        self._names = names
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not isinstance(error, Exception):
+            return
+        own = own_error(error)
+        in_known_words(own, self._statement, self._names)
+        if own is not error:
+            raise own from error
+
+
+def check_text(value: object, what: str) -> None:
+    """See that an argument of the API is text.
+
+    Raises:
+        InterfaceError: it is not.
+    """
+    if not isinstance(value, str):
+        raise InterfaceError(f"{what} is text, not {type(value).__name__}", sqlstate="07006")
+
+
+def guarded(call: Callable[P, R]) -> Callable[P, R]:
+    """A call of the API that raises nothing but errors of ours."""
+
+    @wraps(call)
+    def guard(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return call(*args, **kwargs)
+        except Error:
+            raise
+        except Exception as error:
+            raise own_error(error) from error
+
+    return guard

@@ -1,0 +1,171 @@
+"""Calls of the API with arguments that nobody should pass: errors of ours, whatever they are."""
+
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import pykudu_sql
+from pykudu_sql import Connection, Cursor, Error, InterfaceError, ProgrammingError
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as opened:
+        opened.execute("CREATE TABLE t (id INT PRIMARY KEY, s STRING)")
+        opened.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+        yield opened
+
+
+class Odd:
+    """Has a length and nothing behind it."""
+
+    def __len__(self) -> int:
+        return 1
+
+
+ODD_VALUES: list[Any] = [
+    *(None, 5, 1.5, True, b"x", "x", "", "\ud800", "\0", object(), Odd(), [], {}, (), set()),
+    *([object()], {"a": object()}, [[1]], {1: 2}, iter([]), range(3), float("nan"), 1 << 200, len),
+]
+CALLS: dict[str, Callable[[Connection, Any], Any]] = {
+    "statement": lambda c, x: c.execute(x),
+    "parameters": lambda c, x: c.execute("SELECT ?", x),
+    "parameter": lambda c, x: c.execute("SELECT ?", (x,)).fetchall(),
+    "named parameters": lambda c, x: c.execute("SELECT :a", x),
+    "a key": lambda c, x: c.execute("SELECT s FROM t WHERE id = ?", (x,)).fetchall(),
+    "a compared text": lambda c, x: c.execute("SELECT id FROM t WHERE s = ?", (x,)).fetchall(),
+    "an inserted text": lambda c, x: c.execute("INSERT INTO t VALUES (9, ?)", (x,)),
+    "rows of parameters": lambda c, x: c.executemany("INSERT INTO t VALUES (?, ?)", x),
+    "a row of parameters": lambda c, x: c.executemany("INSERT INTO t VALUES (?, ?)", [x]),
+    "many statements": lambda c, x: c.executemany(x, []),
+    "appended rows": lambda c, x: c.append("t", x),
+    "an appended column": lambda c, x: c.append("t", {"id": [7], "s": x}),
+    "an appended value": lambda c, x: c.append("t", {"id": [7], "s": [x]}),
+    "an appended name": lambda c, x: c.append("t", pa.table([[1]], names=["\0"]), x),
+    "the table of append": lambda c, x: c.append(x, {"id": [7]}),
+    "the operation of append": lambda c, x: c.append("t", {"id": [7]}, x),
+    "columns of a table": lambda c, x: c.list_columns(x),
+    "fetchmany": lambda c, x: c.execute("SELECT 1").fetchmany(x),
+    "batches": lambda c, x: c.execute("SELECT 1").fetch_record_batch(x),
+    "scroll": lambda c, x: c.execute("SELECT 1").scroll(x),
+    "the mode of scroll": lambda c, x: c.execute("SELECT 1").scroll(0, x),
+    "a setting": lambda c, x: pykudu_sql.connect(":memory:", statement_timeout=x).close(),
+    "a name of a setting": lambda c, x: pykudu_sql.connect(":memory:", **{str(x): 1}),
+    "autocommit": lambda c, x: setattr(c, "autocommit", x),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_an_odd_argument_is_taken_or_is_an_error_of_ours(connection: Connection, call: str) -> None:
+    for value in ODD_VALUES:
+        try:
+            CALLS[call](connection, value)
+        except Error as error:
+            assert error.sqlstate != "XX000", (value, error)
+    assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("path", [None, 5, "a\0b", object(), b"a\0b", ["x"], ""])
+def test_what_is_no_path_is_an_error_of_ours(path: Any) -> None:
+    with pytest.raises(Error) as caught:
+        pykudu_sql.connect(path)
+    assert caught.value.sqlstate != "XX000"
+
+
+def test_an_exception_of_the_program_in_its_own_generator_comes_back(
+    connection: Connection,
+) -> None:
+    def rows() -> Iterator[tuple[int, str]]:
+        yield 7, "x"
+        raise LookupError("of the program")
+
+    with pytest.raises(LookupError, match="of the program"):
+        connection.executemany("INSERT INTO t VALUES (?, ?)", rows())
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
+
+
+def test_a_generator_may_use_the_connection_it_feeds(connection: Connection) -> None:
+    def rows() -> Iterator[tuple[int, str]]:
+        for (number,) in connection.execute("SELECT id FROM t"):
+            yield number + 10, "again"
+
+    connection.executemany("INSERT INTO t VALUES (?, ?)", rows())
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (4,)
+
+
+CLOSED: list[Callable[[Cursor], Any]] = [
+    lambda cursor: cursor.execute("SELECT 1"),
+    lambda cursor: cursor.executemany("INSERT INTO t VALUES (?, ?)", []),
+    Cursor.fetchone,
+    Cursor.fetchall,
+    Cursor.fetchmany,
+    Cursor.fetch_arrow_table,
+    Cursor.fetch_record_batch,
+    Cursor.fetch_df,
+    Cursor.nextset,
+    lambda cursor: cursor.scroll(0),
+    pa.table,
+    pa.schema,
+    next,
+]
+
+
+@pytest.mark.parametrize("use", CLOSED)
+def test_a_closed_cursor_says_so(connection: Connection, use: Callable[[Cursor], Any]) -> None:
+    cursor = connection.execute("SELECT 1")
+    cursor.close()
+    with pytest.raises(InterfaceError, match="closed"):
+        use(cursor)
+
+
+def test_a_row_that_is_not_there_is_an_error_of_ours_and_an_index_error(
+    connection: Connection,
+) -> None:
+    cursor = connection.execute("SELECT 1")
+    with pytest.raises(IndexError) as caught:
+        cursor.scroll(5)
+    assert isinstance(caught.value, ProgrammingError)
+    assert caught.value.sqlstate == "22023"
+
+
+def test_threads_that_share_a_connection_see_errors_of_their_own_statements(
+    connection: Connection,
+) -> None:
+    wrong: list[str] = []
+
+    def work(name: str) -> None:
+        for _ in range(50):
+            try:
+                connection.execute(f"SELECT {name}(id) FROM t")
+            except Error as error:
+                if name not in error.message:
+                    wrong.append(error.message)
+
+    threads = [threading.Thread(target=work, args=(f"nosuch_{i}",)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_connection_that_is_forgotten_amid_its_results_prints_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    connection = pykudu_sql.connect(":memory:", autocommit=True, result_memory_bytes=1000)
+    connection.execute("CREATE TABLE t (id INT PRIMARY KEY)")
+    connection.append("t", {"id": list(range(100_000))})
+    cursor = connection.execute("SELECT id FROM t")
+    cursor.fetchone()
+
+    def refuse(session: object) -> None:
+        raise RuntimeError("the engine still holds a cursor")
+
+    monkeypatch.setattr("pykudu_sql.session.Session.close", refuse)
+    del cursor, connection
+    gc.collect()
