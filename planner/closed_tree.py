@@ -144,6 +144,8 @@ def closed_texts(tree: exp.Expr) -> TreeTexts:
                 elif value is None or isinstance(value, bool):
                     continue
                 elif isinstance(value, exp.Expr) and type(value) is not exp.Var:
+                    if key == "unit" and kind in OF_UNITS:  # printed by its name alone
+                        raise _refused("a unit of time that is no word")
                     stack.append(value)
                 else:
                     _take((value,), kind, key, stack, texts)

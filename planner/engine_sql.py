@@ -8,16 +8,49 @@ that a tree keeps as text can become SQL, whatever the printer makes of it.
 """
 
 import re
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.closed_tree import TreeTexts, closed_texts
+from pykudu_sql.planner.closed_tree import closed_texts
 from pykudu_sql.planner.dialect import printed
-from pykudu_sql.planner.engine_words import PRINTED_NAMES, PRINTED_TEXTS, WORDS
-from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, unquote
+from pykudu_sql.planner.engine_words import (
+    PRINTED_NAMES,
+    PRINTED_TEXTS,
+    SPARK_NAMES,
+    SPARK_WORDS,
+    WORDS,
+)
+from pykudu_sql.planner.lexer import TOKEN_PATTERN, TokenKind, quote_name, quote_string
 from pykudu_sql.storage.errors import NotSupportedError
 
-_QUOTED = re.compile(r"""('[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*")""")
+
+@dataclass(frozen=True, slots=True)
+class Lexis:
+    """How an engine cuts SQL into tokens, and which words it is given.
+
+    Attributes:
+        quoted: its strings and names in quotes.
+        words: that may stand without quotes, upper case.
+        printed: strings and names in quotes that printing adds.
+    """
+
+    quoted: re.Pattern[str]
+    words: frozenset[str]
+    printed: frozenset[str]
+
+
+DUCKDB = Lexis(
+    re.compile(r"""('[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*")"""),
+    WORDS,
+    frozenset((*map(quote_string, PRINTED_TEXTS), *map(quote_name, PRINTED_NAMES))),
+)
+SPARK = Lexis(
+    re.compile(r"""('[^'\\]*(?:\\.[^'\\]*)*'|`[^`]*(?:``[^`]*)*`)""", re.DOTALL),
+    WORDS | SPARK_WORDS,
+    frozenset(f"`{name}`" for name in SPARK_NAMES),
+)
 _PLAIN = re.compile(r"[\w \n()\[\]{},.:+\-*/%&|^~<>=@#$!]*", re.ASCII)
 _COMMENT = re.compile(r"--|/\*|\$(?!\d)")
 _WORD = re.compile(r"\w+", re.ASCII)
@@ -37,15 +70,32 @@ def to_sql(tree: exp.Expr) -> str:
     """
     texts = closed_texts(tree)
     sql = printed(tree)
-    strings = texts.strings | texts.names
-    for path in texts.paths:
-        strings.add(_path_text(path))
-    check_printed(sql, TreeTexts(strings, texts.names))
+    quoted = {
+        *map(quote_string, texts.strings),
+        *map(quote_string, texts.names),
+        *map(quote_name, texts.names),
+        *map(_path_text, texts.paths),
+    }
+    check_printed(sql, quoted, DUCKDB)
     return sql
 
 
+def check_spark(sql: str, tree: exp.Expr) -> None:
+    """Refuse Spark's SQL of a tree in which not all is of a closed list.
+
+    Raises:
+        NotSupportedError: see `to_sql`.
+    """
+    texts = closed_texts(tree)
+    nodes = (
+        *map(exp.Literal.string, texts.strings),
+        *(exp.to_identifier(name, quoted=True) for name in texts.names),
+    )
+    check_printed(sql, {node.sql("spark") for node in nodes}, SPARK)
+
+
 def _path_text(path: exp.JSONPath) -> str:
-    """The text of a JSON path; it is one string, and nothing behind it.
+    """A JSON path as a string; it is one, and nothing behind it.
 
     Raises:
         NotSupportedError: it would end too early.
@@ -54,45 +104,43 @@ def _path_text(path: exp.JSONPath) -> str:
     found = TOKEN_PATTERN.match(text)
     if found is None or found.lastindex != TokenKind.STRING or found.end() != len(text):
         raise _refused(text)
-    return unquote(text)
+    return text
 
 
-def check_printed(sql: str, texts: TreeTexts) -> None:
+def check_printed(sql: str, quoted: Collection[str], lexis: Lexis) -> None:
     """Refuse SQL with a token that is of no closed list, and that its tree does not have.
 
     Args:
-        sql: of the engine.
-        texts: that may stand there in quotes.
+        sql: of an engine.
+        quoted: the strings and names of the tree, in quotes.
+        lexis: the engine's.
 
     Raises:
         NotSupportedError: with that token.
     """
-    pieces = _QUOTED.split(sql)
+    pieces = lexis.quoted.split(sql)
     plain = " ".join(pieces[::2]).upper()
     if not _PLAIN.fullmatch(plain) or _COMMENT.search(plain):
         raise _refused(plain)
-    for word in set(_WORD.findall(plain)) - WORDS:
+    for word in set(_WORD.findall(plain)) - lexis.words:
         if not _NUMBER.fullmatch(word):
             raise _refused(word)
     for i in range(1, len(pieces), 2):
-        quoted = pieces[i]
-        text = unquote(quoted)
-        if quoted[0] == "'":
-            known = text in texts.strings or text in PRINTED_TEXTS
+        mark = pieces[i]
+        known = mark in quoted or mark in lexis.printed
+        if mark[0] == "'":
             known = known and not _ENDS_IN_WORD.search(pieces[i - 1])  # E'\\x41'
-        else:
-            known = text in texts.names or text in PRINTED_NAMES
-            if pieces[i + 1].lstrip()[:1] == "(":
-                known = known and _names_columns(pieces, i)
+        elif pieces[i + 1].lstrip()[:1] == "(":
+            known = known and _names_columns(pieces, i)
         if not known:
-            raise _refused(quoted)
+            raise _refused(mark)
 
 
 def _names_columns(pieces: list[str], i: int) -> bool:
     """Whether the parenthesis behind a name holds names of columns, and is no call."""
     if _NAMES_RELATION.search(pieces[i - 1]):
         return True
-    return _COLUMNS_OF_WITH.match("".join(pieces[i + 1 :])) is not None
+    return _COLUMNS_OF_WITH.match("".join(pieces[i + 1 :]).replace("`", '"')) is not None
 
 
 def _refused(mark: str) -> NotSupportedError:

@@ -40,6 +40,12 @@ WORDS = frozenset(
         *PARTS,
     )
 )
+# Functions and types that only Spark has.
+SPARK_WORDS = frozenset({"BINARY", "DATEDIFF", "DIV", "RLIKE", "STRING", "TIMESTAMP_NTZ"})
+# What sqlglot names where it writes QUALIFY as a subquery.
+SPARK_NAMES = frozenset(
+    {"_c", "_t", "_w", *(f"{mark}_{i}" for mark in ("_c", "_w") for i in range(2, 99))}
+)
 # The texts that sqlglot writes in place of a call that the engine lacks.
 PRINTED_TEXTS = frozenset(
     {

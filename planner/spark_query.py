@@ -19,6 +19,7 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
 from pykudu_sql.planner.dialect import Kudu, parse
+from pykudu_sql.planner.engine_sql import check_spark
 from pykudu_sql.planner.query_plans import Query, Scan
 from pykudu_sql.planner.spark_expressions import Expressions
 from pykudu_sql.planner.spark_functions import FUNCTIONS, ordered
@@ -51,9 +52,11 @@ def spark_sql(query: Query, parameters: Sequence[Any]) -> str:
             tree, dialect=Kudu(), schema=_schema(query.scans), validate_qualify_columns=False
         )
         _Translation().query(tree, Scope(shapes))
-        return str(
+        sql = str(
             tree.sql("spark", identify=True, comments=False, unsupported_level=ErrorLevel.RAISE)
         )
+        check_spark(sql, tree)
+        return sql
     except (SqlglotError, Error) as error:
         lines = str(error).splitlines() or [type(error).__name__]
         raise NotOnSparkError(f"the statement could not be translated: {lines[0]}") from error

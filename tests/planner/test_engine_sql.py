@@ -3,12 +3,12 @@
 import pytest
 from sqlglot import exp
 
-from pykudu_sql.planner.closed_tree import TreeTexts, closed_texts
+from pykudu_sql.planner.closed_tree import closed_texts
 from pykudu_sql.planner.dialect import parse
-from pykudu_sql.planner.engine_sql import check_printed, to_sql
+from pykudu_sql.planner.engine_sql import DUCKDB, SPARK, check_printed, to_sql
 from pykudu_sql.storage.errors import NotSupportedError
 
-NAMES = TreeTexts({"lit", "it's"}, {"a", 'b"c', "q"})
+QUOTED = {"'lit'", "'it''s'", '"a"', '"b""c"', '"q"'}
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ NAMES = TreeTexts({"lit", "it's"}, {"a", 'b"c', "q"})
     ],
 )
 def test_what_the_tree_has_and_words_of_the_list_pass(sql: str) -> None:
-    check_printed(sql, NAMES)
+    check_printed(sql, QUOTED, DUCKDB)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,23 @@ def test_what_the_tree_has_and_words_of_the_list_pass(sql: str) -> None:
 )  # fmt: skip
 def test_a_token_of_no_list_is_refused(sql: str) -> None:
     with pytest.raises(NotSupportedError, match="not offered"):
-        check_printed(sql, NAMES)
+        check_printed(sql, QUOTED, DUCKDB)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 'a', `b`", r"SELECT '\\' || reflect() || '\\'", r"SELECT 'lit\\'",
+        "SELECT 'lit''z'",
+        "SELECT `a`(1)", "SELECT java_method('lit')", 'SELECT "lit"', "SELECT `a` -- `a`",
+        "SELECT r'lit'", "SELECT ${a}", "SELECT `a`; SELECT 1", r"SELECT 'it\\'s'",
+    ],
+)  # fmt: skip
+def test_a_token_of_no_list_is_refused_for_spark(sql: str) -> None:
+    quoted = {"'lit'", r"'it\'s'", "`a`"}
+    check_printed(r"SELECT 'lit', `a`, 'it\'s', UPPER('lit')", quoted, SPARK)
+    with pytest.raises(NotSupportedError, match="not offered"):
+        check_printed(sql, quoted, SPARK)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +60,7 @@ def test_a_token_of_no_list_is_refused(sql: str) -> None:
     [
         exp.Command(this="COPY"),
         exp.Interval(this=exp.Literal.string("5"), unit=exp.var("BANANAS")),
+        exp.DateAdd(this=exp.null(), unit=exp.Dot(this=exp.null(), expression=exp.null())),
         exp.DataType(this=exp.DType.USERDEFINED, kind="x) y"),
         exp.DataType.build("DECIMAL(1)").copy().append("expressions", exp.var("x")) or exp.var("x"),
         exp.Join(this=exp.to_table("t"), kind="x"),
