@@ -1,7 +1,8 @@
 """An open database: its store and its engine, shared by all connections of the process.
 
 The directory's lock belongs to a process, so a process opens a database once: connections to one
-path share it, and the last to close gives it back. Each `":memory:"` is a database of its own.
+path share it, and the last to close gives it back. Each `":memory:"` is a database of its own. A
+child made by fork has none of its parent's open: what it inherits it refuses to use.
 """
 
 import atexit
@@ -21,6 +22,7 @@ from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.fs.permissions import is_writable_by_others
+from pykudu_sql.storage.fs.process import current_process
 from pykudu_sql.storage.store import Store, StoreOptions
 
 MEMORY: Final = ":memory:"
@@ -36,6 +38,7 @@ class Database:
         settings: it was opened with.
         store: the tables.
         turns: of its sessions' statements that lost a race.
+        process: that it belongs to.
     """
 
     def __init__(self, path: str, settings: DatabaseSettings) -> None:
@@ -68,6 +71,7 @@ class Database:
             )
         )
         self.turns = Turns()
+        self.process = current_process()
         self._sessions = 0
 
     def new_engine(self) -> DuckDBEngine:
@@ -75,7 +79,12 @@ class Database:
         return DuckDBEngine(self._duckdb)
 
     def release(self) -> None:
-        """A session has ended; the last one closes the database."""
+        """A session has ended; the last one closes the database.
+
+        Nothing happens in a child forked from the process that opened it.
+        """
+        if not self.process.is_current:
+            return
         with _OPEN.lock:
             self._sessions -= 1
             if self._sessions == 0:
@@ -99,6 +108,7 @@ class _OpenDatabases:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._by_path: dict[str, Database] = {}
+        os.register_at_fork(after_in_child=self._forget_all)
         # Before the interpreter takes things apart, in whatever order: files may go first.
         atexit.register(self.close_all)
 
@@ -126,6 +136,11 @@ class _OpenDatabases:
             for database in self._by_path.values():
                 database.close()
             self._by_path = {}
+
+    def _forget_all(self) -> None:
+        """Begin anew in a forked child, which has none of the databases open."""
+        self.lock = threading.RLock()
+        self._by_path = {}
 
     def forget(self, database: Database) -> None:
         """A database is about to close. The caller holds the lock."""

@@ -57,11 +57,17 @@ class PreparedStatement:
 
 
 class Session:
-    """Runs statements. Safe for threads; each statement has the session to itself."""
+    """Runs statements. Safe for threads; each statement has the session to itself.
+
+    Attributes:
+        database: whose session it is.
+        process: that it belongs to.
+    """
 
     def __init__(self, database: Database, settings: SessionSettings, autocommit: bool) -> None:
         """Begin a session on an open database, which it gives back when it closes."""
         self.database = database
+        self.process = database.process
         self._store = database.store
         self._engine = database.new_engine()
         durable = database.settings.durability == "full"
@@ -81,6 +87,7 @@ class Session:
             settings,
             threading.RLock(),
             cancellation,
+            database.process,
             in_memory=database.path == MEMORY,
         )
         self._statements: OrderedDict[str, PreparedStatement] = OrderedDict()
@@ -296,7 +303,12 @@ class Session:
         self._state.interrupt_engines()
 
     def close(self) -> None:
-        """Roll back, and give the database back. Closing twice is allowed."""
+        """Roll back, and give the database back. Closing twice is allowed.
+
+        In a child forked from the process that opened it nothing happens.
+        """
+        if not self.process.is_current:
+            return
         with self._state.lock:
             if self._closed:
                 return

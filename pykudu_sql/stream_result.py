@@ -16,6 +16,7 @@ from pykudu_sql.dbapi.types import SqlType
 from pykudu_sql.engine.query_engine import EngineStream
 from pykudu_sql.result import Row, python_rows
 from pykudu_sql.storage.errors import Error, InterfaceError, NotSupportedError
+from pykudu_sql.storage.fs.process import current_process
 
 _HOLD_IT = "SET result_memory_bytes to more than it takes to have it held"
 
@@ -32,6 +33,7 @@ class StreamResult:
         "_given",
         "_names",
         "_position",
+        "_process",
         "_read",
         "_rows",
         "_running",
@@ -67,6 +69,7 @@ class StreamResult:
         self._given = 0  # how many of them
         self._position = 0
         self._failure: Exception | None = None
+        self._process = current_process()
         self._exported = False
         self._waiting = deque(stream.batches)  # empty behind the last batch only
 
@@ -161,6 +164,7 @@ class StreamResult:
         while batch is not None:
             named = pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
             for start in range(0, named.num_rows, most):
+                self._process.check()
                 part = named.slice(start, most)
                 self._position += part.num_rows
                 yield part
@@ -172,6 +176,7 @@ class StreamResult:
         Raises:
             Error: the query failed, then and whenever its next rows are asked for.
         """
+        self._process.check()
         if self._failure is not None:
             raise self._failure
         if len(self._waiting) == 1 and self._read is not None:

@@ -41,6 +41,7 @@ from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.directory_check import check_directories
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import Lease
+from pykudu_sql.storage.fs.process import current_process
 from pykudu_sql.storage.history import History
 from pykudu_sql.storage.history_purge import HistoryPurge, PurgeHost
 from pykudu_sql.storage.log.manifest import Manifest
@@ -100,6 +101,7 @@ class Store:
         self.options = options
         self.cache = BlockCache(options.block_cache_bytes)
         self._env = env
+        self._process = current_process()
         self._closed = False
         self._tablets: dict[str, Tablet] = {}
         self._reader: DatabaseReader | None = None
@@ -307,6 +309,7 @@ class Store:
         # Reading and writing rows is much code, which `SELECT 1` and SHOW do without.
         from pykudu_sql.storage.transaction import Transaction
 
+        self._process.check()
         if self._closed:
             raise InterfaceError(f"database '{self.path}' is closed")
         self._committer.check_readable()
@@ -427,8 +430,11 @@ class Store:
             self._purge.remove_folders()
 
     def close(self) -> None:
-        """Make everything durable and give the directory back. Closing twice is allowed."""
-        if self._closed:
+        """Make everything durable and give the directory back. Closing twice is allowed.
+
+        In a child forked from the process that opened it nothing happens.
+        """
+        if self._closed or not self._process.is_current:
             return
         self._closed = True
         self._keep_clock()

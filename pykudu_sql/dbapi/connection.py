@@ -71,8 +71,9 @@ def _path_text(path: object) -> str:
 class Connection:
     """A connection to a database, made by `connect`.
 
-    Threads may share it; each statement has it to itself. As a context manager it commits, or rolls
-    back when the block raised, and closes.
+    Threads may share it; each statement has it to itself. Processes may not: in a child made by
+    fork it raises InterfaceError, and the child connects by itself. As a context manager it
+    commits, or rolls back when the block raised, and closes.
     """
 
     Warning = exceptions.Warning
@@ -97,6 +98,7 @@ class Connection:
     def _session(self) -> "Session":
         if self._open is None:
             raise exceptions.InterfaceError("the connection is closed")
+        self._open.process.check()
         return self._open
 
     @property
@@ -262,7 +264,10 @@ class Connection:
 
     @guarded
     def close(self) -> None:
-        """Roll back what is open and give the database back. Closing twice is allowed."""
+        """Roll back what is open and give the database back. Closing twice is allowed.
+
+        A connection that a forked child inherits is the parent's: closing it there does nothing.
+        """
         session, self._open = self._open, None
         if session is not None:
             session.close()
@@ -282,6 +287,7 @@ class Connection:
             return
         try:
             if kind is None:
+                session.process.check()
                 session.commit()
         finally:
             session.close()
@@ -291,6 +297,12 @@ class Connection:
         if session is not None:
             with suppress(Exception):  # Nobody is there to catch it; Python would print it.
                 session.close()
+
+    def __reduce__(self) -> str:
+        raise exceptions.InterfaceError(
+            "a connection belongs to its process and cannot be pickled",
+            hint="give the other process the path, and let it connect",
+        )
 
     def __repr__(self) -> str:
         state = "closed" if self._open is None else "open"

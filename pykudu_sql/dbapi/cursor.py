@@ -224,12 +224,13 @@ class Cursor:
         session = self._session
         if session is None:
             raise InterfaceError("the cursor is closed")
+        session.process.check()
         return session
 
     def _result(self) -> "Result":
         rows = self._rows
+        self._opened()
         if rows is None:
-            self._opened()
             raise ProgrammingError(
                 "there are no rows to fetch", hint="execute a query first", sqlstate="24000"
             )

@@ -22,9 +22,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.engine_errors import translate
+from pykudu_sql.engine.inherited import leave_at_fork
 from pykudu_sql.engine.long_intervals import hold_intervals, with_days
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.storage.errors import InterfaceError
@@ -83,6 +85,7 @@ class DuckDB:
         self._lock = threading.Lock()
         self._connection: DuckDBPyConnection | None = None
         self._closed = False
+        leave_at_fork(self)
 
     def cursor(self) -> "DuckDBPyConnection":
         """A new cursor; loads DuckDB the first time.
@@ -104,6 +107,13 @@ class DuckDB:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    def leave(self) -> Iterator[object]:
+        """See `Inheritable`."""
+        left, self._connection, self._closed = self._connection, None, True
+        self._lock = threading.Lock()
+        if left is not None:
+            yield left
 
 
 def _open(options: EngineOptions) -> "DuckDBPyConnection":
@@ -132,9 +142,11 @@ class DuckDBEngine:
         self._duckdb = duckdb
         self._idle: list[DuckDBPyConnection] = []
         self._working: set[DuckDBPyConnection] = set()
+        self._streams: WeakSet[pa.RecordBatchReader] = WeakSet()
         self._at_work: DuckDBPyConnection | None = None
         self._statements: OrderedDict[str, Statement] = OrderedDict()
         self._lock = threading.Lock()
+        leave_at_fork(self)
 
     def execute(
         self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
@@ -198,6 +210,7 @@ class DuckDBEngine:
                     asked = self._asked(cursor, sql, parameters)
                     types = tuple(_type_name(str(kind)) for kind in asked.types)
                     reader = asked.to_arrow_reader(STREAM_ROWS)
+                    self._streams.add(reader)
                     while size <= most and (batch := take()) is not None:
                         batches.append(batch)
                         size += batch.nbytes
@@ -273,6 +286,13 @@ class DuckDBEngine:
                 cursor.close()
             self._idle.clear()
             self._working.clear()
+
+    def leave(self) -> Iterator[object]:
+        """See `Inheritable`."""
+        yield from (*self._idle, *self._working, *self._streams, *self._statements.values())
+        self._idle, self._working, self._streams = [], set(), WeakSet()
+        self._statements = OrderedDict()
+        self._lock = threading.Lock()
 
 
 def _register(cursor: "DuckDBPyConnection", relations: Mapping[str, Relation]) -> None:

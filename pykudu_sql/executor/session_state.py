@@ -14,6 +14,7 @@ from pykudu_sql.settings import DatabaseSettings, SessionSettings
 from pykudu_sql.storage.catalog import Catalog
 from pykudu_sql.storage.common.row_result import RowError
 from pykudu_sql.storage.errors import QueryCancelledError
+from pykudu_sql.storage.fs.process import Process
 from pykudu_sql.storage.store import Store
 
 if TYPE_CHECKING:  # Loaded by the first statement that runs on Spark.
@@ -32,6 +33,7 @@ class SessionState:
         settings: in force; exchanged whole by SET.
         lock: spans each statement.
         cancellation: tells the running statement when it should stop.
+        process: that the session belongs to.
         row_errors: rows that the last writing statement left out.
         spark: the other engine, once a statement ran there.
         own_errors: of the running statement.
@@ -45,6 +47,7 @@ class SessionState:
     settings: SessionSettings
     lock: threading.RLock
     cancellation: Cancellation
+    process: Process
     row_errors: tuple[RowError, ...] = ()
     spark: "SparkEngine | None" = None
     in_memory: bool = False
@@ -73,7 +76,12 @@ class SessionState:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """The session is one statement's, which may be asked to stop."""
+        """The session is one statement's, which may be asked to stop.
+
+        Raises:
+            InterfaceError: this is a child forked from the session's process.
+        """
+        self.process.check()  # before the lock, which another thread may have held at the fork
         with self.lock:
             if self.cancellation.is_running:  # a statement that reads the rows of another one
                 yield

@@ -2,10 +2,11 @@
 
 Nobody can tell when the last use of a DataFrame has ended. So each task writes to the lease from
 time to time, and a lease that was not written to for `IDLE_SECONDS` is released; so are all at the
-end of the process.
+end of the process. A child made by fork holds none of them.
 """
 
 import atexit
+import os
 import threading
 from contextlib import suppress
 from typing import Final
@@ -26,6 +27,12 @@ class _HeldLeases:
         self._leases: list[Lease] = []
         self._ended = threading.Event()
         atexit.register(self.release_all)
+        os.register_at_fork(after_in_child=self._forget_all)
+
+    def _forget_all(self) -> None:
+        self._lock = threading.Lock()
+        self._leases = []
+        self._ended = threading.Event()
 
     def hold(self, lease: Lease) -> None:
         """See `hold_lease`."""

@@ -23,6 +23,7 @@ from pykudu_sql.settings import LOCAL
 from pykudu_sql.spark.active_session import make_active, running_session
 from pykudu_sql.spark.java import java_home
 from pykudu_sql.spark.session_start import end_jobs_on_interrupt, start_apart
+from pykudu_sql.storage.fs.process import Process, current_process
 
 NO_CONF: Final[Mapping[str, str]] = MappingProxyType({})
 LOOPBACK: Final = "127.0.0.1"
@@ -100,7 +101,7 @@ def start_session(
         if running is not None:
             return running
         folder = tempfile.mkdtemp(prefix="pykudu-spark-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        atexit.register(_remove, folder, current_process())
         session = start_apart(lambda: _build(master, conf, app_name, folder), folder, checkpoint)
     finally:
         _STARTING.release()
@@ -135,6 +136,12 @@ def _build(master: str, conf: Mapping[str, str], app_name: str, folder: str) -> 
         for name in _TOLD_HERE:
             PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
     return session
+
+
+def _remove(folder: str, owner: Process) -> None:
+    """Remove a folder at the end of the process that made it, not at that of a forked child."""
+    if owner.is_current:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def local_settings(master: str) -> Mapping[str, str]:

@@ -89,6 +89,11 @@ class RandomAccessFile(Protocol):
 class FileLock(Protocol):
     """An exclusive lock that is held until released or until the process ends, however it ends."""
 
+    @property
+    def is_held(self) -> bool:
+        """Whether this process holds it: a child forked from the one that took it does not."""
+        ...
+
     def release(self) -> None:
         """Let others in. Releasing twice is allowed."""
         ...

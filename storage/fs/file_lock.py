@@ -3,57 +3,155 @@
 flock(2) belongs to the open file, not to its name: the kernel drops it when the process ends,
 however it ends, so no stale lock exists, and a second opening in the same process is refused like
 one in another. The file's text is only for the message; it is never what decides.
+
+The open file is shared with children made by fork, and the lock lasts until all have closed it. So
+a child closes its copies at once, which lets nobody in; a fork waits for files that other threads
+are opening at that moment, and whoever gives a lock back unlocks it.
 """
 
 import fcntl
 import os
 import socket
+import threading
+import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from pykudu_sql.storage.common.hybrid_time import from_micros, to_datetime, wall_micros
 from pykudu_sql.storage.errors import LockedError
-from pykudu_sql.storage.fs.descriptor import close_with
 
 _LONGEST_NOTE = 1024
+# Nobody takes a lock for long; waiting must not hang where a thread is stuck in the kernel.
+_FORK_WAITS_SECONDS = 1.0
+
+
+class _LockFile:
+    """The open file of a lock. `is_open` is False once this process has begun to close it."""
+
+    __slots__ = ("_identity", "descriptor", "is_open")
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.is_open = True
+        self._identity = _identity_of(descriptor)
+
+    def unlock(self) -> None:
+        """Let others in and close it, once.
+
+        A child that was forked a moment ago may not have closed its copy yet, which alone would
+        keep the lock.
+        """
+        if self.is_open:
+            fcntl.flock(self.descriptor, fcntl.LOCK_UN)
+        self.close()
+
+    def close(self) -> None:
+        """Close it, once, and leave the lock to the process that has the file as well."""
+        if self.is_open:
+            self.is_open = False
+            os.close(self.descriptor)
+            _OPEN_FILES.files.discard(self)
+
+    def close_copy(self) -> None:
+        """Close it in a child made by fork.
+
+        The number may be that of another file if the parent was closing it at that moment.
+        """
+        self.is_open = False
+        with suppress(OSError):
+            if _identity_of(self.descriptor) == self._identity:
+                os.close(self.descriptor)
+
+
+def _identity_of(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
+
+
+class _OpenFiles:
+    """The open files of the locks that this process holds."""
+
+    def __init__(self) -> None:
+        self.taking = threading.RLock()
+        self.files: set[_LockFile] = set()
+        os.register_at_fork(
+            before=self._before_fork,
+            after_in_parent=self._after_in_parent,
+            after_in_child=self._after_in_child,
+        )
+
+    def _before_fork(self) -> None:
+        self.taking.acquire(timeout=_FORK_WAITS_SECONDS)
+
+    def _after_in_parent(self) -> None:
+        with suppress(RuntimeError):  # it was not to be had
+            self.taking.release()
+
+    def _after_in_child(self) -> None:
+        self.taking = threading.RLock()
+        for file in self.files:
+            file.close_copy()
+        self.files = set()
+
+
+_OPEN_FILES: Final = _OpenFiles()
+
+
+def take_lock(path: str, open_file: Callable[[], int]) -> "LocalFileLock":
+    """Take a lock without waiting.
+
+    Args:
+        path: of the lock file, for messages.
+        open_file: opens it, and returns its descriptor.
+
+    Raises:
+        LockedError: it is held; names the holder.
+        OSError: the file system knows no locks.
+    """
+    with _OPEN_FILES.taking:
+        file = _LockFile(open_file())
+        _OPEN_FILES.files.add(file)
+    return LocalFileLock(path, file)
 
 
 class LocalFileLock:
-    """An flock on a descriptor, held until `release` or the end of the process."""
+    """An flock on an open file, held until `release` or the end of the process."""
 
-    def __init__(self, path: str, descriptor: int) -> None:
-        """Take the lock; the descriptor is ours from here on, also when that fails.
-
-        Raises:
-            LockedError: it is held; names the holder.
-            OSError: the file system knows no locks.
-        """
-        self._close = close_with(self, descriptor)
+    def __init__(self, path: str, file: _LockFile) -> None:
+        """Take the lock; the file is ours from here on, also when that fails. See `take_lock`."""
+        self._file = file
+        # At the end of the process the system does, behind the last write of the database.
+        weakref.finalize(self, file.unlock).atexit = False
+        descriptor = file.descriptor
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             note = os.pread(descriptor, _LONGEST_NOTE, 0)
-            self._close()
+            file.close()
             raise locked_error(path, _holder(note)) from None
         except OSError:
-            self._close()
+            file.close()
             raise
-        self._descriptor = descriptor
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, _note(), 0)
 
+    @property
+    def is_held(self) -> bool:
+        """Whether this process holds it; not so in a child forked from that which took it."""
+        return self._file.is_open
+
     def release(self) -> None:
         """Let others in. Releasing twice is allowed."""
-        if self._close.alive:
-            os.ftruncate(self._descriptor, 0)
-            self._close()
+        if self.is_held:
+            os.ftruncate(self._file.descriptor, 0)
+            self._file.unlock()
 
     def hand_over(self, take: Callable[[int], None]) -> None:
         """Let another process hold the lock on; see `FileLock`."""
-        take(self._descriptor)
-        # The lock belongs to the open file, which the other process has as well.
-        self._close()
+        take(self._file.descriptor)
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self

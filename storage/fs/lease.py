@@ -100,7 +100,7 @@ class Lease:
         Raises:
             DiskError: refused by the file system; what stays behind holds nothing.
         """
-        if self._held:
+        if self._held and self._lock.is_held:
             self._held = False
             try:
                 self._env.unlink(self.path, point="lease.release")

@@ -15,20 +15,28 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.descriptor import close_with
 from pykudu_sql.storage.fs.env import ByteString, FileLock, RandomAccessFile, WritableFile
-from pykudu_sql.storage.fs.file_lock import LocalFileLock
+from pykudu_sql.storage.fs.file_lock import take_lock
 from pykudu_sql.storage.fs.os_error import disk_error, hard_linked, not_a_file
+from pykudu_sql.storage.fs.process import current_process
 
 _SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _ZEROS = bytes(1 << 16)
 
 
 class LocalEnv:
-    """Files of the operating system. Stateless; one serves any number of databases."""
+    """Files of the operating system. One serves any number of databases, in one process.
+
+    In a child forked from it everything raises InterfaceError, and nothing is touched.
+    """
+
+    def __init__(self) -> None:
+        """The file system as this process sees it."""
+        self._process = current_process()
 
     def resolve(self, path: str) -> str:
         """Absolute form of `path`, links followed."""
@@ -36,18 +44,18 @@ class LocalEnv:
 
     def create(self, path: str, *, point: str) -> WritableFile:
         """A new empty file (mode 0600)."""
-        with _reporting("create", path):
+        with self._reaching("create", path):
             return _LocalWritableFile(path, _open_file(path, os.O_RDWR | os.O_CREAT | os.O_EXCL), 0)
 
     def open_writable(self, path: str) -> WritableFile:
         """An existing file, to go on writing."""
-        with _reporting("open", path):
+        with self._reaching("open", path):
             descriptor = _open_file(path, os.O_RDWR)
             return _LocalWritableFile(path, descriptor, os.fstat(descriptor).st_size)
 
     def open_random(self, path: str) -> RandomAccessFile:
         """An existing file, to read anywhere."""
-        with _reporting("open", path):
+        with self._reaching("open", path):
             return _LocalRandomAccessFile(path, _open_file(path, os.O_RDONLY))
 
     def read_file(self, path: str) -> bytes:
@@ -60,13 +68,13 @@ class LocalEnv:
 
     def size_of(self, path: str) -> int:
         """Length of a file in bytes, at this moment."""
-        with _reporting("look at", path):
+        with self._reaching("look at", path):
             return os.lstat(path).st_size
 
     def rename(self, source: str, target: str, *, point: str) -> None:
         """Move a file in one step, replacing `target`."""
         with (
-            _reporting("rename", source),
+            self._reaching("rename", source),
             _parent(source) as (source_folder, source_name),
             _parent(target) as (target_folder, target_name),
         ):
@@ -74,12 +82,12 @@ class LocalEnv:
 
     def unlink(self, path: str, *, point: str) -> None:
         """Remove the name of a file."""
-        with _reporting("remove", path), _parent(path) as (folder, name):
+        with self._reaching("remove", path), _parent(path) as (folder, name):
             os.unlink(name, dir_fd=folder)
 
     def make_dir(self, path: str) -> None:
         """Create a directory and its parents, durably. It may exist already."""
-        with _reporting("create directory", path):
+        with self._reaching("create directory", path):
             missing = []
             ancestor = os.path.abspath(path)
             while not os.path.lexists(ancestor):
@@ -93,12 +101,12 @@ class LocalEnv:
 
     def sync_dir(self, path: str, *, point: str) -> None:
         """Make creations, renames and unlinks in a directory survive a power loss."""
-        with _reporting("sync directory", path):
+        with self._reaching("sync directory", path):
             _sync_directory(path, follow_links=False)
 
     def list_dir(self, path: str) -> list[str]:
         """Names in a directory, sorted."""
-        with _reporting("list", path):
+        with self._reaching("list", path):
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _SAFELY)
             try:
                 return sorted(os.listdir(descriptor))
@@ -107,7 +115,7 @@ class LocalEnv:
 
     def exists(self, path: str) -> bool:
         """Whether anything has that name."""
-        with _reporting("look at", path):
+        with self._reaching("look at", path):
             try:
                 os.lstat(path)
             except (FileNotFoundError, NotADirectoryError):
@@ -116,25 +124,31 @@ class LocalEnv:
 
     def remove_tree(self, path: str, *, point: str) -> None:
         """Remove a directory with all it holds, following no link."""
-        with _reporting("remove", path):
+        with self._reaching("remove", path):
             if os.path.lexists(path):
                 shutil.rmtree(path)
 
     def lock(self, path: str) -> FileLock:
         """Take the exclusive lock at `path` without waiting."""
-        with _reporting("lock", path):
-            return LocalFileLock(path, _open_file(path, os.O_RDWR | os.O_CREAT))
+        with self._reaching("lock", path):
+            return take_lock(path, lambda: _open_file(path, os.O_RDWR | os.O_CREAT))
+
+    def _reaching(self, operation: str, path: str) -> AbstractContextManager[None]:
+        """A block that does something to a path; what is refused becomes a `DiskError`."""
+        self._process.check()
+        return _reporting(operation, path)
 
 
 class _LocalWritableFile:
     """A descriptor, the path it was opened by, and the length of the file."""
 
-    __slots__ = ("__weakref__", "_close", "_descriptor", "_path", "_size")
+    __slots__ = ("__weakref__", "_close", "_descriptor", "_path", "_process", "_size")
 
     def __init__(self, path: str, descriptor: int, size: int) -> None:
         self._path = path
         self._descriptor = descriptor
         self._size = size
+        self._process = current_process()
         self._close = close_with(self, descriptor)
 
     @property
@@ -149,6 +163,7 @@ class _LocalWritableFile:
         self.write_at(self._size, data, point=point)
 
     def write_at(self, offset: int, data: ByteString, *, point: str) -> None:
+        self._process.check()
         length = len(data)
         if not 0 <= offset <= self._size:
             raise ValueError(f"offset {offset} is outside '{self._path}' ({self._size} bytes)")
@@ -172,11 +187,13 @@ class _LocalWritableFile:
     def truncate(self, size: int, *, point: str) -> None:
         if not 0 <= size <= self._size:
             raise ValueError(f"cannot cut '{self._path}' ({self._size} bytes) to {size} bytes")
+        self._process.check()
         with _reporting("truncate", self._path):
             os.ftruncate(self._descriptor, size)
         self._size = size
 
     def sync(self, *, point: str) -> None:
+        self._process.check()
         try:
             os.fdatasync(self._descriptor)
         except OSError as error:

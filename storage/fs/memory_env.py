@@ -261,12 +261,12 @@ class _MemoryFileLock:
     def __init__(self, env: MemoryEnv, path: str) -> None:
         self._env = env
         self._path = path
-        self._held = True
+        self.is_held = True
 
     def release(self) -> None:
         """Let others in. Releasing twice is allowed."""
-        if self._held:
-            self._held = False
+        if self.is_held:
+            self.is_held = False
             self._env.release_lock(self._path)
 
     def hand_over(self, take: Callable[[int], None]) -> None:
