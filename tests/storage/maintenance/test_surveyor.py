@@ -1,19 +1,22 @@
 """What a surveyor remembers is what a look at the tablet would tell, whatever ran in between."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.catalog import Catalog, TableInfo
+from pykudu_sql.storage.common.hybrid_time import wall_micros
 from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.history import DEFAULT_MAX_AGE
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.maintenance.survey import choose_compaction, survey_disk
@@ -25,14 +28,15 @@ from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.locator import TabletComponents
 from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
 from pykudu_sql.storage.tablet.tablet import Tablet
+from tests.storage.script_store import ScriptClock
 
 BY_HAND = StoreOptions(threads=1, maintenance=False)
 COMPACTIONS = {OperationKind.MINOR_DELTA_COMPACTION, OperationKind.MAJOR_DELTA_COMPACTION}
 
 
-def make_store() -> tuple[Store, TableInfo, Tablet]:
+def make_store(clock: Callable[[], int] = wall_micros) -> tuple[Store, TableInfo, Tablet]:
     """A store with three rows of one tablet on disk."""
-    store = Store(MemoryEnv(), "/db", BY_HAND)
+    store = Store(MemoryEnv(), "/db", replace(BY_HAND, wall=clock))
     columns = [
         ColumnSchema(0, "id", DataType(Kind.INT32)),
         ColumnSchema(0, "s", DataType(Kind.STRING)),
@@ -83,6 +87,20 @@ def test_a_rowset_whose_rows_were_deleted_since_the_last_survey_is_counted_as_ga
         survey = store.maintenance._surveyor.disk(tablet)
         above = rowset.tracker.newest + 1
         assert survey.deleted_bytes(tablet.components.tree, above) == rowset.meta.total_size
+
+
+def test_vacuum_drops_a_rowset_whose_deletes_were_flushed_since_the_last_survey() -> None:
+    clock = ScriptClock()
+    store, table, tablet = make_store(clock)
+    with closing(store):
+        due_in(store, tablet)
+        for key in range(3):
+            store.write_row(table, RowOpKind.DELETE, {0: key})
+        store.flush()
+        clock.jump(DEFAULT_MAX_AGE * 1_000_000 + 1_000_000)
+        assert OperationKind.DELETED_ROWSET_GC in due_in(store, tablet)
+        assert store.vacuum().rowset_bytes > 0
+        assert not len(tablet.components.tree)
 
 
 STEPS = ("insert", "update", "delete", "flush", "run", "ask", "optimize")
