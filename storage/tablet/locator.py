@@ -45,6 +45,11 @@ class TabletComponents:
         """All of them, those in memory first."""
         return (self.memrowset, *self.flushing, *self.tree.rowsets)
 
+    @property
+    def rowset_ids(self) -> tuple[int, ...]:
+        """Their ids; where these are the same, so are the rows at all addresses."""
+        return tuple(rowset.id for rowset in self.rowsets)
+
     def with_key(self, key: bytes) -> "Sequence[MemRowSet | DiskRowSet]":
         """Those that may hold a key."""
         return [self.memrowset, *self.flushing, *self.tree.with_key(key)]

@@ -20,6 +20,7 @@ from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.delta_compaction import compact_major
 from pykudu_sql.storage.tablet.locator import TabletComponents
+from pykudu_sql.storage.tablet.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction import Transaction
 from tests.storage.addressing import addresses, write_rows
 from tests.storage.model import operations
@@ -283,3 +284,29 @@ def test_every_way_to_scan_gives_the_same_addresses(
     streamed = pa.Table.from_batches(found.batches(), found.batch_schema)
     for rows in (found.to_table(), streamed):
         assert dict(zip(*(c.to_pylist() for c in rows.columns), strict=True)) == whole
+
+
+def test_writes_are_not_done_over_where_only_deltas_were_flushed_or_compacted(
+    store: Store, table: TableInfo, mixed: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.flush()
+    txn = store.begin()
+    upsert(txn, table, {3: 33, 50: 50})
+    commit_rows(store, {5: 55, 15: 1515})
+    before = [tablet.components for tablet in store.tablets.values()]
+    store.flush()
+    compact_deltas(store)
+    assert all(
+        old is not t.components for old, t in zip(before, store.tablets.values(), strict=True)
+    )
+
+    def again(*_: object) -> PendingWrites:
+        raise AssertionError("the writes are done over")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PendingWrites, "_again", again)
+        txn.commit(durable=False)
+    assert now(store) == mixed | {3: 33, 5: 55, 15: 1515, 50: 50}
+    store.flush()
+    compact(store)
+    assert now(store) == mixed | {3: 33, 5: 55, 15: 1515, 50: 50}
