@@ -50,10 +50,10 @@ ENGINE_UNITS: Mapping[str, str] = MappingProxyType(
 
 _OTHER_PARTS = (
     "DAYOFMONTH", "DAYOFWEEK", "DAYOFYEAR", "DOW", "DOY", "EPOCH", "ERA", "ISODOW", "ISOYEAR",
-    "JULIAN", "NANOSECOND", "TIMEZONE", "TIMEZONE_HOUR", "TIMEZONE_MINUTE", "WEEKDAY",
+    "JULIAN", "TIMEZONE", "TIMEZONE_HOUR", "TIMEZONE_MINUTE", "WEEKDAY",
     "WEEKOFYEAR", "YEARWEEK",
 )  # fmt: skip
-PARTS = frozenset((*ENGINE_UNITS, *_OTHER_PARTS, "NANOSECONDS"))
+PARTS = (frozenset(ENGINE_UNITS) - {"Q", "QTR", "QTRS"}) | frozenset(_OTHER_PARTS)
 
 
 def interval_unit(name: str, position: SourcePosition | None) -> str:

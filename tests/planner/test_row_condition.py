@@ -44,3 +44,18 @@ def test_an_error_stands_where_the_condition_has_it(
         plan_condition(condition, "t", ["id"], context)
     assert caught.value.position is not None
     assert caught.value.position.caret() == caret
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        """a = EXTRACT("year FROM now()) OR (getenv('HOME')) = extract(year" FROM now())""",
+        """a = CAST('x' AS "int) OR (getenv('HOME')) = CAST('x' AS int")""",
+        "a > date_add(now(), 1, 'day OR (getenv(''HOME'')) = interval 1 day')",
+        "a = 1 /* x */) OR (getenv('HOME') = 'x'",
+    ],
+)
+def test_no_text_of_a_condition_becomes_sql(context: PlanContext, condition: str) -> None:
+    with pytest.raises(Error) as caught:
+        plan_condition(condition, "t", ["id"], context)
+    assert caught.value.sqlstate in ("22023", "42601", "42883")

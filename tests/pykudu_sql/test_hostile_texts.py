@@ -7,6 +7,8 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection, Error, InternalError
+from pykudu_sql.planner import guards, query
+from pykudu_sql.planner.dialect import printed
 
 SETTING = "(current_setting('temp_directory'))"
 IN_TEXT = SETTING.replace("'", "''")
@@ -82,6 +84,18 @@ def test_names_and_texts_stay_what_they_are(connection: Connection, statement: s
     cursor = connection.execute(statement)
     assert len(cursor.description) == 1
     assert "spill" not in str(cursor.fetchall())
+
+
+def test_a_view_that_was_stored_with_such_a_text_is_refused_when_it_is_read(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(guards, "SETTLERS", {})
+        patched.setattr(query, "to_sql", printed)
+        connection.execute(f"CREATE VIEW stored AS SELECT concat({YEAR}) AS x")
+        assert connection.execute("SELECT * FROM stored").fetchall()
+    with pytest.raises(Error, match=r"view 'stored' cannot be read: .* is no unit of time"):
+        connection.execute("SELECT * FROM stored")
 
 
 @pytest.mark.parametrize(
