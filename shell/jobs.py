@@ -20,6 +20,7 @@ def load(argv: Sequence[str]) -> int:
     add("--format", choices=("csv", "parquet", "json", "orc"), help="else told by the name")
     add("--operation", default="insert", metavar="OP", help="insert, upsert, insert_ignore, ...")
     add("--rejects", metavar="FILE", help="put rows that do not fit there, as JSON, with reasons")
+    add("--max-rejects", type=int, default=10_000, metavar="N", help="more are an error")
     add("--primary-key", default="", metavar="A,B", help="key of a new table")
     add("--hash", action="append", default=[], metavar="A,B:N", help="hash level of a new table")
     add("--range", metavar="TEXT", help="what follows RANGE in PARTITION BY of a new table")
@@ -37,6 +38,7 @@ def load(argv: Sequence[str]) -> int:
             reader=dict(chosen.option),
             operation=chosen.operation,
             rejects=chosen.rejects,
+            max_rejects=chosen.max_rejects,
             layout=layout,
             master=chosen.master,
             conf=conf(chosen),

@@ -24,6 +24,7 @@ from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     CorruptionError,
     DataError,
+    IntegrityError,
     SerializationError,
 )
 from pykudu_sql.storage.fs import layout
@@ -34,7 +35,7 @@ from pykudu_sql.storage.table import set_columns
 from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.locator import Located
-from pykudu_sql.storage.tablet.pending_writes import PendingWrites
+from pykudu_sql.storage.tablet.pending_writes import PendingWrites, misfits
 from pykudu_sql.storage.tablet.row_slice import join
 from pykudu_sql.storage.transaction import Transaction
 from pykudu_sql.storage.writer_batch import WriterBatch
@@ -233,18 +234,25 @@ def _note_numbers(store: Store, target: StageTarget, rowset: DiskRowSet) -> None
 
 
 def _locate(pending: PendingWrites, batch: KeyedOperations) -> Located:
-    """Find the rows; a key that another file of this write brought is said to be given twice."""
+    """Find the rows; a key that another file of this write brought is said to be given twice.
+
+    The error of a row that does not fit tells how many more of the file do not, either.
+    """
     try:
         return pending.check(batch)
-    except AlreadyPresentError as error:
+    except IntegrityError as error:
         found = pending.locate(batch.keys)
-        place = int(np.argmax(found.alive))
-        if any(found.rowsets[found.where[place]] is rowset for rowset in pending.staged):
+        wrong = np.flatnonzero(misfits(batch, found))
+        others = f", and so for {len(wrong) - 1} rows more of its {len(found.alive)}-row file"
+        message = error.message + (others if len(wrong) > 1 else "")
+        place = int(wrong[0])
+        is_ours = any(found.rowsets[found.where[place]] is rowset for rowset in pending.staged)
+        if isinstance(error, AlreadyPresentError) and is_ours:
             raise AlreadyPresentError(
-                f"key given twice in one write: {error.message}",
+                f"key given twice in one write: {message}",
                 hint="keep one row of each key (dropDuplicates), or use the operation upsert",
             ) from error
-        raise
+        raise type(error)(message, hint=error.hint, sqlstate=error.sqlstate) from error
 
 
 def _move_in(env: Env, target: StageTarget, pending: PendingWrites, file: StagedFile) -> DiskRowSet:

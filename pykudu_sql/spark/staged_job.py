@@ -12,9 +12,9 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark.sql.types import StructType
 
+from pykudu_sql.spark.conversions import check_type, converted
 from pykudu_sql.spark.options import Place, WriteOptions
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import coerce
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
     LockedError,
@@ -62,6 +62,7 @@ class StagedJob:
 
         Raises:
             UndefinedTableError, UndefinedColumnError: there is no such thing.
+            InvalidSchemaError: a column of the DataFrame is of another type; see `conversions`.
             NotNullError, ProgrammingError, NotSupportedError: the columns do not fit.
         """
         root = LocalEnv().resolve(options.place.path)
@@ -98,7 +99,7 @@ class StagedJob:
         columns = {}
         for column_id, values in zip(self.column_ids, chunk.columns, strict=True):
             column = table.schema.by_id[column_id]
-            columns[column_id] = coerce(values, column.type, column.name)
+            columns[column_id] = converted(values, column)
         return columns
 
     def collect(self, messages: Sequence[str], batch: WriterBatch | None) -> StagedWrite:
@@ -141,6 +142,8 @@ def _column_ids(table: TableInfo, schema: StructType) -> tuple[int, ...]:
     twice = next((name for name in lower if lower.count(name) > 1), None)
     if twice is not None:
         raise InvalidSchemaError(f"the DataFrame has the column '{twice}' twice")
+    for field in schema.fields:
+        check_type(table.schema.by_name[field.name.lower()], field.dataType)
     return tuple(known[name] for name in lower)
 
 

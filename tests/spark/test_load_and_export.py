@@ -70,8 +70,15 @@ def test_rows_that_do_not_fit_go_to_a_file_with_reasons(
     ]
     found = [json.loads(line) for line in aside.read_text().splitlines()]
     assert found == [
-        {"reason": "column 'id': 'x' is no BIGINT", "row": '{"name":"Cid","id":"x","price":"1"}'},
         {
+            "file": csv,
+            "line": 4,
+            "reason": "column 'id': 'x' is no BIGINT",
+            "row": '{"name":"Cid","id":"x","price":"1"}',
+        },
+        {
+            "file": csv,
+            "line": 5,
             "reason": "column 'id' must not be NULL",
             "row": '{"name":"Dora","id":null,"price":"2"}',
         },
@@ -86,6 +93,8 @@ def test_lines_that_are_no_json_are_rejected_as_they_are(
     source.write_text('{"id": 1, "name": "a", "price": 1.25}\n{"id": 2,\n')
     assert load(path, "t", [str(source)], LoadOptions(rejects=str(aside))).rejected == 1
     assert json.loads(aside.read_text()) == {
+        "file": str(source),
+        "line": 2,
         "reason": "the line cannot be taken apart; column 'id' must not be NULL",
         "row": '{"id": 2,',
     }

@@ -1,34 +1,46 @@
 """`load`: files into a table, on Spark, all of it in one commit or none.
 
 Rows that do not fit the table (no number where one must be, NULL where none may be, a line that
-cannot be taken apart) end the job, or go to a file of rejects with the reason of each. Keys that
-are there already, or twice in the files, are for `operation` to decide, as anywhere.
+cannot be taken apart, a key outside all ranges) end the job, or go to a file of rejects with the
+place and the reason of each, up to a limit. With such a file so do rows whose keys do not fit the
+operation: a key that is there already, or twice in the files, or missing. The files are then read
+twice, so that nothing is written before all rejects are known.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 
 from pykudu_sql.dbapi.connection import connect
 from pykudu_sql.planner.lexer import quote_name
 from pykudu_sql.planner.suggestion import near
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.jobs.new_table import NO_LAYOUT, TableLayout, create_statement
+from pykudu_sql.spark.jobs.rejects import (
+    SHOWN,
+    Reject,
+    Source,
+    counted,
+    find_rejects,
+    located,
+    too_many,
+    unfit_rows,
+    write_rejects,
+)
 from pykudu_sql.spark.jobs.report import JobReport, Stopwatch, appearing, remove
-from pykudu_sql.spark.jobs.row_check import checked, chosen, fitting, rejected
-from pykudu_sql.spark.jobs.source_files import FORMATS, format_of, read_files
+from pykudu_sql.spark.jobs.row_check import REASON, RowCheck, chosen
+from pykudu_sql.spark.jobs.source_files import FORMATS, NUMBER, TYPED, format_of, read_files
+from pykudu_sql.spark.options import operation_of
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import WriteReport, write_table
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.errors import DataError, Error, InvalidSchemaError, InvalidValueError
+from pykudu_sql.storage.errors import Error, InvalidSchemaError, InvalidValueError
 from pykudu_sql.storage.fs import layout as files
-
-_SHOWN_REJECTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,7 @@ class LoadOptions:
         reader: options of Spark's reader, such as `sep`.
         operation: what is done with each row: insert, insert_ignore, upsert, ...
         rejects: the file for rows that do not fit; None makes any such row an error.
+        max_rejects: more of them are an error.
         layout: key and partitions of a table that does not exist yet.
         master: where Spark runs.
         conf: settings of the Spark session.
@@ -49,6 +62,7 @@ class LoadOptions:
     reader: Mapping[str, str] = field(default_factory=dict)
     operation: str = "insert"
     rejects: str | None = None
+    max_rejects: int = 10_000
     layout: TableLayout = NO_LAYOUT
     master: str = "local[*]"
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +80,7 @@ def load(
         options: how; the defaults of `LoadOptions` if None.
 
     Raises:
-        DataError: rows do not fit, and `rejects` is None.
+        DataError: rows do not fit, and `rejects` is None, or they are more than `max_rejects`.
         IntegrityError: a key is there already, or twice, and the operation is insert.
         ProgrammingError: the table and the files do not go together.
         OperationalError: there is no Java, or another process holds the database.
@@ -88,13 +102,18 @@ def load(
         )
     spark = start_session(chosen_options.master, chosen_options.conf)
     if found is not None:
-        written, count = _fill(spark, database, found, sources, file_format, chosen_options)
-        return watch.report(written.rows, written.bytes, count)
+        written, left_out = _fill(spark, database, found, sources, file_format, chosen_options)
+        return _reported(watch, written, left_out)
     inferred = read_files(spark, sources, file_format, None, chosen_options.reader)
     statement = create_statement(name, inferred, chosen_options.layout)
     with _created(database, name, statement) as made:
-        written, count = _fill(spark, database, made, sources, file_format, chosen_options)
-    return watch.report(written.rows, written.bytes, count)
+        written, left_out = _fill(spark, database, made, sources, file_format, chosen_options)
+    return _reported(watch, written, left_out)
+
+
+def _reported(watch: Stopwatch, written: WriteReport, left_out: Sequence[Reject]) -> JobReport:
+    report = watch.report(written.rows, written.bytes, len(left_out))
+    return replace(report, reasons=counted(left_out))
 
 
 def _fill(
@@ -104,15 +123,52 @@ def _fill(
     sources: Sequence[str],
     file_format: str,
     options: LoadOptions,
-) -> tuple[WriteReport, int]:
-    """Load files into a table that is there; what was written, and how many rows were not."""
+) -> tuple[WriteReport, list[Reject]]:
+    """Load files into a table that is there; what was written, and the rows that were not."""
     columns = table.schema.columns
     rows = read_files(spark, sources, file_format, columns, options.reader)
-    given = chosen(rows, columns, table.name)
-    judged = checked(rows, given)
-    count = _put_aside(rejected(judged), options.rejects)
-    fit = fitting(judged, given)
-    return write_table(fit, database, table.name, operation=options.operation), count
+    given = chosen(rows, columns, table.name, typed=file_format in TYPED)
+    check = RowCheck.of(rows, table, given)
+    judged = check.judged(rows)
+    source = Source(file_format, options.reader)
+    if options.rejects is None:
+        _check_all_fit(check, judged, source)
+        fit = check.fitting(judged)
+        return write_table(fit, database, table.name, operation=options.operation), []
+    kind = operation_of(options.operation)
+    found = find_rejects(check, judged, database, kind, options.max_rejects)
+    if len(found) > options.max_rejects:
+        raise too_many(
+            located(found[:SHOWN], judged, source),
+            f"more than {options.max_rejects:,}",
+            "--max-rejects N permits more",
+        )
+    found = located(found, judged, source)
+    fit = _without(check.fitting(judged, NUMBER), [one.number for one in found])
+    with appearing(Path(options.rejects)) as unfinished:
+        write_rejects(found, unfinished)
+        return write_table(fit, database, table.name, operation=options.operation), found
+
+
+def _without(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
+    """Rows but for those of some numbers."""
+    if numbers:
+        left_out = rows.sparkSession.createDataFrame([(n,) for n in numbers], f"{NUMBER} bigint")
+        rows = rows.join(f.broadcast(left_out), NUMBER, "left_anti")
+    return rows.drop(NUMBER)
+
+
+def _check_all_fit(check: RowCheck, judged: DataFrame, source: Source) -> None:
+    """See that all rows fit, where those that do not have no place to go.
+
+    Raises:
+        DataError: one does not; the message has their count and the first ones.
+    """
+    first = unfit_rows(check, judged, SHOWN)
+    if first:
+        count = judged.where(f.col(REASON) != "").count()
+        hint = "--rejects FILE puts such rows there and loads the others"
+        raise too_many(located(first, judged, source), f"{count:,}", hint)
 
 
 def _tables(database: str) -> Mapping[str, TableInfo]:
@@ -157,26 +213,3 @@ def _drop_if_empty(database: str, made: TableInfo) -> None:
         is_same = _tables(database).get(made.name) == made
         if is_same and not connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchall():
             connection.execute(f"DROP TABLE {name}")
-
-
-def _put_aside(bad: DataFrame, target: str | None) -> int:
-    """Write rejected rows to a file of JSON lines and say how many there are.
-
-    Raises:
-        DataError: there are some, and no file for them.
-    """
-    if target is None:
-        first = bad.limit(_SHOWN_REJECTS).collect()
-        if first:
-            shown = "\n".join(f"  {found.reason}: {found.row:.200}" for found in first)
-            raise DataError(
-                f"rows do not fit the table, so nothing was loaded; the first:\n{shown}",
-                hint="--rejects FILE puts such rows there and loads the others",
-            )
-        return 0
-    count = 0
-    with appearing(Path(target)) as unfinished, open(unfinished, "w", encoding="utf-8") as out:
-        for found in bad.toLocalIterator():
-            count += 1
-            out.write(json.dumps(found.asDict(), ensure_ascii=False) + "\n")
-    return count

@@ -20,6 +20,7 @@ class JobReport:
         bytes: of the files that were written.
         seconds: from start to end, Spark's own start included.
         rejected: rows that did not fit and were left out.
+        reasons: why, in words.
         note: what else there is to say, or nothing.
     """
 
@@ -28,12 +29,14 @@ class JobReport:
     seconds: float
     rejected: int = 0
     note: str = ""
+    reasons: str = ""
 
     def text(self) -> str:
         """One line for a person."""
         rate = self.rows / self.seconds if self.seconds else 0.0
         note = f"{self.note}: " if self.note else ""
-        rejected = f", {self.rejected:,} rejected" if self.rejected else ""
+        why = f" ({self.reasons})" if self.reasons else ""
+        rejected = f", {self.rejected:,} rejected{why}" if self.rejected else ""
         return (
             f"{note}{self.rows:,} rows, {self.bytes:,} bytes in {self.seconds:.1f} s "
             f"({rate:,.0f} rows/s){rejected}"

@@ -24,7 +24,14 @@ from pykudu_sql.storage.common.types import Kind
 from pykudu_sql.storage.errors import InvalidValueError
 
 FORMATS: Final = ("csv", "parquet", "json", "orc")
+TYPED: Final = ("parquet", "orc")
 CORRUPT: Final = "_pykudu_corrupt_record"
+# The place of each row: its file, the block of that, and a number that grows by 1 from row to row
+# within a block, and from each block to the next.
+FILE: Final = "_pykudu_file"
+START: Final = "_pykudu_block_start"
+NUMBER: Final = "_pykudu_number"
+PLACES: Final = (FILE, START, NUMBER)
 
 _SUFFIXES: Final = {"tsv": "csv", "jsonl": "json", "ndjson": "json", "pq": "parquet"}
 _PACKED: Final = (".gz", ".bz2", ".zst", ".snappy", ".lz4")
@@ -82,6 +89,8 @@ def read_files(
 ) -> DataFrame:
     """The rows of files. Rows of text that cannot be taken apart have `CORRUPT` set.
 
+    Where the table is known, the `PLACES` of rows are columns, too.
+
     Args:
         spark: the session.
         sources: paths, folders or globs.
@@ -95,16 +104,25 @@ def read_files(
     """
     paths = [_literal(source, file_format) for source in sources]
     chosen = _options(file_format, sources, options)
-    if file_format in ("parquet", "orc"):
-        return spark.read.format(file_format).options(**chosen).load(paths)
+    if file_format in TYPED:
+        typed = spark.read.format(file_format).options(**chosen).load(paths)
+        return typed if columns is None else _placed(typed)
     if columns is None:
         inferring = {**chosen, "inferschema": "true", "preferdate": "true"}
         return spark.read.format(file_format).options(**inferring).load(paths)
     names = _own_names(spark, paths, file_format, columns, chosen)
     fields = [t.StructField(name, t.StringType()) for name in (*names, CORRUPT)]
     reader = spark.read.format(file_format).schema(t.StructType(fields))
-    rows = reader.options(**chosen).load(paths)
+    rows = _placed(reader.options(**chosen).load(paths))
     return rows if file_format == "json" else _without_blanks(rows, columns)
+
+
+def _placed(rows: DataFrame) -> DataFrame:
+    """The rows of a reader with their `PLACES`, which Spark knows only here, right above it."""
+    own = f.col("_metadata")
+    number = f.monotonically_increasing_id()
+    places = {FILE: own["file_path"], START: own["file_block_start"], NUMBER: number}
+    return rows.withColumns(places)
 
 
 def _literal(source: str, file_format: str) -> str:
@@ -168,7 +186,7 @@ def _without_blanks(rows: DataFrame, columns: Sequence[ColumnSchema]) -> DataFra
     return rows.select(
         *(
             cell(name)
-            if name == CORRUPT or name.lower() in texts
+            if name in (CORRUPT, *PLACES) or name.lower() in texts
             else f.when(f.trim(cell(name)) != "", cell(name)).alias(name)
             for name in rows.columns
         )
