@@ -182,6 +182,7 @@ def assigned_value(
             f"column '{column.name}': {error.message}",
             hint=error.hint,
             position=node_position(node, text),
+            sqlstate=error.sqlstate,
         ) from error
     if cell is None and not column.nullable:
         raise NotNullError(

@@ -18,7 +18,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.column_predicate import (
     ALWAYS,
     NEVER,
@@ -34,7 +33,6 @@ from pykudu_sql.storage.common.column_predicate import (
 )
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
-from pykudu_sql.storage.errors import DataError
 
 _INTEGER_RANGES: Mapping[Kind, tuple[int, int]] = {
     kind: limits
@@ -42,12 +40,18 @@ _INTEGER_RANGES: Mapping[Kind, tuple[int, int]] = {
     if (limits := DataType(kind).integer_range) is not None
 }
 _DAY_MICROS = 86_400_000_000
+_ENGINE_BITS = 127  # of its widest integer, the sign aside
 _EXACT_DOUBLE = 1 << 53
 _DIGITS = 80  # more than any column has, before and behind the point
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,80}\s*")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,38}(?:\.[0-9]{1,38})?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _MIRROR = {Op.EQ: Op.EQ, Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}
+
+
+class InexactKeyError(Exception):
+    """A key is compared with a value of another kind: only the engine knows what equals it."""
 
 
 def mirrored(op: Op) -> Op:
@@ -144,24 +148,39 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
     """The one cell that equals a value; None when no cell of the type does.
 
     Unlike `to_cell` nothing is cut or rounded: `'abcd'` equals no VARCHAR(3) and 1.005 no
-    DECIMAL(9,2). Text meets a number as `to_cell` reads it, for callers that hold keys as text.
+    DECIMAL(9,2).
+
+    Raises:
+        InexactKeyError: the value may equal several cells, or none may be compared with it.
     """
     if type(value) is int:
         limits = _INTEGER_RANGES.get(column_type.kind)
-        if limits is not None:
-            return value if limits[0] <= value <= limits[1] else None
-    elif type(value) is str and column_type.kind is Kind.STRING:
-        return value
+        if limits is not None and limits[0] <= value <= limits[1]:
+            return value
+        if value.bit_length() > _ENGINE_BITS:
+            raise InexactKeyError
+    elif type(value) is str:
+        if column_type.kind is Kind.STRING:
+            return value
+        value = _written_number(column_type, value)
     found = compare(ColumnSchema(0, "", column_type, nullable=False), Op.EQ, value)
     if isinstance(found, Comparison) and found.op is Op.EQ:
         too_long = isinstance(found.value, str) and 0 < column_type.length < len(found.value)
         return None if too_long else found.value
     if found == NEVER:
         return None
-    try:
-        return to_cell(value, column_type)
-    except DataError:
-        return None
+    raise InexactKeyError
+
+
+def _written_number(column_type: DataType, text: str) -> object:
+    """The number that a text for a DECIMAL is, if the type takes all of its digits; else itself."""
+    whole = column_type.precision - column_type.scale
+    if column_type.kind is Kind.DECIMAL and _NUMBER.fullmatch(text):
+        number = Decimal(text)
+        exponent = number.as_tuple().exponent
+        if isinstance(exponent, int) and -exponent <= column_type.scale and abs(number) < 10**whole:
+            return number
+    return text
 
 
 def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:

@@ -21,6 +21,7 @@ class PlanSettings:
         implicit_primary_key: a CREATE TABLE without a key gets only the hidden counter.
         database: of names that have none.
         collects_row_errors: rows of a statement that do not fit are reported, by their keys.
+        key_access: whether a statement about one row by its whole key does without the engine.
         as_of: the bound at which tables without their own AS OF are read; None is now.
     """
 
@@ -29,6 +30,7 @@ class PlanSettings:
     as_of: SnapshotBound | None = None
     database: str = DEFAULT_DATABASE
     collects_row_errors: bool = False
+    key_access: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,10 @@ class PlanContext:
     evaluate: Callable[[str], Any]
     settings: PlanSettings = field(default_factory=PlanSettings)
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
+
+    def without_key_access(self) -> "PlanContext":
+        """The same world for statements that are to be planned as queries whatever they are."""
+        return replace(self, settings=replace(self.settings, key_access=False))
 
     def within(self, database: str, bound: SnapshotBound | None) -> "PlanContext":
         """The same world, seen from a database and, unless the bound is None, at a moment."""

@@ -17,6 +17,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, UnsupportedError
 from sqlglot.generator import Generator
 
+from pykudu_sql.planner.decimals import complete_decimals, mark_precisions
 from pykudu_sql.planner.guards import (
     MAX_TOKENS,
     guard_text,
@@ -143,6 +144,8 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     check_arguments(tree, written_calls(raw), text)
     guard_tree(tree, partial(_place, tokens, text))
     place_long_lists(tree, lists)
+    if any(token.token_type is TokenType.DECIMAL for token in tokens):
+        complete_decimals(tree)
     return tree
 
 
@@ -270,7 +273,7 @@ def _tokens(text: str, start: int) -> list[Token]:
 
 def _rewritten(tokens: list[Token]) -> list[Token]:
     """The tokens with what the parser does not know as what it does."""
-    return _numbered(_with_versions(with_own_names(tokens)))
+    return mark_precisions(_numbered(_with_versions(with_own_names(tokens))))
 
 
 def _moved(token: Token, text: str, start: int) -> Token:

@@ -51,6 +51,7 @@ def cell_of(expression: Expression, column: ColumnSchema, text: str, context: Pl
             f"column '{column.name}': {error.message}",
             hint=error.hint,
             position=_position(expression, text),
+            sqlstate=error.sqlstate,
         ) from error
 
 

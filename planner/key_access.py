@@ -5,6 +5,8 @@ Anything more (another conjunct, a join, an ORDER BY) is left to the engine, whi
 the same equalities are pushed into its scan.
 """
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from pykudu_sql.planner.binder import BoundQuery
@@ -12,7 +14,7 @@ from pykudu_sql.planner.comparison import compare
 from pykudu_sql.planner.condition import ConditionReader, conjuncts
 from pykudu_sql.planner.constant import Hole
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.plan import KeyLookup
+from pykudu_sql.planner.plan import KeyLookup, Plan
 from pykudu_sql.planner.sources import TableReference
 from pykudu_sql.planner.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.common.column_predicate import Comparison, Op
@@ -20,8 +22,17 @@ from pykudu_sql.storage.common.column_predicate import Comparison, Op
 _PLAIN = frozenset({"expressions", "from_", "where", "limit"})
 
 
-def key_lookup(select: exp.Expr, bound: BoundQuery, context: PlanContext) -> KeyLookup | None:
-    """The look-up that a SELECT amounts to, None if it is more than one."""
+def key_lookup(
+    select: exp.Expr, bound: BoundQuery, context: PlanContext, general: Callable[[], Plan]
+) -> KeyLookup | None:
+    """The look-up that a SELECT amounts to, None if it is more than one.
+
+    Args:
+        select: bound.
+        bound: what binding found.
+        context: tables and time.
+        general: plans the same as a query.
+    """
     if not isinstance(select, exp.Select) or len(bound.references) != 1:
         return None
     if any(value for name, value in select.args.items() if name not in _PLAIN):
@@ -41,6 +52,7 @@ def key_lookup(select: exp.Expr, bound: BoundQuery, context: PlanContext) -> Key
         reference.table,
         key,
         named,
+        general,
         parameters_of(key),
         reference.bound,
         not bound.volatile,
@@ -51,6 +63,8 @@ def key_values(
     where: exp.Where | None, bound: BoundQuery, reference: TableReference, context: PlanContext
 ) -> tuple[Value, ...] | None:
     """The key that a WHERE fixes and nothing else, in key order; None if it does not."""
+    if not context.settings.key_access:
+        return None
     reader = ConditionReader(bound, context)
     found: dict[int, Value] = {}
     for part in conjuncts(where.this if where is not None else None):

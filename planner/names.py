@@ -15,12 +15,14 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.namespace import DEFAULT_DATABASE
 
+_OWN = "__"  # what names that statements are rewritten with begin with
+
 
 def undefined_column(
     name: str, known: Iterable[str], position: SourcePosition | None
 ) -> UndefinedColumnError:
     """No column of that name; suggests a near one, or lists what there is."""
-    names = list(dict.fromkeys(known))
+    names = [each for each in dict.fromkeys(known) if not each.startswith(_OWN)]
     hint = near(name, names) or (f"columns are {', '.join(names[:20])}" if names else None)
     return UndefinedColumnError(f"column '{name}' does not exist", hint=hint, position=position)
 

@@ -10,7 +10,7 @@ positions for `?`, names for `:name`), and `cacheable`, False when planning fold
 may differ next time (the time of day, a change of the schema).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
@@ -61,12 +61,14 @@ class KeyLookup:
         table: as of the moment read.
         key: one value for each key column, in key order.
         outputs: result names and the column id behind each.
+        general: plans the same as a query, for parameters of another kind than the key.
         bound: as for `Scan`.
     """
 
     table: TableInfo
     key: tuple[Value, ...]
     outputs: tuple[tuple[str, int], ...]
+    general: Callable[[], "Plan"] = field(compare=False, repr=False)
     parameters: tuple[ParameterKey, ...] = ()
     bound: SnapshotBound | None = None
     cacheable: bool = True

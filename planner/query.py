@@ -7,6 +7,7 @@ dialect over the scans' names.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from sqlglot import exp
 
@@ -52,7 +53,8 @@ def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLo
         SyntaxError, ProgrammingError, NotSupportedError: the statement is wrong or not offered.
     """
     tree, bound = _bound(text, context, start)
-    lookup = key_lookup(tree, bound, context)
+    general = cache(partial(plan_query, text, context.without_key_access(), start))
+    lookup = key_lookup(tree, bound, context, general)
     return lookup if lookup is not None else finish(tree, bound, context)
 
 

@@ -11,6 +11,7 @@ alone; DELETE IGNORE is DELETE.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 from sqlglot import exp
 
@@ -90,6 +91,7 @@ def plan_update(
         ImmutableColumnError: an immutable column is assigned.
         DataError: a constant does not fit its column.
     """
+    general = cache(partial(plan_update, text, context.without_key_access(), start))
     text, kind = _without_ignore(text, start)
     tree = parse(text, start)
     if (
@@ -114,7 +116,7 @@ def plan_update(
         if key is not None:
             pairs = tuple((a.column.id, a.value) for a in assignments)
             keys = _in_order((*(a.value for a in assignments), *key))
-            return KeyUpdate(rows.table, key, pairs, keys, not bound.volatile)
+            return KeyUpdate(rows.table, key, pairs, general, keys, not bound.volatile)
     query = finish(rows.select, bound, context)
     return UpdateQuery(rows.table, tuple(a.column.id for a in assignments), query)
 
@@ -135,6 +137,7 @@ def plan_delete(
         SyntaxError, NotSupportedError: a clause is wrong or not offered.
         UndefinedTableError, UndefinedColumnError: a name is unknown.
     """
+    general = cache(partial(plan_delete, text, context.without_key_access(), start))
     text, _ = _without_ignore(text, start)
     tree = parse(text, start)
     if not isinstance(tree, exp.Delete):
@@ -154,7 +157,7 @@ def plan_delete(
     bound = _bound(rows, [], text, context)
     key = _single_key(rows, bound, context)
     if key is not None:
-        return KeyDelete(rows.table, key, _in_order(key), not bound.volatile)
+        return KeyDelete(rows.table, key, general, _in_order(key), not bound.volatile)
     return DeleteQuery(rows.table, finish(rows.select, bound, context))
 
 

@@ -61,7 +61,9 @@ def bind_value(value: Value, parameters: ParameterValues) -> Cell:
     try:
         return to_cell(given, value.type)
     except DataError as error:
-        raise type(error)(f"column '{value.column}': {error.message}", hint=error.hint) from error
+        raise type(error)(
+            f"column '{value.column}': {error.message}", hint=error.hint, sqlstate=error.sqlstate
+        ) from error
 
 
 def bind_key(key: Sequence[Value], parameters: ParameterValues) -> tuple[Cell, ...] | None:
@@ -72,6 +74,7 @@ def bind_key(key: Sequence[Value], parameters: ParameterValues) -> tuple[Cell, .
 
     Raises:
         InterfaceError: a parameter has no value.
+        InexactKeyError: a parameter is of another kind than its column.
     """
     cells: list[Cell] = []
     for value in key:

@@ -188,6 +188,7 @@ def _unfit(
         f"column '{column.name}'{which}: {error.message}",
         hint=error.hint,
         position=source_position(text, offsets[row]),
+        sqlstate=error.sqlstate,
     )
 
 

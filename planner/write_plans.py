@@ -1,13 +1,17 @@
 """Plans of statements that do one kind of operation on rows of one table."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 from pykudu_sql.planner.query_plans import Query
 from pykudu_sql.planner.value import ParameterKey, Value
 from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.row_operation import RowOpKind
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +113,31 @@ class DeleteQuery:
 
 @dataclass(frozen=True, slots=True)
 class KeyUpdate:
-    """UPDATE of the one row whose key is given, to constants and parameters."""
+    """UPDATE of the one row whose key is given, to constants and parameters.
+
+    Attributes:
+        general: plans the same as a query, for parameters of another kind than the key.
+    """
 
     table: TableInfo
     key: tuple[Value, ...]
     assignments: tuple[tuple[int, Value], ...]
+    general: Callable[[], "Plan"] = field(compare=False, repr=False)
     parameters: tuple[ParameterKey, ...] = ()
     cacheable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class KeyDelete:
-    """DELETE of the one row whose key is given."""
+    """DELETE of the one row whose key is given.
+
+    Attributes:
+        general: as of `KeyUpdate`.
+    """
 
     table: TableInfo
     key: tuple[Value, ...]
+    general: Callable[[], "Plan"] = field(compare=False, repr=False)
     parameters: tuple[ParameterKey, ...] = ()
     cacheable: bool = True
 

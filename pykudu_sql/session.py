@@ -173,7 +173,8 @@ class Session:
         return self._state.row_errors
 
     def _prepared(self, sql: str) -> PreparedStatement:
-        check_text(sql, "a statement")
+        if not isinstance(sql, str):
+            raise InterfaceError(f"a statement is text, not {type(sql).__name__}", sqlstate="07006")
         if not self._transactions.is_open:
             self._store.refresh()
         known = self._statements.get(sql)

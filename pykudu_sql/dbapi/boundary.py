@@ -150,9 +150,14 @@ def check_text(value: object, what: str) -> None:
 
     Raises:
         InterfaceError: it is not.
+        DataError: it has half of a surrogate pair.
     """
     if not isinstance(value, str):
         raise InterfaceError(f"{what} is text, not {type(value).__name__}", sqlstate="07006")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{what} is not valid Unicode text", sqlstate="22021") from error
 
 
 def guarded(call: Callable[P, R]) -> Callable[P, R]:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from pykudu_sql.dbapi.boundary import check_text
 from pykudu_sql.executor.collecting import faults, reported, row_error
 from pykudu_sql.executor.column_values import array_of
 from pykudu_sql.executor.session_state import SessionState
@@ -111,6 +112,7 @@ def _matched(table: TableInfo, kind: RowOpKind, given: Columns) -> Given:
     """The table's columns with what is given for them, all of one length."""
     columns: dict[int, tuple[ColumnSchema, Values]] = {}
     for name, values in given.items():
+        check_text(str(name), "the name of a column")
         column = _column(table, kind, str(name))
         if column.id in columns:
             raise ProgrammingError(f"column '{column.name}' is given twice", sqlstate="42701")

@@ -61,6 +61,8 @@ def _array_by_cells(values: Sequence[Any], column: ColumnSchema) -> pa.Array:
             cells.append(to_cell(value, column.type))
         except DataError as error:
             raise type(error)(
-                f"row {row}, column '{column.name}': {error.message}", hint=error.hint
+                f"row {row}, column '{column.name}': {error.message}",
+                hint=error.hint,
+                sqlstate=error.sqlstate,
             ) from error
     return cells_to_array(cells, column.type)

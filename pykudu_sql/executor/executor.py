@@ -10,6 +10,7 @@ from functools import partial
 
 from pykudu_sql.executor.constants import Constants
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.comparison import InexactKeyError
 from pykudu_sql.planner.definition import definition_name
 from pykudu_sql.planner.listing_plans import Describe, DescribeDatabase, DescribeFormatted
 from pykudu_sql.planner.namespace_plans import (
@@ -83,21 +84,18 @@ def _prepare(state: SessionState, plan: Plan) -> Prepared:
         case KeyLookup():
             from pykudu_sql.executor.queries import Lookup
 
-            return Lookup(state, plan)
+            return _or_in_general(state, plan, Lookup(state, plan))
+        case KeyUpdate() | KeyDelete():
+            from pykudu_sql.executor.writes import prepare_write
+
+            return _or_in_general(state, plan, prepare_write(state, plan))
         case Query():
             from pykudu_sql.executor.queries import select
 
             return partial(select, state, plan)
         case ConstantRow():
             return Constants(state, plan)
-        case (
-            InsertValues()
-            | InsertQuery()
-            | UpdateQuery()
-            | DeleteQuery()
-            | KeyUpdate()
-            | KeyDelete()
-        ):
+        case InsertValues() | InsertQuery() | UpdateQuery() | DeleteQuery():
             from pykudu_sql.executor.writes import prepare_write
 
             return prepare_write(state, plan)
@@ -123,6 +121,20 @@ def _prepare(state: SessionState, plan: Plan) -> Prepared:
             return partial(explain_plan, state, plan)
         case _:
             return lambda parameters: _run(state, plan)
+
+
+def _or_in_general(
+    state: SessionState, plan: KeyLookup | KeyUpdate | KeyDelete, run: Prepared
+) -> Prepared:
+    """What runs a statement about one key, as a query where only the engine can compare it."""
+
+    def attempt(parameters: ParameterValues) -> Outcome:
+        try:
+            return run(parameters)
+        except InexactKeyError:
+            return _prepare(state, plan.general())(parameters)
+
+    return attempt
 
 
 def _run(state: SessionState, plan: Plan) -> Outcome:

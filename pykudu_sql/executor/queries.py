@@ -232,6 +232,7 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
 
     Raises:
         InterfaceError: one was not given, or is no value of SQL.
+        UnicodeEncodeError: a text has half of a surrogate pair.
     """
     values = []
     for key in query.parameters:
@@ -244,6 +245,8 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
 def _scalar(value: Any) -> Any:
     if isinstance(value, int) and not -_HUGE <= value < _HUGE:  # the engine would wrap some around
         raise ValueOutOfRangeError("an integer parameter does not fit into 128 bits")
+    if isinstance(value, str) and not value.isascii():
+        value.encode()  # A surrogate alone is no text; see `parameter_values`.
     if type(value) in _SCALARS:
         return value
     if isinstance(value, np.generic):

@@ -13,6 +13,7 @@ from pykudu_sql.executor.collecting import collect_columns, faults, reported, ro
 from pykudu_sql.executor.column_values import array_of
 from pykudu_sql.executor.queries import answer, compute
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.comparison import InexactKeyError
 from pykudu_sql.planner.plan import (
     DeleteQuery,
     InsertQuery,
@@ -96,9 +97,16 @@ def write_many(
 ) -> Outcome:
     """Run a plan once for each set of parameters, all or nothing.
 
-    Statements over values and keys become one batch. Those with a query run one after the other.
+    Statements over values and keys become one batch. Those with a query run one after the other,
+    and so do those over keys if only the engine can compare one of these.
     """
-    return _write(state, plan, parameter_rows)
+    try:
+        return _write(state, plan, parameter_rows)
+    except InexactKeyError:
+        assert isinstance(plan, KeyUpdate | KeyDelete)
+        general = plan.general()
+        assert isinstance(general, UpdateQuery | DeleteQuery)
+        return _write(state, general, parameter_rows)
 
 
 def _write(state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]) -> Outcome:

@@ -210,7 +210,11 @@ def to_cell(value: object, column_type: DataType) -> Cell:
         return _TO_CELL[column_type.kind](value, column_type)
     except ValueOutOfRangeError:
         raise
-    except (ValueError, TypeError, ArithmeticError, UnicodeError) as error:
+    except UnicodeError as error:
+        raise InvalidValueError(
+            f"{value!r:.80} is not valid Unicode text", sqlstate="22021"
+        ) from error
+    except (ValueError, TypeError, ArithmeticError) as error:
         shown = str(value) if isinstance(value, Decimal | dt.date | np.generic) else repr(value)
         raise InvalidValueError(
             f"cannot read {shown:.80} as {column_type}", hint=_READ_AS.get(column_type.kind)

@@ -17,7 +17,7 @@ from tests.pykudu_sql.mutations.mutating import mutated, tokens_of
 _INSIDE = re.compile(
     r"__\w+|\bpykudu_\w+|\$\d+|\bview_query\b|subquery \d|sqlglot|duckdb|pyarrow|numpy|arrow_scan"
     r"|\bmain\.|\bmemory\.|\bexp\.|object at 0x|<class|NoneType|[A-Z][a-z]+ Error:"
-    r"|\b(?:U?INT(?:8|16|32|64|128)|BLOB|[A-Z]+_LITERAL)\b"
+    r"|\b(?:INT(?:8|16|32|64|128)|BLOB|[A-Z]+_LITERAL)\b"
     r"|~~|\b_\d+\b|\w+_escape\b|\barray_(?:extract|slice)\b|transpile|\bDuckDB\b|\bTraceback\b",
 )
 _DATA = re.compile(r"'(?:[^']|'')*'")

@@ -1,0 +1,78 @@
+"""A statement about one whole key and the same as a query say the same of every parameter."""
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+import pykudu_sql
+from pykudu_sql import Connection, Error
+
+KEYS = {
+    "TINYINT": "5",
+    "INT": "5",
+    "BIGINT": "5",
+    "STRING": "'5'",
+    "VARCHAR(3)": "'5'",
+    "BINARY": "x'35'",
+    "DATE": "'2026-01-05'",
+    "TIMESTAMP": "'2026-01-05'",
+    "DECIMAL(9, 2)": "5",
+}
+VALUES: list[Any] = [
+    *(object(), [5], (5,), {"a": 1}, {5}, 1j, None, True, 5, -1, 10**20, 1 << 200, 5.0, 5.5),
+    *(float("nan"), float("inf"), Decimal(5), Decimal("5.5"), Decimal("NaN"), Decimal("1E-50")),
+    *("abc", "5", "5.0", "05", "", " 5 ", "true", "x" * 10, "9" * 5000, "\ud800", "5\ud800"),
+    *("2026-01-05", "2026-01-05 00:00:00", "2026-01-05T00:00:00Z", b"5", b"x", bytearray(b"5")),
+    *(memoryview(b"5"), dt.date(2026, 1, 5), dt.datetime(2026, 1, 5), dt.time(1), dt.timedelta(1)),
+    *(dt.datetime(2026, 1, 5, tzinfo=dt.UTC), UUID(int=5), np.int64(5), np.float32(5)),
+    np.datetime64("2026-01-05"),
+]
+
+
+@pytest.fixture(params=KEYS)
+def connection(request: pytest.FixtureRequest) -> Iterator[Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as opened:
+        opened.execute(f"CREATE TABLE t (k {request.param} PRIMARY KEY, v INT)")
+        opened.execute(f"INSERT INTO t VALUES ({KEYS[request.param]}, 1)")
+        yield opened
+
+
+def outcome(connection: Connection, sql: str, value: Any) -> object:
+    """The rows or the number of them that a statement is about, or the SQLSTATE of its error."""
+    try:
+        cursor = connection.execute(sql, (value,))
+    except Error as error:
+        return error.sqlstate
+    return cursor.rowcount if cursor.description is None else cursor.fetchall()
+
+
+def batch(connection: Connection, sql: str, value: Any) -> object:
+    try:
+        return connection.executemany(sql, [(value,), (None,)]).rowcount
+    except Error as error:
+        return error.sqlstate
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_a_key_is_compared_as_any_column_is(connection: Connection, value: Any) -> None:
+    expected = outcome(connection, "SELECT v FROM t WHERE k = ? LIMIT 5 OFFSET 0", value)
+    assert outcome(connection, "SELECT v FROM t WHERE k = ?", value) == expected
+    count = len(expected) if isinstance(expected, list) else expected
+    for statement in ("UPDATE t SET v = 1 WHERE k = ?", "DELETE FROM t WHERE k = ?"):
+        connection.execute("BEGIN")
+        assert outcome(connection, statement, value) == count
+        connection.execute("ROLLBACK")
+        connection.execute("BEGIN")
+        assert batch(connection, statement, value) == count
+        connection.execute("ROLLBACK")
+    assert expected not in ("XX000", "22000")
+
+
+def test_what_is_no_value_of_sql_is_refused_as_a_key(connection: Connection) -> None:
+    for value in (object(), [5], {"a": 1}):
+        assert outcome(connection, "SELECT v FROM t WHERE k = ?", value) == "07006"
