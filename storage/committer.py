@@ -18,7 +18,7 @@ was not applied never happened.
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,7 @@ from pykudu_sql.storage.common.hybrid_time import (
 )
 from pykudu_sql.storage.errors import (
     DiskError,
+    Error,
     IntegrityError,
     InterfaceError,
     ReadOnlyError,
@@ -107,6 +108,7 @@ class Committer:
         self._history_mark = history_mark
         self._rowset_bytes = rowset_bytes
         self._closed = False
+        self._shows_appended = False
 
     @property
     def host(self) -> TabletHost:
@@ -146,8 +148,13 @@ class Committer:
 
     def _append_edit(self, edit: dict[str, Any]) -> None:
         self.check_writable()
+        self._append_noted(edit)
+
+    def _append_noted(self, edit: dict[str, Any]) -> None:
+        """Append an edit that names what is durable of the log, so that losing it shows."""
         if self._manifest is not None:
-            self._manifest.append(edit)
+            end = self._log.durable_end
+            self._manifest.append({**edit, "durable": [end.number, end.sequence]})
 
     def sync(self) -> None:
         """Make every commit applied so far durable.
@@ -242,6 +249,13 @@ class Committer:
         with self.lock:
             self._closed = True
 
+    def note_end(self) -> None:
+        """Note the time, so that the clock never goes back behind a moment that somebody was told,
+        and where the log ends, which was closed before. Nothing comes after that.
+        """
+        with self.lock, suppress(Error):  # the disk may refuse
+            self._append_noted({"op": "clock", "ts": self.clock.now()})
+
     def check_writable(self) -> None:
         """Refuse writes to a database that is closed or read-only, or whose disk refuses them.
 
@@ -328,6 +342,9 @@ class Committer:
             except DiskError as error:
                 self._doubt = in_doubt(error)
                 raise self._doubt from error
+        elif not durable and not self._shows_appended:
+            self._shows_appended = True
+            self._log.show_appended()
         self.mvcc.publish(commit.timestamp)
 
     def _apply(

@@ -199,7 +199,7 @@ class DatabaseReader:
             if reading.manifest_moved_on():
                 return False
             newest = replay(tablets, wal.read(), state.commits, wal.path_of, state.purged)
-            if reading.manifest_moved_on():
+            if reading.manifest_moved_on() or reading.manifest.has_read_too_far():
                 return False
         except (CorruptionError, DiskError):
             return False  # read from the beginning, it shows whether it is more than a race
@@ -217,7 +217,7 @@ class DatabaseReader:
             try:
                 position = manifest.position
                 reading = self._read_behind(manifest, reaper)
-                if not manifest.was_replaced():
+                if not manifest.was_replaced() and not manifest.has_read_too_far():
                     if lease is not None:
                         lease.move_to(position)
                     living = [one for one in self._leases if one.alive]
@@ -242,7 +242,10 @@ class DatabaseReader:
         opener = TabletOpener(self._env, self._root, manifest.database_id, self._cache, reaper)
         tablets = open_tablets(opener, state)
         directory = layout.wal_directory(self._root)
-        wal = WalTail(self._env, directory, manifest.database_id, state.log_after)
+        database_id, limits = manifest.database_id, manifest.limits
+        wal = WalTail(
+            self._env, directory, database_id, state.log_after, limits, reaches=state.log_end
+        )
         newest = replay(tablets, wal.read(), state.commits, wal.path_of, state.purged)
         later = manifest.read_more()
         bound = bound_at(max([newest, state.newest, *(t.newest for t in tablets.values())]))

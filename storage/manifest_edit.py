@@ -146,6 +146,7 @@ _VIEW = _object(
     }
 )  # fmt: skip
 _NAMESPACE = _object({"id": _UUIDS, "name": _is_text, "comment": _is_text})
+_DURABLE: Shape = lambda value: _list_of(_TIME)(value) and len(value) == 2  # noqa: E731
 _DONE = {"writer": _is_text, "batch": _NUMBER}
 _EDITS: Mapping[str, Mapping[str, Shape]] = MappingProxyType(
     {
@@ -181,6 +182,8 @@ def check_form(edit: Mapping[str, Any]) -> None:
         ValueError: one has not; the message names it.
     """
     op = edit.get("op")
+    if "durable" in edit and not _DURABLE(edit["durable"]):
+        raise ValueError("the member 'durable' of an edit is malformed")
     if "done" in edit and not _object(_DONE)(edit["done"]):
         raise ValueError("the member 'done' of an edit is malformed")
     for name, shape in _EDITS.get(op, {}).items() if isinstance(op, str) else ():

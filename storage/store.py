@@ -8,7 +8,6 @@ own, so it is atomic, durable, and seen AS OF later times only.
 
 import os
 import threading
-import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -36,7 +35,7 @@ from pykudu_sql.storage.common.table_properties import Properties
 from pykudu_sql.storage.common.types import Cell
 from pykudu_sql.storage.database_reader import DatabaseReader, TabletOpener, open_tablets
 from pykudu_sql.storage.definitions import Definitions
-from pykudu_sql.storage.errors import DiskError, Error, InterfaceError
+from pykudu_sql.storage.errors import DiskError, InterfaceError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.directory_check import check_directories
 from pykudu_sql.storage.fs.env import Env
@@ -44,10 +43,10 @@ from pykudu_sql.storage.fs.lease import Lease
 from pykudu_sql.storage.fs.process import current_process
 from pykudu_sql.storage.history import History
 from pykudu_sql.storage.history_purge import HistoryPurge, PurgeHost
-from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.log_retention import LogRetention
+from pykudu_sql.storage.logs import open_logs
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
 from pykudu_sql.storage.manifest_log import ManifestLog
@@ -55,7 +54,6 @@ from pykudu_sql.storage.orphans import remove_orphans
 from pykudu_sql.storage.row_writer import RowWriter
 from pykudu_sql.storage.snapshots import SnapshotRegistry
 from pykudu_sql.storage.store_options import StoreOptions
-from pykudu_sql.storage.store_state import StoreState
 from pykudu_sql.storage.tablet.bootstrap import replay
 from pykudu_sql.storage.tablet.file_reaper import FileReaper
 from pykudu_sql.storage.tablet.mvcc import MvccManager
@@ -136,35 +134,28 @@ class Store:
         resources.callback(env.lock(layout.lock_path(path)).release)
         env.remove_tree(layout.temporary_directory(path), point="open.empty_tmp")
         env.make_dir(layout.temporary_directory(path))
-        if env.exists(layout.current_path(path)):
-            self._manifest = Manifest.open(env, path)
-        else:
-            self._manifest = Manifest.create(env, path, uuid.uuid4().bytes, [])
+        logs = open_logs(env, path, self.options.log_segment_bytes)
+        self._manifest, self._state, log = logs.manifest, logs.state, logs.log
         self._database_id = self._manifest.database_id
         self._reaper = FileReaper(env, path, lambda: self._manifest.position, self.cache.forget)
-        self._state = StoreState.of(self._manifest.edits, self._manifest.path)
         self._opener = TabletOpener(env, path, self._database_id, self.cache, self._reaper)
         self._tablets = open_tablets(self._opener, self._state)
         for tablet_id in self._tablets:
             env.make_dir(layout.tablet_directory(path, tablet_id))
-        self._log = WriteAheadLog.open(
-            env,
-            layout.wal_directory(path),
-            self._database_id,
-            after=self._state.log_after,
-            segment_bytes=self.options.log_segment_bytes,
-        )
-        records = self._log.replay(self._state.log_after)
         state = self._state
-        newest = replay(self._tablets, records, state.commits, self._log.path_of, state.purged)
+        records = log.replay(state.log_after)
+        newest = replay(self._tablets, records, state.commits, log.path_of, state.purged)
         # Only now that log and manifest have been found to agree is anything thrown away.
         remove_orphans(env, path, self._tablets, self._state.tablets)
         newest = max([newest, self._state.newest, *(t.newest for t in self._tablets.values())])
-        self._serve(self._log, ManifestLog(self._manifest, self._state), bound_at(newest))
+        logs.start_mark()
+        self._serve(log, ManifestLog(self._manifest, self._state), bound_at(newest))
         resources.callback(self._close_tablets)
+        resources.callback(logs.mark.close)
         resources.callback(self._manifest.close)
+        resources.callback(self._committer.note_end)
         resources.callback(self._collect_last_files)
-        resources.callback(self._log.close)
+        resources.callback(log.close)
         resources.callback(self._pool.shutdown)
         resources.callback(self.maintenance.stop)
         self.maintenance.start()
@@ -437,15 +428,8 @@ class Store:
         if self._closed or not self._process.is_current:
             return
         self._closed = True
-        self._keep_clock()
         self._committer.close()
         self._resources.close()
-
-    def _keep_clock(self) -> None:
-        """Note the time, so that the clock never goes back behind a moment somebody was told."""
-        if not self.options.read_only:
-            with suppress(Error):  # the disk may refuse
-                self._committer.note({"op": "clock", "ts": self.now()})
 
     def _close_tablets(self) -> None:
         with ExitStack() as all_of_them:

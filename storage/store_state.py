@@ -44,6 +44,7 @@ from pykudu_sql.storage.common.hybrid_time import (
     first_beyond,
 )
 from pykudu_sql.storage.errors import CorruptionError, DatabaseError
+from pykudu_sql.storage.log.durable_mark import NOWHERE, DurableEnd
 from pykudu_sql.storage.manifest_edit import check_form, check_table
 from pykudu_sql.storage.namespace import DatabaseInfo, NamedObject, ViewInfo
 from pykudu_sql.storage.snapshots import NamedSnapshot
@@ -69,6 +70,7 @@ class StoreState:
         snapshots: named ones, by name.
         history_max_age: seconds that tables keep history unless they say otherwise, -1 for ever;
             None for the default.
+        log_end: the last record of the log that is known to have been durable.
         newest: the newest hybrid time that an edit names.
         reserved: moments below this bound may have been told, though nothing happened then.
         writers: the last batch of each writer that numbers its batches.
@@ -82,6 +84,7 @@ class StoreState:
     purged: dict[str, int] = field(default_factory=dict)
     snapshots: dict[str, NamedSnapshot] = field(default_factory=dict)
     history_max_age: int | None = None
+    log_end: DurableEnd = NOWHERE
     newest: Timestamp = UNCOMMITTED
     reserved: SnapshotBound = NOTHING
     writers: dict[str, int] = field(default_factory=dict)
@@ -116,6 +119,8 @@ class StoreState:
             CorruptionError: it is none of the known kinds.
         """
         self.newest = max(self.newest, edit.get("ts") or UNCOMMITTED)
+        if "durable" in edit and edit["durable"][1] >= self.log_end.sequence:
+            self.log_end = DurableEnd(*edit["durable"])
         match edit.get("op"):
             case "table":
                 table = TableInfo.from_json(edit["table"])
@@ -202,7 +207,8 @@ class StoreState:
             "tablets": dict(self.purged),
         }
         yield {"op": "database", "history_max_age": self.history_max_age}
-        yield {"op": "log", "after": self.log_after}
+        durable = [self.log_end.number, self.log_end.sequence]
+        yield {"op": "log", "after": self.log_after, "durable": durable}
         for event in self.history.events:
             yield _event_edit(event)
         for tablet_id, metadata in self.tablets.items():

@@ -3,6 +3,7 @@
     my.db/
       LOCK                    held by the one writing process
       CURRENT                 names the live manifest
+      DURABLE                 how far log and manifest are known to be safely on disk
       manifest/N.log          metadata as a log of edits
       wal/N.log               the write-ahead log, in segments
       tablets/<uuid>/N.base   a flushed rowset
@@ -27,7 +28,7 @@ _TABLET_FILE_NAME = re.compile(r"([1-9][0-9]{0,18})\.(base|redo|undo)")
 
 # What a database directory holds, and nothing else.
 DIRECTORIES = ("manifest", "wal", "tablets", "tmp", "leases", "staging")
-ENTRIES = frozenset({"LOCK", "CURRENT", *DIRECTORIES})
+ENTRIES = frozenset({"LOCK", "CURRENT", "DURABLE", *DIRECTORIES})
 
 
 class TabletFileKind(StrEnum):
@@ -46,6 +47,11 @@ def lock_path(root: str) -> str:
 def current_path(root: str) -> str:
     """The file that names the live manifest."""
     return f"{root}/CURRENT"
+
+
+def mark_path(root: str) -> str:
+    """The file that says how far log and manifest are durable."""
+    return f"{root}/DURABLE"
 
 
 def manifest_directory(root: str) -> str:

@@ -62,6 +62,9 @@ class LogEnd:
         return cls(FILE_HEADER_BYTES, identity.first_sequence - 1, True, False)
 
 
+NO_RECORDS = LogEnd(0, 0, True, False)
+
+
 class LogReader:
     """Iterates over one log file from its first record to its end. Changes nothing."""
 

@@ -45,8 +45,11 @@ class LogTail:
         self.end = LogEnd.of_new(self.identity)
         self._file: RandomAccessFile | None = None
 
-    def read(self) -> Iterator[tuple[int, bytes]]:
+    def read(self, until: int | None = None) -> Iterator[tuple[int, bytes]]:
         """The records behind those read before, as (sequence, payload), ascending.
+
+        Args:
+            until: the last sequence that counts.
 
         Raises:
             CorruptionError: a record that was durable is damaged or missing.
@@ -56,7 +59,7 @@ class LogTail:
             self._env, self.path, self._kind, self._number, self.identity.database_id
         )
         try:
-            yield from reader.records(self.end)
+            yield from reader.records(self.end, until)
             self.end = reader.end
         finally:
             reader.close()

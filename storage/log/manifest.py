@@ -33,6 +33,7 @@ from pykudu_sql.storage.fs.layout import (
     wal_directory,
 )
 from pykudu_sql.storage.log.current import Current, read_current, write_current
+from pykudu_sql.storage.log.durable_mark import NOWHERE, DurableEnd, DurableMark
 from pykudu_sql.storage.log.log_reader import LogEnd, LogReader
 from pykudu_sql.storage.log.log_writer import LogWriter, in_doubt, undone
 from pykudu_sql.storage.log.record_log import KEEP_A_COPY, LogIdentity, LogKind
@@ -54,6 +55,7 @@ class Manifest:
         self._root = root
         self._writer = writer
         self._mutex = threading.Lock()
+        self._mark: DurableMark | None = None
         self.database_id = writer.identity.database_id
         self.edits = edits
 
@@ -86,17 +88,24 @@ class Manifest:
         return cls(env, root, writer, edits)
 
     @classmethod
-    def open(cls, env: Env, root: str) -> Self:
+    def open(cls, env: Env, root: str, reaches: DurableEnd = NOWHERE) -> Self:
         """Open for writing: cuts a torn tail and removes manifests that CURRENT does not name.
 
+        Args:
+            env: the file system.
+            root: the database directory.
+            reaches: an edit that the manifest has, or a later manifest is in its place.
+
         Raises:
-            CorruptionError: CURRENT or the manifest is damaged or missing.
+            CorruptionError: CURRENT or the manifest is damaged or missing, or ends too early.
+                Nothing was cut off then.
             FormatVersionError: written by a newer version.
             DiskError: refused by the file system.
         """
         current = read_current(env, root)
         edits, identity, end = _read_manifest(env, root, current)
         path = manifest_path(root, current.manifest_number)
+        check_manifest_reaches(path, identity.number, end, reaches)
         writer = LogWriter.resume(env, path, identity, end)
         try:
             _remove_all_but(env, root, current.manifest_number)
@@ -128,9 +137,23 @@ class Manifest:
 
     @property
     def position(self) -> tuple[int, int]:
-        """Number of the live log and sequence of its last record; it only ever grows."""
+        """Number of the live log and sequence of its last durable record; it only ever grows."""
+        end = self.durable_end
+        return end.number, end.sequence
+
+    @property
+    def durable_end(self) -> DurableEnd:
+        """The newest edit, or the seal of it, that survives a power loss."""
         writer = self._writer
-        return writer.identity.number, writer.last_sequence
+        return DurableEnd(writer.identity.number, writer.durable_sequence)
+
+    def tell(self, mark: DurableMark) -> None:
+        """Tell a mark of what is durable from here on."""
+        self._mark = mark
+
+    def _note(self) -> None:
+        if self._mark is not None:
+            self._mark.note_manifest(self.durable_end)
 
     @property
     def path(self) -> str:
@@ -168,6 +191,7 @@ class Manifest:
                 writer.sync()
             except DiskError as error:
                 raise in_doubt(error) from error
+            self._note()
             _seal(writer)
 
     def rewrite(self, edits: list[Edit]) -> None:
@@ -190,6 +214,7 @@ class Manifest:
                 raise
             old.abandon()
             self._writer = writer
+            self._note()
             with suppress(DiskError):  # what is left behind, the next opening removes
                 _remove_all_but(self._env, self._root, number)
 
@@ -202,6 +227,7 @@ class Manifest:
         """Mark the log as cleanly closed, and close it."""
         with self._mutex:
             self._writer.close()
+            self._note()
 
 
 def _take_back(writer: LogWriter, error: DiskError) -> None:
@@ -219,6 +245,25 @@ def _seal(writer: LogWriter) -> None:
     except DiskError:
         with suppress(DiskError):
             writer.cut_back()
+
+
+def check_manifest_reaches(path: str, number: int, end: LogEnd, reaches: DurableEnd) -> None:
+    """See that a manifest has all that is known to have been in it.
+
+    Raises:
+        CorruptionError: it ends too early, or is older than one that was in use.
+    """
+    if number < reaches.number:
+        raise CorruptionError(
+            f"CURRENT names '{path}', but manifest {reaches.number} was in use after it",
+            hint=KEEP_A_COPY,
+        )
+    if number == reaches.number and end.last_sequence < reaches.sequence:
+        raise CorruptionError(
+            f"'{path}' is damaged at offset {end.offset}: it ends with record {end.last_sequence}, "
+            f"but record {reaches.sequence} was safely on disk",
+            hint=KEEP_A_COPY,
+        )
 
 
 def _write_manifest(

@@ -10,7 +10,8 @@ from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.layout import manifest_path
 from pykudu_sql.storage.log.current import Current, read_current
 from pykudu_sql.storage.log.log_tail import LogTail
-from pykudu_sql.storage.log.manifest import Edit, decode_edit
+from pykudu_sql.storage.log.manifest import Edit, check_manifest_reaches, decode_edit
+from pykudu_sql.storage.log.read_limits import ReadLimits
 from pykudu_sql.storage.log.record_log import LogKind
 
 
@@ -21,10 +22,12 @@ class ManifestTail:
         database_id: the 16 bytes of the database's UUID.
         edits: in order.
         path: of the log they were read from.
+        limits: how far both logs of the database may be read.
     """
 
     def __init__(self, env: Env, root: str, current: Current) -> None:
         """Use `open`."""
+        self.limits = ReadLimits(env, root, current.database_id)
         self._env = env
         self._root = root
         self._number = current.manifest_number
@@ -32,7 +35,10 @@ class ManifestTail:
         self.path = manifest_path(root, current.manifest_number)
         self.database_id = current.database_id
         self._tail = LogTail(env, self.path, LogKind.MANIFEST, self._number, self.database_id)
+        self._is_unlimited = not self.limits.are_set
+        reaches = self.limits.manifest_reaches()
         self.edits = self.read_more()
+        check_manifest_reaches(self.path, self._number, self._tail.end, reaches)
 
     @classmethod
     def open(cls, env: Env, root: str) -> "ManifestTail":
@@ -77,7 +83,12 @@ class ManifestTail:
         Raises:
             DiskError: refused by the file system.
         """
-        return self.was_replaced() or self._tail.has_grown()
+        if self.was_replaced():
+            return True
+        limit = self.limits.manifest(self._number)
+        if limit is not None:
+            return limit > self._tail.end.last_sequence
+        return self._tail.has_grown()
 
     def was_replaced(self) -> bool:
         """Whether CURRENT names another log.
@@ -91,14 +102,20 @@ class ManifestTail:
             return False
         return read_current(self._env, self._root).manifest_number != self._number
 
+    def has_read_too_far(self) -> bool:
+        """Whether a writer came after reading began without limits: perhaps not all that was read
+        is durable."""
+        return self._is_unlimited and self.limits.are_set
+
     def read_more(self) -> list[Edit]:
-        """The edits that came since.
+        """The edits that came since and are durable.
 
         Raises:
             CorruptionError: one that was durable is damaged.
             DiskError: the log is gone, since it was replaced.
         """
-        return [decode_edit(text, self.path, number) for number, text in self._tail.read()]
+        limit = self.limits.manifest(self._number)
+        return [decode_edit(text, self.path, number) for number, text in self._tail.read(limit)]
 
     def close(self) -> None:
         """Close the files."""

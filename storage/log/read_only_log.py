@@ -1,6 +1,7 @@
 """The write-ahead log of a database that this process only reads: it takes nothing."""
 
 from pykudu_sql.storage.errors import ReadOnlyError
+from pykudu_sql.storage.log.durable_mark import NOWHERE
 
 
 class ReadOnlyLog:
@@ -10,11 +11,13 @@ class ReadOnlyLog:
         last_sequence: always 0: this process has appended nothing.
         segment_count: always 0: it keeps none of the segments it reads.
         is_broken: never: nothing was written that could have failed.
+        durable_end: none, for the same reason.
     """
 
     last_sequence = 0
     segment_count = 0
     is_broken = False
+    durable_end = NOWHERE
 
     def append(self, payload: bytes) -> int:
         """Refuse a record.
@@ -28,6 +31,9 @@ class ReadOnlyLog:
 
     def sync(self, sequence: int) -> None:
         """Nothing: no record of this process waits to be durable."""
+
+    def show_appended(self) -> None:
+        """Nothing: this process appends nothing."""
 
     def repair(self) -> None:
         """Nothing: no write has failed."""

@@ -16,7 +16,8 @@ from itertools import pairwise
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.layout import parse_log_name, segment_path
-from pykudu_sql.storage.log.log_reader import LogReader
+from pykudu_sql.storage.log.durable_mark import DurableEnd
+from pykudu_sql.storage.log.log_reader import LogEnd, LogReader
 from pykudu_sql.storage.log.record_log import FILE_HEADER_BYTES, KEEP_A_COPY, LogKind, is_intact
 
 
@@ -58,6 +59,40 @@ def find_segments(env: Env, directory: str, database_id: bytes) -> list[Segment]
         reader.close()
         segments.append(Segment(number, path, reader.identity.first_sequence))
     return segments
+
+
+def check_present(env: Env, directory: str, reaches: DurableEnd) -> None:
+    """See that the segment of a record that was safely on disk is there, or a later one.
+
+    Raises:
+        CorruptionError: it is not.
+    """
+    numbers = segment_numbers(env, directory) if env.exists(directory) else []
+    if max(numbers, default=0) < reaches.number:
+        raise CorruptionError(
+            f"'{segment_path(directory, reaches.number)}' is missing: record {reaches.sequence} of "
+            "the write-ahead log was safely on disk",
+            hint=KEEP_A_COPY,
+        )
+
+
+def check_reaches(last: str, end: LogEnd, reaches: DurableEnd) -> None:
+    """See that the newest segment ends no sooner than it may.
+
+    Args:
+        last: its path.
+        end: where it ends.
+        reaches: a record that was safely on disk.
+
+    Raises:
+        CorruptionError: it ends before that record.
+    """
+    if end.last_sequence < reaches.sequence:
+        raise CorruptionError(
+            f"'{last}' is damaged at offset {end.offset}: it ends with record {end.last_sequence}, "
+            f"but record {reaches.sequence} was safely on disk",
+            hint=KEEP_A_COPY,
+        )
 
 
 def is_void(env: Env, path: str) -> bool:

@@ -10,16 +10,41 @@ from collections.abc import Iterator
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.layout import segment_path
+from pykudu_sql.storage.log.durable_mark import NOWHERE, DurableEnd
+from pykudu_sql.storage.log.log_reader import NO_RECORDS
 from pykudu_sql.storage.log.log_tail import LogTail
+from pykudu_sql.storage.log.read_limits import ReadLimits
 from pykudu_sql.storage.log.record_log import KEEP_A_COPY, LogKind
-from pykudu_sql.storage.log.segments import find_segments, is_void, needed_segments
+from pykudu_sql.storage.log.segments import (
+    check_present,
+    check_reaches,
+    find_segments,
+    is_void,
+    needed_segments,
+)
 
 
 class WalTail:
     """The segments of a log and how far they were read. Belongs to one thread at a time."""
 
-    def __init__(self, env: Env, directory: str, database_id: bytes, after: int) -> None:
+    def __init__(
+        self,
+        env: Env,
+        directory: str,
+        database_id: bytes,
+        after: int,
+        limits: ReadLimits | None = None,
+        reaches: DurableEnd = NOWHERE,
+    ) -> None:
         """Find the segments that hold records behind `after`.
+
+        Args:
+            env: the file system.
+            directory: of the segments.
+            database_id: the 16 bytes of the database's UUID.
+            after: the highest sequence that is no longer needed.
+            limits: up to which record may be read; None for all.
+            reaches: a record that the log has, or it is damaged.
 
         Raises:
             CorruptionError: one of them is missing, or its header is damaged.
@@ -29,7 +54,11 @@ class WalTail:
         self._env = env
         self._directory = directory
         self._database_id = database_id
-        self._after = after
+        self._limits = limits
+        self._reaches = reaches
+        # The last record that was read or is not needed.
+        self._passed = after
+        check_present(env, directory, reaches)
         segments = find_segments(env, directory, database_id) if env.exists(directory) else []
         needed = needed_segments(segments, directory, after)
         self._last_number = needed[-1].number if needed else 0
@@ -45,16 +74,28 @@ class WalTail:
             DiskError: a segment is gone.
         """
         while True:
-            yield from self._read_segment()
+            # In this order: notes only grow, and after a repair they are of the new segment.
+            reaches = self._reaches if self._limits is None else self._limits.log_reaches()
+            limit = self._limit()
             if not self._has_successor():
-                return
-            # What came between reading the segment and seeing its successor; it is whole now.
-            yield from self._read_segment()
-            self._go_on()
+                break
+            successor = self._open(self._next_number)
+            yield from self._read_segment(successor.identity.first_sequence - 1)
+            self._go_on_in(successor)
+        yield from self._read_segment(limit)
+        end = NO_RECORDS if self._tail is None else self._tail.end
+        path = self._directory if self._tail is None else self._tail.path
+        for known in (self._reaches, reaches):
+            check_reaches(path, end, known)
 
-    def _read_segment(self) -> Iterator[tuple[int, bytes]]:
-        for sequence, payload in () if self._tail is None else self._tail.read():
-            if sequence > self._after:
+    def _limit(self) -> int | None:
+        end = None if self._limits is None else self._limits.log()
+        return None if end is None else end.sequence
+
+    def _read_segment(self, until: int | None) -> Iterator[tuple[int, bytes]]:
+        for sequence, payload in () if self._tail is None else self._tail.read(until):
+            if sequence > self._passed:
+                self._passed = sequence
                 yield sequence, payload
 
     def has_grown(self) -> bool:
@@ -63,6 +104,9 @@ class WalTail:
         Raises:
             DiskError: the segment read last is gone.
         """
+        limit = self._limit()
+        if limit is not None:
+            return limit > (0 if self._tail is None else self._tail.end.last_sequence)
         return self._has_successor() or (self._tail is not None and self._tail.has_grown())
 
     def path_of(self, sequence: int) -> str:
@@ -84,11 +128,11 @@ class WalTail:
             return False
         return self._next_number <= self._last_number or not is_void(self._env, path)
 
-    def _go_on(self) -> None:
-        old, new = self._tail, self._open(self._next_number)
+    def _go_on_in(self, new: LogTail) -> None:
+        old = self._tail
         if old is not None:
             old.close()
-            if old.end.last_sequence + 1 != new.identity.first_sequence:
+            if old.end.last_sequence + 1 < new.identity.first_sequence:
                 raise CorruptionError(
                     f"'{old.path}' ends with record {old.end.last_sequence}, but '{new.path}' "
                     f"goes on with record {new.identity.first_sequence}",

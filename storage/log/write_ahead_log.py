@@ -27,11 +27,14 @@ from typing import Self
 from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs.env import Env, parent_of, publish
 from pykudu_sql.storage.fs.layout import segment_path, temporary_directory, temporary_path
-from pykudu_sql.storage.log.log_reader import LogEnd, LogReader
+from pykudu_sql.storage.log.durable_mark import NOWHERE, DurableEnd, DurableMark
+from pykudu_sql.storage.log.log_reader import NO_RECORDS, LogEnd, LogReader
 from pykudu_sql.storage.log.log_writer import LogWriter, in_doubt, undone
 from pykudu_sql.storage.log.record_log import LogIdentity, LogKind
 from pykudu_sql.storage.log.segments import (
     Segment,
+    check_present,
+    check_reaches,
     find_segments,
     needed_segments,
     replay_segments,
@@ -53,8 +56,10 @@ class WriteAheadLog:
         segments: list[Segment],
         writer: LogWriter,
         segment_bytes: int,
+        mark: DurableMark | None,
     ) -> None:
         """Use `open`."""
+        self._mark = mark
         self._env = env
         self._directory = directory
         self._database_id = writer.identity.database_id
@@ -74,6 +79,8 @@ class WriteAheadLog:
         *,
         segment_bytes: int = SEGMENT_BYTES,
         after: int = 0,
+        reaches: DurableEnd = NOWHERE,
+        mark: DurableMark | None = None,
     ) -> Self:
         """Open for writing; make the log when there is none.
 
@@ -87,27 +94,38 @@ class WriteAheadLog:
             database_id: the 16 bytes of the database's UUID.
             segment_bytes: a segment as long as that is followed by a new one.
             after: the highest sequence that is no longer needed.
+            reaches: a record that the log has, or it is damaged.
+            mark: is told of what is durable from here on.
 
         Raises:
-            CorruptionError: a needed segment is missing or damaged, as far as opening reads.
+            CorruptionError: a needed segment is missing or damaged, as far as opening reads, or the
+                log ends too early. Nothing was cut off then.
             FormatVersionError: written by a newer version.
             DiskError: refused by the file system.
         """
         env.make_dir(directory)
+        check_present(env, directory, reaches)
         segments = find_segments(env, directory, database_id)
         needed = needed_segments(segments, directory, after)
+        last = segments[-1].path if needed else directory
+        end = _end_of(env, segments[-1], database_id) if needed else NO_RECORDS
+        check_reaches(last, end, reaches)
         for number in segment_numbers(env, directory):
             if number not in {segment.number for segment in segments}:
                 env.unlink(segment_path(directory, number), point="wal.drop_void")
         if not needed:
             writer = _create_segment(env, directory, LogIdentity(LogKind.WAL, 1, 1, database_id))
-            return cls(env, directory, [_segment_of(writer, directory)], writer, segment_bytes)
-        writer = _resume_segment(env, segments[-1], database_id)
-        log = cls(env, directory, segments, writer, segment_bytes)
+            first = [_segment_of(writer, directory)]
+            return cls(env, directory, first, writer, segment_bytes, mark)
+        newest = segments[-1]
+        identity = LogIdentity(LogKind.WAL, newest.number, newest.first_sequence, database_id)
+        writer = LogWriter.resume(env, newest.path, identity, end)
+        log = cls(env, directory, segments, writer, segment_bytes, mark)
         if writer.last_sequence < after:
             # Records that were never synced got lost, but what they did was flushed: their
             # numbers count as used.
             log._start_segment(after + 1)
+            log._durable = after
         return log
 
     @staticmethod
@@ -133,6 +151,17 @@ class WriteAheadLog:
     def durable_sequence(self) -> int:
         """All records up to this one survive a power loss."""
         return self._durable
+
+    @property
+    def durable_end(self) -> DurableEnd:
+        """The last record that survives a power loss."""
+        writer = self._writer
+        return DurableEnd(writer.identity.number, writer.durable_sequence)
+
+    def show_appended(self) -> None:
+        """Let other processes read records that are not durable yet, from here on."""
+        if self._mark is not None:
+            self._mark.exceed()
 
     @property
     def segment_count(self) -> int:
@@ -233,7 +262,7 @@ class WriteAheadLog:
         try:
             if self._writer.failure is not None:
                 self._start_segment()
-                durable = self._durable
+                durable = self._writer.durable_sequence
         finally:
             self._yield_lead(durable)
 
@@ -273,6 +302,8 @@ class WriteAheadLog:
 
     def _yield_lead(self, durable: int) -> None:
         """End one's turn, however it went, and wake those who wait."""
+        if durable > self._durable and self._mark is not None:
+            self._mark.note_log(self.durable_end)
         with self._turn:
             self._durable = max(self._durable, durable)
             self._syncing = False
@@ -334,7 +365,6 @@ class WriteAheadLog:
         old.abandon()
         with self._turn:
             self._segments = [*self._segments, _segment_of(writer, self._directory)]
-            self._durable = writer.durable_sequence
 
 
 def _create_segment(
@@ -368,12 +398,12 @@ def _segment_of(writer: LogWriter, directory: str) -> Segment:
     )
 
 
-def _resume_segment(env: Env, segment: Segment, database_id: bytes) -> LogWriter:
-    """Find the end of the newest segment and go on there."""
+def _end_of(env: Env, segment: Segment, database_id: bytes) -> LogEnd:
+    """Find the end of the newest segment."""
     reader = LogReader.open(env, segment.path, LogKind.WAL, segment.number, database_id)
     try:
         for _ in reader.records():
             pass
     finally:
         reader.close()
-    return LogWriter.resume(env, segment.path, reader.identity, reader.end)
+    return reader.end

@@ -10,6 +10,7 @@ import random
 import pytest
 
 from pykudu_sql.storage.alter import AddColumn
+from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
@@ -95,6 +96,8 @@ def right_or_named(files: dict[str, bytes], past: Past, path: str) -> bool:
 
 
 FILES, PAST = build()
+# What others check against; without it, or with a damaged one, nothing is lost.
+MARK = f"{ROOT}/DURABLE"
 
 
 def test_the_database_as_written_reads_right() -> None:
@@ -107,7 +110,7 @@ def test_a_flipped_bit_is_found_or_harmless() -> None:
     rng = random.Random(11)
     found = 0
     for _ in range(FLIPS):
-        path = rng.choice(list(FILES))
+        path = rng.choice([path for path in FILES if path != MARK])
         data = bytearray(FILES[path])
         place = rng.randrange(len(data.rstrip(b"\0")))
         data[place] ^= 1 << rng.randrange(8)
@@ -118,11 +121,92 @@ def test_a_flipped_bit_is_found_or_harmless() -> None:
 def test_a_file_cut_short_is_found() -> None:
     rng = random.Random(12)
     for path in FILES:
-        if "/wal/" in path or "/manifest/" in path:
-            continue
-        for _ in range(10):
+        for _ in range(0 if path == MARK else 10):
             data = FILES[path][: rng.randrange(len(FILES[path]))]
             assert right_or_named(FILES | {path: data}, PAST, path)
+
+
+LOGS = [path for path in FILES if path.endswith(".log")]
+
+
+def ends_of_records(data: bytes) -> list[int]:
+    """Where a log can be cut so that all that is left of it is right."""
+    ends = [64]
+    while ends[-1] < len(data):
+        length = int.from_bytes(data[ends[-1] : ends[-1] + 4], "little")
+        ends.append(ends[-1] + 24 + -(-length // 8) * 8)
+    return ends
+
+
+@pytest.mark.parametrize("path", LOGS)
+def test_a_log_cut_before_any_record_after_a_clean_close_is_found(path: str) -> None:
+    ends = ends_of_records(FILES[path])
+    assert ends.pop() == len(FILES[path]) and len(ends) > 3
+    for end in ends:
+        for tail in (b"", bytes(4096)):
+            assert right_or_named(FILES | {path: FILES[path][:end] + tail}, PAST, path)
+
+
+@pytest.mark.parametrize("path", LOGS)
+def test_a_byte_too_many_or_too_few_anywhere_in_a_log_is_found(path: str) -> None:
+    rng = random.Random(13)
+    data = FILES[path]
+    for _ in range(60):
+        place = rng.randrange(len(data))
+        assert right_or_named(FILES | {path: data[:place] + b"x" + data[place:]}, PAST, path)
+        assert right_or_named(FILES | {path: data[:place] + data[place + 1 :]}, PAST, path)
+
+
+def test_a_write_ahead_log_that_was_cut_or_lost_is_found_without_durable_too() -> None:
+    files = {path: data for path, data in FILES.items() if path != MARK}
+    (path,) = [path for path in LOGS if "/wal/" in path]
+    for end in ends_of_records(FILES[path])[:-1]:
+        assert right_or_named(files | {path: FILES[path][:end]}, PAST, path)
+    assert right_or_named({p: d for p, d in files.items() if p != path}, PAST, path)
+
+
+def test_damage_that_is_found_in_a_log_changes_nothing_on_disk() -> None:
+    for path in LOGS:
+        data = FILES[path]
+        disk = disk_of(FILES | {path: data[:200] + b"x" + data[200:]})
+        with pytest.raises(CorruptionError):
+            Store(disk, ROOT, StoreOptions(threads=1, maintenance=False))
+        assert disk.read_file(path) == data[:200] + b"x" + data[200:]
+
+
+def test_check_and_readers_tell_of_a_log_that_was_cut() -> None:
+    for path in LOGS:
+        end = ends_of_records(FILES[path])[-3]
+        disk = disk_of(FILES | {path: FILES[path][:end]})
+        findings = list(DatabaseCheck(disk, ROOT, quick=True).run())
+        assert any(path in f"{f.path} {f.problem}" for f in findings), findings
+        with pytest.raises(CorruptionError, match=path):
+            Store(disk, ROOT, StoreOptions(threads=1, read_only=True))
+
+
+def test_a_database_without_durable_or_with_a_damaged_one_reads_right() -> None:
+    data = FILES[MARK]
+    read_everything({path: kept for path, kept in FILES.items() if path != MARK}, PAST)
+    for place in range(0, len(data), 5):
+        flipped = bytearray(data)
+        flipped[place] ^= 4
+        read_everything(FILES | {MARK: bytes(flipped)}, PAST)
+        read_everything(FILES | {MARK: data[:place]}, PAST)
+
+
+def test_after_a_kill_a_log_that_lacks_an_acknowledged_commit_is_found() -> None:
+    disk = disk_of(FILES)
+    store = Store(disk, ROOT, StoreOptions(threads=1, maintenance=False))
+    table = store.catalog.table("t")
+    for key in range(300, 305):
+        store.write_row(table, RowOpKind.INSERT, {0: key})
+    killed = {path: bytes(content.data) for path, content in disk._files.items() if content.data}
+    (path,) = [path for path in LOGS if "/wal/" in path]
+    used = len(killed[path].rstrip(b"\0"))
+    end = max(end for end in ends_of_records(killed[path][: used + 8 - used % 8]) if end < used)
+    with pytest.raises(CorruptionError, match=path):
+        Store(disk_of(killed | {path: killed[path][:end]}), ROOT, StoreOptions(threads=1))
+    store.close()
 
 
 def names(paths: list[str]) -> list[str]:
@@ -130,8 +214,8 @@ def names(paths: list[str]) -> list[str]:
     return [f"{i}-{path.rpartition('/')[2]}" for i, path in enumerate(paths)]
 
 
-NEEDED = [path for path in FILES if "/tablets/" in path or "CURRENT" in path]
-NUMBERED = [path for path in FILES if "CURRENT" not in path]
+NEEDED = [path for path in FILES if path != MARK]
+NUMBERED = [path for path in FILES if "CURRENT" not in path and path != MARK]
 
 
 @pytest.mark.parametrize("path", NEEDED, ids=names(NEEDED))

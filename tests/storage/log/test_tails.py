@@ -81,4 +81,4 @@ def test_a_manifest_that_was_replaced_is_noticed_and_read_anew() -> None:
     assert tail.has_changed() and tail.was_replaced()
     latest = ManifestTail.open(env, "/db")
     assert latest.edits == [{"c": 3}] and latest.position > before
-    assert manifest.position >= latest.position
+    assert latest.position >= manifest.position
