@@ -6,9 +6,9 @@ TIMESTAMP x` into its own version clause, and `?` into named placeholders number
 the text. Too long or too deep a statement is refused while it is still a list of tokens.
 """
 
-import difflib
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -27,6 +27,7 @@ from pykudu_sql.planner.guards import (
 from pykudu_sql.planner.lexer import source_position, tokenize
 from pykudu_sql.planner.long_list import LongList, cut_long_lists, place_long_lists
 from pykudu_sql.planner.own_names import WRITTEN_NAMES, token_like, with_own_names
+from pykudu_sql.planner.syntax_errors import unparsed
 from pykudu_sql.planner.written_calls import check_arguments, check_unread, written_calls
 from pykudu_sql.storage.errors import (
     NotSupportedError,
@@ -38,7 +39,6 @@ from pykudu_sql.storage.errors import (
 MAX_QUERY_CHARACTERS = 4 * 1024 * 1024
 POSITIONAL = "?"
 
-_CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
 
 # What sqlglot fails with over input that it does not expect.
 _SLIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -114,6 +114,44 @@ def parse(text: str, start: int = 0) -> exp.Expr:
         StatementTooComplexError: too long or too deep.
         NotSupportedError: sqlglot knows it only as text to pass through.
     """
+    raw = _read(text, start)
+    tokens = _rewritten(raw.tokens)
+    tree = _tree(raw.tokens, tokens, text)
+    check_arguments(tree, written_calls(raw.tokens), text)
+    guard_tree(tree, partial(_place, tokens, text))
+    place_long_lists(tree, raw.lists)
+    return tree
+
+
+def parse_printed(sql: str) -> exp.Expr:
+    """Parse what `to_sql` printed, whose calls may be the engine's own.
+
+    Raises:
+        SyntaxError, StatementTooComplexError, NotSupportedError: see `parse`.
+    """
+    raw = _read(sql, 0)
+    tokens = _rewritten(raw.tokens)
+    tree = _tree(raw.tokens, tokens, sql)
+    guard_tree(tree, partial(_place, tokens, sql))
+    place_long_lists(tree, raw.lists)
+    return tree
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A statement's tokens as they are written, and the long lists that were cut out of it."""
+
+    tokens: list[Token]
+    lists: Sequence[LongList]
+
+
+def _read(text: str, start: int) -> _Read:
+    """The tokens of a text from an offset on.
+
+    Raises:
+        SyntaxError: it has text that is no SQL.
+        StatementTooComplexError: it is too long.
+    """
     if len(text) - start > MAX_QUERY_CHARACTERS:
         raise StatementTooComplexError(
             f"statement of {len(text)} characters is too long",
@@ -124,14 +162,27 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     if len(text) - start > _SHORT_CHARACTERS:
         written, lists = cut_long_lists(text, start, MAX_TOKENS)
         guard_text(written, start)
-    raw = _tokens(written, start)
-    tokens = _rewritten(raw)
+    return _Read(_tokens(written, start), lists)
+
+
+def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
+    """The tree of one statement.
+
+    Args:
+        raw: its tokens as they are written.
+        tokens: the same for the parser.
+        text: the statement, for positions in errors.
+
+    Raises:
+        SyntaxError, StatementTooComplexError: see `parse`.
+        ProgrammingError: the parser lacks an argument of a call.
+    """
     guard_tokens(tokens, text)
     try:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except ParseError as error:
         check_unread(raw, text)
-        raise _syntax_error(error, text) from None
+        raise unparsed(error, text) from None
     except TokenError as error:  # of a quoted word that it reads as a type
         raise _quoted_type(None) from error
     except (SqlglotError, *_SLIPS) as error:
@@ -141,9 +192,6 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     if tree is None:
         raise SyntaxError("the statement is empty")
     _check_types(tree, tokens, text)
-    check_arguments(tree, written_calls(raw), text)
-    guard_tree(tree, partial(_place, tokens, text))
-    place_long_lists(tree, lists)
     if any(token.token_type is TokenType.DECIMAL for token in tokens):
         complete_decimals(tree)
     return tree
@@ -378,48 +426,3 @@ def _names_parameter(tokens: list[Token], i: int) -> bool:
         return False
     touching = i > 0 and tokens[i - 1].end + 1 == tokens[i].start
     return not touching or tokens[i - 1].token_type in _BEFORE_PARAMETER
-
-
-def _syntax_error(error: ParseError, text: str) -> SyntaxError:
-    found = error.errors[0] if error.errors else {}
-    word = str(found.get("highlight") or "")
-    line, column = int(found.get("line") or 1), int(found.get("col") or 1)
-    lines = text.split("\n")
-    start = sum(len(skipped) + 1 for skipped in lines[: line - 1]) + column - max(1, len(word))
-    description = str(found.get("description") or "").rstrip(".")
-    if not word.strip():
-        return SyntaxError(
-            "syntax error at the end of the statement",
-            hint=None if "<" in description else description or None,
-            position=source_position(text, len(text)),
-        )
-    start = max(0, start)
-    unspecific = description.startswith("Invalid expression") or "<" in description
-    return SyntaxError(
-        f'syntax error at or near "{word}"',
-        hint=(_foreign(text[:start]) or _misspelt(text[:start])) if unspecific else description,
-        position=source_position(text, start, len(word)),
-    )
-
-
-def _foreign(before: str) -> str | None:
-    """A hint if an error stands behind what is written otherwise here."""
-    if before.endswith("%"):
-        return "parameters are written ? or :name"
-    if before.upper().endswith("SELECT TOP "):
-        return "write LIMIT n at the end"
-    if before.upper().split()[-2:] == ["AS", "OF"]:
-        return "AS OF takes a time, AS OF SNAPSHOT a snapshot's name"
-    return None
-
-
-def _misspelt(before: str) -> str | None:
-    """A hint if the word before an error is almost that of a clause: `SELECT * FORM t`.
-
-    Such a word parses as an alias, so the error shows behind it.
-    """
-    word = before.split()[-1].upper() if before.strip() else ""
-    found = difflib.get_close_matches(word, _CLAUSES, n=1, cutoff=0.7)
-    if not found or word in _CLAUSES:
-        return None
-    return f"did you mean '{found[0]}' by '{word.lower()}'?"

@@ -31,9 +31,11 @@ _PRINTED = """
     EPOCH_US EXCLUDED H I IDX JSON_EXTRACT LIST_SORT LISTAGG LTRIM MAX_DEPTH MAKE_TIMESTAMP
     OCTET_LENGTH PAIR QUANTILE_CONT QUANTILE_DISC RTRIM SEG STRPTIME TRY_STRPTIME X _U
 """
+# What `value_bounds` puts before a call that may make too much.
+_CHECKS = "__WITHIN __SHALLOW ERROR"
 WORDS = frozenset(
     (
-        *" ".join((_KEYWORDS, _TYPES, _PRINTED)).split(),
+        *" ".join((_KEYWORDS, _TYPES, _PRINTED, _CHECKS)).split(),
         *(name.upper() for name in (*ALLOWED, *NAMED_KINDS)),
         *(kind.value.upper() for kind in KINDS),
         *ENGINE_UNITS.values(),

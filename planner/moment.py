@@ -20,6 +20,7 @@ from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.rules import apply_rules
 from pykudu_sql.planner.session_facts import with_session_facts
+from pykudu_sql.planner.value_bounds import bound_values
 from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.hybrid_time import (
     SnapshotBound,
@@ -176,7 +177,7 @@ def constant_value(node: exp.Expr, context: PlanContext) -> Any:
         return node.this if node.is_string else node.to_py()
     for call in node.find_all(exp.Func):
         check_function(call, "")
-    meant = apply_rules(fold_current(node.copy(), context))
+    meant = bound_values(apply_rules(fold_current(node.copy(), context)))
     return context.evaluate("SELECT " + to_sql(meant))
 
 

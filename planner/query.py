@@ -36,6 +36,8 @@ from pykudu_sql.planner.sources import Source, TableReference
 from pykudu_sql.planner.template import PredicateTemplate
 from pykudu_sql.planner.transitive import with_equalities
 from pykudu_sql.planner.value import ParameterKey
+from pykudu_sql.planner.value_bounds import bound_values
+from pykudu_sql.planner.value_sizes import mark_cells
 from pykudu_sql.storage.common.scan_spec import ScanOrder
 from pykudu_sql.storage.common.schema import Schema
 from pykudu_sql.storage.errors import SyntaxError
@@ -104,7 +106,8 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
     lists = name_long_lists(tree, bound.owners, f"{SCAN_PREFIX}list_{taken}_")
     _fold_names(tree)
     apart = _is_apart(tree)
-    tree = apply_rules(tree)
+    mark_cells(tree, bound.owner)
+    tree = bound_values(apply_rules(tree))
     parameters = _number_parameters(tree)
     sql = to_sql(tree)
     coded = by_codes(tree, keys, len(parameters)) if keys else None

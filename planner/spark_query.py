@@ -18,13 +18,14 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
-from pykudu_sql.planner.dialect import Kudu, parse
+from pykudu_sql.planner.dialect import Kudu, parse_printed
 from pykudu_sql.planner.engine_sql import check_spark
 from pykudu_sql.planner.query_plans import Query, Scan
 from pykudu_sql.planner.spark_expressions import Expressions
 from pykudu_sql.planner.spark_functions import FUNCTIONS, ordered
 from pykudu_sql.planner.spark_scope import Outputs, Scope, describe, only
 from pykudu_sql.planner.spark_types import NotOnSparkError, common_type, type_of_column
+from pykudu_sql.planner.value_bounds import without_bounds
 from pykudu_sql.storage.errors import Error
 
 _KINDS = frozenset({"", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"})
@@ -46,7 +47,7 @@ def spark_sql(query: Query, parameters: Sequence[Any]) -> str:
         NotOnSparkError: Spark would not, or might not, give the same answer.
     """
     try:
-        tree = _filled(parse(query.sql), parameters)
+        tree = _filled(without_bounds(parse_printed(query.sql)), parameters)
         shapes = {scan.name: _shape(scan) for scan in query.scans}
         tree = qualify(
             tree, dialect=Kudu(), schema=_schema(query.scans), validate_qualify_columns=False

@@ -26,9 +26,11 @@ from weakref import WeakSet
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.engine_errors import translate
+from pykudu_sql.engine.held_rows import held_rows
 from pykudu_sql.engine.inherited import leave_at_fork
 from pykudu_sql.engine.long_intervals import hold_intervals, with_days
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
+from pykudu_sql.engine.value_guard import add_guards
 from pykudu_sql.storage.errors import InterfaceError
 
 if TYPE_CHECKING:
@@ -87,6 +89,11 @@ class DuckDB:
         self._closed = False
         leave_at_fork(self)
 
+    @property
+    def memory_limit(self) -> int:
+        """Bytes that queries may use beside the scanned data, 0 for the engine's own default."""
+        return self._options.memory_limit
+
     def cursor(self) -> "DuckDBPyConnection":
         """A new cursor; loads DuckDB the first time.
 
@@ -129,6 +136,7 @@ def _open(options: EngineOptions) -> "DuckDBPyConnection":
     if options.spill_limit:
         config["max_temp_directory_size"] = f"{options.spill_limit}B"
     connection = duckdb.connect(":memory:", config=config)
+    add_guards(connection, options.memory_limit)
     for setting in _LOCK_DOWN:
         connection.execute(f"SET GLOBAL {setting}")
     return connection
@@ -159,7 +167,7 @@ class DuckDBEngine:
                 with self._interruptible(cursor):
                     relation = self._asked(cursor, sql, parameters)
                     types = tuple(_type_name(str(kind)) for kind in relation.types)
-                    return EngineResult(relation.to_arrow_table(), types)
+                    return EngineResult(held_rows(relation, self._duckdb.memory_limit), types)
             except Exception as error:
                 raise translate(error) from error
             finally:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from pykudu_sql.engine.engine_words import in_our_words
+from pykudu_sql.engine.value_guard import limit_error
 from pykudu_sql.storage.errors import (
     DatabaseError,
     DataError,
@@ -88,6 +89,9 @@ def translate(error: Exception) -> Error:
     """
     if isinstance(error, Error):
         return error
+    limit = limit_error(str(error))
+    if limit is not None:
+        return limit
     message = _message(error)
     if any(name in _DEFECTS for name in _class_names(error)):
         return InternalError(

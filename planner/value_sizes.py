@@ -1,0 +1,116 @@
+"""How many bytes the value of an expression can have at the most, as far as its text tells.
+
+An upper bound that is known to be small spares the check that `value_bounds` makes of each value:
+a cell of a table has at most 64 KiB, a number or a time a few bytes, a literal what it has.
+"""
+
+from collections.abc import Callable, Sequence
+from math import inf
+
+from sqlglot import exp
+
+from pykudu_sql.planner.function_table import FUNCTIONS, FunctionKind
+
+CELL = "pykudu_cell"  # in the meta of a column of a stored table: the most bytes of its cells
+CELL_BYTES = 64 * 1024
+_FIXED_BYTES = 64  # numbers, times, intervals and identifiers as texts
+_FIXED_KINDS = frozenset({FunctionKind.NUMERIC, FunctionKind.TIME, FunctionKind.IDENTITY})
+_FIXED_NODES = (
+    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Predicate, exp.Not,
+    exp.Connector, exp.Boolean, exp.Null, exp.Interval, exp.BitwiseAnd, exp.BitwiseOr,
+    exp.BitwiseXor, exp.BitwiseNot, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.Count,
+    exp.Length, exp.Avg, exp.StrPosition, exp.Ascii, exp.MD5, exp.SHA, exp.SHA2,
+)  # fmt: skip
+_NO_LARGER = (exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Reverse, exp.Unhex, exp.FromBase64)
+_RECASED = (exp.Lower, exp.Upper)  # some letters take more bytes in the other case
+_ONE_OF = (
+    exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Max, exp.Min, exp.AnyValue, exp.First,
+    exp.Last, exp.FirstValue, exp.LastValue, exp.Lag, exp.Lead,
+)  # fmt: skip
+_TEXT_TYPES = frozenset(
+    {exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.NVARCHAR, exp.DType.CHAR, exp.DType.BLOB,
+     exp.DType.BINARY, exp.DType.VARBINARY, exp.DType.JSON}
+)  # fmt: skip
+
+
+def mark_cells(tree: exp.Expr, owner: Callable[[exp.Column], object | None]) -> None:
+    """Note which columns are cells of stored tables, before the tree's parts are copied.
+
+    Args:
+        tree: of a bound query.
+        owner: the stored table that a column belongs to, None if there is none.
+    """
+    for column in tree.find_all(exp.Column):
+        if owner(column) is not None:
+            column.meta[CELL] = CELL_BYTES
+
+
+def most_bytes(node: exp.Expr) -> float:
+    """The most bytes that a value can have; infinity if its text does not tell."""
+    match node:
+        case exp.Literal():
+            return len(node.name.encode(errors="replace")) if node.is_string else _FIXED_BYTES
+        case exp.HexString():
+            return len(node.name)
+        case exp.Column():
+            return float(node.meta.get(CELL, inf))
+        case exp.Paren() | exp.Alias() | exp.Window():
+            return most_bytes(node.this)
+        case exp.Cast():
+            return _cast_bytes(node)
+        case exp.DPipe() | exp.Concat() | exp.ConcatWs():
+            return sum(map(most_bytes, _operands(node)))
+        case exp.Case():
+            return _largest([*(each.args["true"] for each in node.args["ifs"]), _default(node)])
+        case exp.If():
+            return _largest([node.args["true"], node.args.get("false") or exp.null()])
+    if isinstance(node, _NO_LARGER):
+        return most_bytes(node.this)
+    if isinstance(node, _RECASED):
+        return 2 * most_bytes(node.this)
+    if isinstance(node, _ONE_OF):
+        return _largest(list(node.iter_expressions()))
+    if isinstance(node, _FIXED_NODES) or _is_fixed(node):
+        return _FIXED_BYTES
+    return inf
+
+
+def number_of(node: exp.Expr) -> float | None:
+    """The number that a literal is, with its sign; None for what is no literal."""
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    if isinstance(node, exp.Neg):
+        number = number_of(node.this)
+        return None if number is None else -number
+    is_number = isinstance(node, exp.Literal) and not node.is_string
+    return float(node.name) if is_number else None
+
+
+def _operands(node: exp.Expr) -> Sequence[exp.Expr]:
+    """What a concatenation is of; one argument a chain of `||` counts as its parts do."""
+    return list(node.iter_expressions())
+
+
+def _largest(nodes: Sequence[exp.Expr]) -> float:
+    return max(map(most_bytes, nodes), default=_FIXED_BYTES)
+
+
+def _default(node: exp.Case) -> exp.Expr:
+    return node.args.get("default") or exp.null()
+
+
+def _cast_bytes(node: exp.Cast) -> float:
+    """A cast to text may write each byte of a binary as four characters."""
+    if node.to.this in _TEXT_TYPES:
+        return 4 * most_bytes(node.this)
+    return inf if node.to.args.get("nested") else _FIXED_BYTES
+
+
+def _is_fixed(node: exp.Expr) -> bool:
+    """Whether a call gives a number or a time."""
+    if not isinstance(node, exp.Func):
+        return False
+    names = [node.name] if isinstance(node, exp.Anonymous) else type(node).sql_names()
+    known = [FUNCTIONS.get(name.lower()) for name in names]
+    kinds = {function.kind for function in known if function is not None}
+    return bool(kinds) and kinds <= _FIXED_KINDS

@@ -1,0 +1,44 @@
+"""The rows of a query that are held as a whole, within the memory that the engine may use.
+
+What a statement writes is held until it is written. The engine does not count what it has given
+away, so the rows are counted here while they come, and a query that gives too many ends early.
+"""
+
+from typing import TYPE_CHECKING
+
+from pykudu_sql.storage.errors import OperationalError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyRelation
+
+_ROWS = 2_048  # few, since the rows of a batch are made before they are counted
+
+
+def held_rows(relation: "DuckDBPyRelation", memory_limit: int) -> "pa.Table":
+    """All rows of a query.
+
+    Args:
+        relation: that gives them.
+        memory_limit: bytes they may take, 0 for any number.
+
+    Raises:
+        OperationalError: they take more (53200).
+    """
+    if not memory_limit:
+        return relation.to_arrow_table()
+    import pyarrow as pa
+
+    batches = []
+    size = 0
+    with relation.to_arrow_reader(_ROWS) as reader:
+        for batch in reader:
+            size += batch.nbytes
+            if size > memory_limit:
+                raise OperationalError(
+                    f"the rows that this statement holds take more than {memory_limit} bytes",
+                    hint="write fewer rows at once, or give connect(memory_limit=...) more",
+                    sqlstate="53200",
+                )
+            batches.append(batch)
+        return pa.Table.from_batches(batches, reader.schema)

@@ -1,0 +1,239 @@
+"""What one call may make is bounded, before the engine makes it; ordinary values are as before."""
+
+import resource
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+
+import pytest
+
+import pykudu_sql
+from pykudu_sql.engine.value_guard import MAX_DEPTH, nesting
+from pykudu_sql.planner.dialect import parse, parse_printed
+from pykudu_sql.planner.engine_sql import to_sql
+from pykudu_sql.planner.function_table import FUNCTIONS
+from pykudu_sql.planner.rules import apply_rules
+from pykudu_sql.planner.value_bounds import bound_values, without_bounds
+from pykudu_sql.storage.errors import Error, ValueOutOfRangeError
+
+LARGE = [
+    "repeat('a', 2000000000)", "repeat([1], 100000000)", "lpad('a', 2000000000, '*')",
+    "rpad('a', 2000000000, 'é')", "space(2000000000)", "zeroblob(2000000000)",
+    "replace(replace(replace(repeat('a', 100), 'a', repeat('a', 1000)), 'a', repeat('a', 1000)), "
+    "'a', repeat('a', 1000))",
+    "regexp_replace(repeat('a', 1000000), 'a', repeat('b', 1000))",
+    "levenshtein(repeat('a', 20000), repeat('b', 20000))",
+    "editdist3(repeat('a', 20000), repeat('b', 20000))",
+    "le_dst(repeat('a', 20000), repeat('b', 20000))",
+    "damerau_levenshtein(repeat('a', 20000), repeat('b', 20000))",
+    "dle_dst(repeat('a', 20000), repeat('b', 20000))",
+    "jaro_similarity(repeat('a', 20000), repeat('b', 20000))",
+    "jaro_winkler_similarity(repeat('a', 20000), repeat('b', 20000))",
+    "jaro_winkler_similarity(repeat('a', 20000), repeat('b', 20000), 0.5)",
+    "string_split(repeat('a,', 4000000), ',')", "regexp_split_to_array(repeat('a,', 4000000), ',')",
+    "regexp_extract_all(repeat('a', 8000000), 'a')", "len(range(500000000))",
+    "len(generate_series(1, 500000000))", "len(range(0, 500000000, 2))",
+    "len(sequence(-500000000, 0))",
+    "len(range(TIMESTAMP '2000-01-01', TIMESTAMP '2026-01-01', INTERVAL 1 SECOND))",
+    "list_concat(range(3000000), range(3000000))", "list_resize([1], 500000000)",
+    "array_to_string(list_transform(range(400000), x -> 'a'), '" + "-" * 200 + "')",
+    "format('{:2000000000d}', 1)", "format(lower('{:2000000000D}'), 1)",
+    "format('{:>{}}', 'a', 2000000000)", "printf('%2000000000d', 1)",
+    "printf('%.*f', 1000000000, 1.5)", "printf(lower('%2000000000D'), 1)",
+    "format('{0}{0}{0}{0}{0}{0}{0}{0}', repeat('a', 10000000))",
+    "concat(repeat('a', 40000000), repeat('a', 40000000))",
+    "repeat('a', 30000000) || 'b' || repeat('a', 40000000)",
+    "concat_ws(repeat('a', 40000000), repeat('a', 40000000), 'b')",
+    "hex(repeat('a', 40000000))", "url_encode(repeat('é', 20000000))",
+    "list_transform([1, 2000000000], x -> repeat('a', x))",
+    "json_pretty(repeat('[', 400) || repeat('1,', 200000) || '1' || repeat(']', 400))",
+    "CASE WHEN repeat('a', 2000000000) IS NULL THEN 1 END",
+    "regexp_matches('a', repeat('a', 10000000))", "regexp_count('a', repeat('a', 10000000))",
+]  # fmt: skip
+DEEP = "repeat('[', 200000) || repeat(']', 200000)"
+DEEP_CALLS = [
+    f"json_contains({DEEP}, '1')", f"json_contains({DEEP}, {DEEP})",
+    f"json_contains('1', {DEEP})", f"json_merge_patch({DEEP}, {DEEP})", f"json_pretty({DEEP})",
+    f"json_structure({DEEP})",
+    "from_json('1', '" + "[" * 50_000 + '"INT"' + "]" * 50_000 + "')",
+    "json_transform('1', '" + "[" * 50_000 + '"INT"' + "]" * 50_000 + "')",
+    "from_json('1', repeat('[', 50000) || '\"INT\"' || repeat(']', 50000))",
+    "json_transform('1', repeat('[', 50000) || '\"INT\"' || repeat(']', 50000))",
+]  # fmt: skip
+SMALL = [
+    ("repeat('ab', 3)", "ababab"), ("repeat([1], 3)", [1, 1, 1]), ("repeat(NULL, 3)", None),
+    ("lpad('a', 3, '*')", "**a"), ("replace('abc', 'b', 'xy')", "axyc"),
+    ("replace(upper('abc') || '!', 'B', repeat('x', 3))", "AxxxC!"),
+    ("length(replace(repeat('a', 1000), 'a', repeat('b', 1000)))", 1_000_000),
+    ("levenshtein('abc', 'abd')", 1), ("string_split('a,b', ',')", ["a", "b"]),
+    ("range(3)", [0, 1, 2]), ("range(5, 0, -2)", [5, 3, 1]), ("range(5, 0)", []),
+    ("len(range(1000000))", 1_000_000), ("len(range(500000000, 0))", 0),
+    ("list_concat([1], [2])", [1, 2]), ("list_resize([1], 2)", [1, None]),
+    ("array_to_string([1, 2], ',')", "1,2"), ("list_aggregate([1, 2], 'sum')", 3),
+    ("list_aggregate(['a', 'b'], 'string_agg', '-')", "a-b"), ("format('{:>4}', 'a')", "   a"),
+    ("format(lower('{:5d}'), 1)", "    1"), ("printf('%5.1f', 1.25)", "  1.2"),
+    ("concat('a', NULL, 'b')", "ab"), ("concat_ws('-', 'a', NULL, 'b')", "a-b"),
+    ("repeat((SELECT 'a'), 200000) = repeat('a', 200000)", True),
+    ("list_transform([1, 2], x -> repeat(upper('a') || x, x))", ["A1", "A2A2"]),
+    ("json_contains('[1]', '1')", True), ("json_pretty('[1]')", "[\n    1\n]"),
+    ("from_json('[1]', '[\"INTEGER\"]')", [1]), ("to_json(['a'])", '["a"]'),
+    ("format('Order 20260101-{}', 7)", "Order 20260101-7"), ("repeat('a', -5)", ""),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[pykudu_sql.Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (k INT PRIMARY KEY, a STRING)")
+        connection.execute("INSERT INTO t VALUES (1, 'x'), (2, 'yy'), (3, NULL)")
+        yield connection
+
+
+@pytest.mark.parametrize("call", LARGE)
+def test_what_is_too_large_is_refused_before_it_is_made(
+    connection: pykudu_sql.Connection, call: str
+) -> None:
+    with pytest.raises(ValueOutOfRangeError, match="would make") as caught:
+        connection.execute(f"SELECT {call}").fetchall()
+    assert caught.value.sqlstate == "54000"
+
+
+@pytest.mark.parametrize("call", DEEP_CALLS)
+def test_json_that_is_nested_too_deeply_is_refused(
+    connection: pykudu_sql.Connection, call: str
+) -> None:
+    with pytest.raises(pykudu_sql.DataError):
+        connection.execute(f"SELECT {call}").fetchall()
+
+
+@pytest.mark.parametrize(("call", "value"), SMALL)
+def test_ordinary_values_are_as_before(
+    connection: pykudu_sql.Connection, call: str, value: object
+) -> None:
+    assert connection.execute(f"SELECT {call}").fetchone() == (value,)
+
+
+def test_calls_that_are_checked_work_wherever_an_expression_may_stand(
+    connection: pykudu_sql.Connection,
+) -> None:
+    for sql, rows in (
+        (
+            "SELECT length(repeat(a || k, k * 100000)), count(*) FROM t WHERE a IS NOT NULL "
+            "GROUP BY length(repeat(a || k, k * 100000)) ORDER BY 1",
+            [(200_000, 1), (600_000, 1)],
+        ),
+        ("SELECT max(length(repeat(lower(max(a)), 200000))) FROM t GROUP BY k > 5", None),
+        ("SELECT length(repeat(max(a), 200000)) FROM t", [(400_000,)]),
+        ("SELECT x.k FROM t x JOIN t y ON repeat(x.a, 200000) = repeat(y.a, 200000) ORDER BY 1",
+         [(1,), (2,)]),
+        ("SELECT length(repeat(unnest(['a', 'b']), 200000))", [(200_000,), (200_000,)]),
+        ("SELECT k FROM t WHERE levenshtein(a, 'yy') = 0", [(2,)]),
+        ("SELECT count(*) FROM range(3)", [(3,)]),
+        ("SELECT count(*) FROM range(20000000)", [(20_000_000,)]),
+        ("SELECT length(repeat(?, ?))", [(6,)]),
+    ):  # fmt: skip
+        parameters = ("ab", 3) if "?" in sql else None
+        if rows is None:
+            with pytest.raises(pykudu_sql.ProgrammingError):
+                connection.execute(sql)
+            continue
+        assert connection.execute(sql, parameters).fetchall() == rows, sql
+
+
+def test_texts_that_double_in_a_recursive_query_end(connection: pykudu_sql.Connection) -> None:
+    with pytest.raises(ValueOutOfRangeError, match="would make"):
+        connection.execute(
+            "WITH RECURSIVE r(n, s) AS (SELECT 1, 'a' UNION ALL SELECT n + 1, s || s FROM r "
+            "WHERE n < 60) SELECT max(length(s)) FROM r"
+        ).fetchall()
+
+
+def test_rows_that_are_computed_together_count_together() -> None:
+    with (
+        pykudu_sql.connect(":memory:", memory_limit="200MB") as connection,
+        pytest.raises(pykudu_sql.OperationalError, match="would make more") as caught,
+    ):
+        connection.execute(
+            "SELECT sum(length(repeat('a', 1000000 + i))) FROM range(2000) r(i)"
+        ).fetchall()
+    assert caught.value.sqlstate == "53200"
+
+
+def test_calls_whose_arguments_are_known_to_be_small_are_not_checked() -> None:
+    for call in ("repeat('a', 1000)", "lpad('a', 10)", "'a' || 'b' || 'c'", "range(100)",
+                 "format('{:>10}', 1)", "replace('abc', 'a', 'b')", "levenshtein('a', 'b')",
+                 "json_pretty('[1]')", "concat(1 + 2, now())"):  # fmt: skip
+        tree = apply_rules(parse(f"SELECT {call}"))
+        plain = to_sql(tree)
+        assert to_sql(bound_values(tree)) == plain
+
+
+@pytest.mark.parametrize("call", [call for call in LARGE if "format('{:" not in call])
+def test_checks_can_be_taken_out_again(call: str) -> None:
+    if call.startswith("printf"):
+        return
+    plain = to_sql(apply_rules(parse(f"SELECT {call}")))
+    checked = to_sql(bound_values(apply_rules(parse(f"SELECT {call}"))))
+    assert any(name in checked for name in ("__WITHIN(", "__SHALLOW(", "ERROR("))
+    assert to_sql(without_bounds(parse_printed(checked))) == to_sql(parse_printed(plain))
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [("", 0), ("[1]", 1), ('{"a": [1, {"b": 2}]}', 3), ("[" * 600 + "]" * 600, 600),
+     ("[" + ",".join(["[]"] * 600) + "]", 2), ('["' + "[" * 600 + '"]', 1),
+     ('["\\"' + "]" * 600 + '", ' + "[" * 501 + "]" * 501 + "]", 502)],
+)  # fmt: skip
+def test_brackets_in_texts_are_no_nesting(text: str, depth: int) -> None:
+    assert nesting(text) == depth or (nesting(text) <= MAX_DEPTH and depth <= MAX_DEPTH)
+
+
+EVERY = textwrap.dedent(
+    """
+    import sys
+    import pykudu_sql
+    connection = pykudu_sql.connect(":memory:", memory_limit="200MB", autocommit=True, threads=2)
+    for line in sys.stdin:
+        try:
+            connection.execute(line).fetchall()
+        except pykudu_sql.Error as error:
+            assert error.sqlstate != "XX000", (line, error)
+    print("done")
+    """
+)
+HUGE = ("repeat('a', 4000000)", "2000000000")
+
+
+def _bounded() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (300, 300))
+    resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
+
+
+def test_no_function_brings_the_process_down_with_huge_arguments() -> None:
+    statements = []
+    for function in FUNCTIONS.values():
+        if function.arity is None:
+            continue
+        for i, first in enumerate(HUGE):
+            count = max(1, function.arity.least)
+            arguments = [first, *(HUGE[(i + j) % 2] for j in range(1, count))]
+            call = f"{function.name}({', '.join(arguments)})"
+            if function.arity.allows(count):
+                statements.append(f"SELECT length(CAST({call} AS STRING))")
+    done = subprocess.run(
+        [sys.executable, "-c", EVERY],
+        input="\n".join(statements),
+        capture_output=True,
+        text=True,
+        preexec_fn=_bounded,
+        check=False,
+    )
+    assert done.stdout.strip() == "done", (done.returncode, done.stderr[-2000:])
+
+
+def test_errors_of_checks_are_ours(connection: pykudu_sql.Connection) -> None:
+    for name in ("__within", "__shallow", "error"):
+        with pytest.raises(Error) as caught:
+            connection.execute(f"SELECT {name}(1, 'x')")
+        assert caught.value.sqlstate == "42883"
