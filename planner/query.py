@@ -16,6 +16,7 @@ from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
 from pykudu_sql.planner.engine_sql import to_sql
+from pykudu_sql.planner.exact_decimals import MEETS, compare_exactly
 from pykudu_sql.planner.few_rows import RowLimit, row_limit, summaries
 from pykudu_sql.planner.group_codes import by_codes, mark_group_keys
 from pykudu_sql.planner.join_filters import (
@@ -40,6 +41,7 @@ from pykudu_sql.planner.value_bounds import bound_values
 from pykudu_sql.planner.value_sizes import mark_cells
 from pykudu_sql.storage.common.scan_spec import ScanOrder
 from pykudu_sql.storage.common.schema import Schema
+from pykudu_sql.storage.common.types import DataType
 from pykudu_sql.storage.errors import SyntaxError
 
 
@@ -96,6 +98,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
     for star, covered in bound.stars:
         _hide_counters(star, covered)
     limit, summary = row_limit(tree, bound), summaries(tree, bound)
+    compare_exactly(tree, bound, context)
     scans = _Scans(limit, taken)
     tellers = told_by_others(joined, bound)
     for reference in bound.references:
@@ -108,7 +111,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
     apart = _is_apart(tree)
     mark_cells(tree, bound.owner)
     tree = bound_values(apply_rules(tree))
-    parameters = _number_parameters(tree)
+    parameters, met = _number_parameters(tree)
     sql = to_sql(tree)
     coded = by_codes(tree, keys, len(parameters)) if keys else None
     return Query(
@@ -124,6 +127,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
         bound.moments,
         coded,
         apart,
+        met,
     )
 
 
@@ -244,10 +248,16 @@ def _narrowest(schema: Schema) -> int:
     return min(widths, key=lambda column_id: widths[column_id])
 
 
-def _number_parameters(tree: exp.Expr) -> tuple[ParameterKey, ...]:
-    """Rename placeholders to `$1`, `$2`, ...; the keys behind them, in that order."""
-    numbers: dict[ParameterKey, int] = {}
+def _number_parameters(
+    tree: exp.Expr,
+) -> tuple[tuple[ParameterKey, ...], tuple[DataType | None, ...]]:
+    """Rename placeholders to `$1`, `$2`, ...
+
+    Returns:
+        In that order the keys behind them, and the types of the number columns they meet.
+    """
+    numbers: dict[tuple[ParameterKey, DataType | None], int] = {}
     for node in tree.find_all(exp.Placeholder):
-        number = numbers.setdefault(parameter_key(node), len(numbers) + 1)
-        node.set("this", str(number))
-    return tuple(numbers)
+        use = (parameter_key(node), node.meta.get(MEETS))
+        node.set("this", str(numbers.setdefault(use, len(numbers) + 1)))
+    return tuple(key for key, _ in numbers), tuple(met for _, met in numbers)

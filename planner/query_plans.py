@@ -10,6 +10,7 @@ from pykudu_sql.storage.catalog import TableInfo
 from pykudu_sql.storage.common.history_columns import HistoryKind
 from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.scan_spec import ScanOrder, Summary
+from pykudu_sql.storage.common.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,8 @@ class Query:
             an offset from UTC.
         coded: the same over codes of text columns; None where no group has such a key.
         apart: whether nothing joins a scan with another, or a part of the query with another.
+        met: the types of the number columns that `$1`, `$2`, ... are compared with, None for none;
+            see `planner.decimal_values`.
     """
 
     sql: str
@@ -142,6 +145,7 @@ class Query:
     moments: frozenset[ParameterKey] = frozenset()
     coded: CodedGroups | None = None
     apart: bool = False
+    met: tuple[DataType | None, ...] = ()
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

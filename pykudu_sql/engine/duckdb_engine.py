@@ -21,6 +21,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 MAX_STATEMENTS = 256
 STREAM_ROWS = 65_536
+_MOST_DIGITS = 38  # of a decimal
 
 _TYPE_NAMES = {"INTEGER": "INT", "VARCHAR": "STRING", "BLOB": "BINARY", '"NULL"': "NULL"}
 
@@ -261,7 +263,7 @@ class DuckDBEngine:
         self, cursor: "DuckDBPyConnection", sql: str, parameters: Sequence[Any]
     ) -> "DuckDBPyRelation":
         """What a query gives, nothing of it computed yet."""
-        values = list(parameters) or None
+        values = _typed(parameters) or None
         relation = cursor.sql(self._statement(cursor, sql), params=values)
         if not hold_intervals(relation.types):
             return relation
@@ -301,6 +303,20 @@ class DuckDBEngine:
         self._idle, self._working, self._streams = [], set(), WeakSet()
         self._statements = OrderedDict()
         self._lock = threading.Lock()
+
+
+def _typed(parameters: Sequence[Any]) -> list[Any]:
+    """Values for the engine, which takes a decimal below 0.1 with 38 digits for a double."""
+    return [_decimal(value) if type(value) is Decimal else value for value in parameters]
+
+
+def _decimal(value: Decimal) -> Any:
+    import duckdb
+
+    scale = -int(value.as_tuple().exponent) if value.is_finite() else 0
+    if scale not in (_MOST_DIGITS, _MOST_DIGITS - 1) or value.adjusted() >= 0:
+        return value
+    return duckdb.Value(f"{value:f}", duckdb.decimal_type(_MOST_DIGITS, scale))
 
 
 def _register(cursor: "DuckDBPyConnection", relations: Mapping[str, Relation]) -> None:

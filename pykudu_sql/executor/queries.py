@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
+from itertools import zip_longest
 from math import inf
 from types import MappingProxyType, NoneType
 from typing import Any
@@ -20,6 +21,7 @@ from pykudu_sql.executor.group_codes import coded_relations
 from pykudu_sql.executor.join_scans import relations_of
 from pykudu_sql.executor.scans import StreamedScan, rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.decimal_values import comparable
 from pykudu_sql.planner.plan import KeyLookup, Query
 from pykudu_sql.planner.value import ParameterValues, bind_key, parameter_value
 from pykudu_sql.planner.zoned_text import in_utc
@@ -235,11 +237,19 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
         UnicodeEncodeError: a text has half of a surrogate pair.
     """
     values = []
-    for key in query.parameters:
-        value = _scalar(parameter_value(parameters, key))
+    for key, met in zip_longest(query.parameters, query.met):
+        given = parameter_value(parameters, key)
+        value = _scalar(given) if met is None else _compared(given, met)
         is_text = isinstance(value, str) and key in query.moments
         values.append(in_utc(value) if is_text else value)
     return values
+
+
+def _compared(value: Any, met: DataType) -> Any:
+    """A value for the engine to compare with a number column."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return _scalar(comparable(value, met))
 
 
 def _scalar(value: Any) -> Any:

@@ -30,8 +30,15 @@ def test_extreme_decimals_equal_no_cell(connection: Connection, column: str, val
 def test_text_of_thousands_of_digits_is_no_number(connection: Connection, column: str) -> None:
     with pytest.raises(pykudu_sql.DataError):
         connection.execute(f"SELECT id FROM t WHERE {column} = ?", (HUGE_TEXT,))
-    with pytest.raises(pykudu_sql.DataError):
-        connection.execute(f"SELECT id FROM t WHERE id = {HUGE_TEXT}")
+
+
+@pytest.mark.parametrize("column", ["id", "n", "d"])
+def test_a_literal_of_thousands_of_digits_is_beyond_every_cell(
+    connection: Connection, column: str
+) -> None:
+    for condition, found in ((f"= {HUGE_TEXT}", []), (f"< {HUGE_TEXT}", [(5,)])):
+        rows = connection.execute(f"SELECT id FROM t WHERE {column} {condition}").fetchall()
+        assert rows == found
 
 
 @pytest.mark.parametrize("value", [1 << 127, -(1 << 127) - 1, 10**100])
