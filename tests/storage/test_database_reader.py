@@ -1,5 +1,6 @@
 """A store that reads beside one that writes, step by step in one process."""
 
+import errno
 import gc
 import os
 import time
@@ -17,10 +18,11 @@ from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.errors import ReadOnlyError
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.env import Env, RandomAccessFile
+from pykudu_sql.storage.fs.env import Env, FileLock, RandomAccessFile
 from pykudu_sql.storage.fs.lease import NOTHING_READ, Lease, oldest_lease
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.fs.os_error import disk_error
 from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.record_log import ALIGNMENT, FILE_HEADER_BYTES
 from pykudu_sql.storage.store import Store, StoreOptions
@@ -265,14 +267,21 @@ def test_logs_that_are_trimmed_while_they_are_read_are_no_damage(tmp_path: Path)
     writer.close()
 
 
+class WithoutLeases(LocalEnv):
+    """Files of a file system that takes no locks, as one that is mounted read-only."""
+
+    def lock(self, path: str) -> FileLock:
+        raise disk_error("lock", path, OSError(errno.EROFS, os.strerror(errno.EROFS)))
+
+
 def test_a_reader_that_can_take_no_lease_reads_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "db"
     writer = open_writer(LocalEnv(), str(path))
     upsert(writer, range(10), 1)
     writer.close()
-    (path / "leases").write_text("in the way")
-    reader = Store(LocalEnv(), str(path), READING)
+    reader = Store(WithoutLeases(), str(path), READING)
     assert len(seen(reader)) == 10
+    assert not list((path / "leases").iterdir())
     reader.close()
 
 
