@@ -93,8 +93,10 @@ class Database:
 
     def close(self) -> None:
         """Give memory, files and the directory's lock back, whoever still uses them."""
-        self._duckdb.close()
-        self.store.close()
+        try:
+            self._duckdb.close()
+        finally:
+            self.store.close()
 
     def acquire(self) -> "Database":
         """One session more. The caller holds the lock of the open databases."""

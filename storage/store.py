@@ -428,8 +428,9 @@ class Store:
         if self._closed or not self._process.is_current:
             return
         self._closed = True
-        self._committer.close()
-        self._resources.close()
+        # Threads and files go whatever ends the work before it, Ctrl-C included.
+        with self._resources:
+            self._committer.close()
 
     def _close_tablets(self) -> None:
         with ExitStack() as all_of_them:

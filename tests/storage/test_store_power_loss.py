@@ -6,15 +6,18 @@ sync anywhere between a commit and its files, or a file named before it is whole
 
 import contextlib
 import itertools
+import threading
 
 import pytest
 
 from pykudu_sql.storage.alter import AddColumn, DropColumn
+from pykudu_sql.storage.common.partition import PartitionSchema
 from pykudu_sql.storage.common.row_operation import RowOpKind
 from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types import DataType, Kind
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.fault_env import FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.log.test_power_loss import ModelDisk, PowerLoss
@@ -101,3 +104,35 @@ def test_a_recovery_that_loses_power_at_each_of_its_calls_in_turn_ends_in_the_sa
         assert read(store.begin(), table) == visible(progress.rows, table)
         break
     assert moment > 1
+
+
+class Countdown:
+    """The power goes once so many more calls were made; never while that is not set."""
+
+    def __init__(self) -> None:
+        self.calls_left: int | None = None
+
+    def hook(self, point: FaultPoint) -> FaultAction:
+        if self.calls_left is not None:
+            self.calls_left -= 1
+            if self.calls_left < 0:
+                raise PowerLoss
+        return None
+
+
+def test_a_crash_while_a_store_closes_leaves_no_thread() -> None:
+    threads = threading.active_count()
+    for moment in itertools.count(1):
+        countdown = Countdown()
+        store = open_store(FaultEnv(MemoryEnv(), countdown.hook))
+        columns = [ColumnSchema(0, "k", DataType(Kind.INT32))]
+        store.create_table("t", create_schema(columns, ["k"]), PartitionSchema())
+        assert threading.active_count() == threads + 1
+        countdown.calls_left = moment - 1
+        try:
+            store.close()
+        except PowerLoss:
+            assert threading.active_count() == threads
+        else:
+            break
+    assert moment > 2

@@ -1,29 +1,52 @@
 """The fault campaign: `python -m tests.torture`, or `make torture`.
 
-Prints every broken promise and a table of what was tried; ends with 1 if there is a broken promise.
-With `--self-test` the storage is sabotaged, and what must be noticed is.
+Prints every broken promise as it is found, how far it is every ten seconds, and a table of what was
+tried; ends with 1 if there is a broken promise. Ctrl-C ends it with the table so far, SIGQUIT
+(Ctrl-\\) prints that table and goes on. With `--self-test` the storage is sabotaged, and what must
+be noticed is.
 """
 
 import argparse
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
 
 from tests.storage import crash_rounds
 from tests.storage.hostile import campaign as hostile
 from tests.torture import self_test
 from tests.torture.bits import bit_campaign
 from tests.torture.campaigns import Campaign, all_campaigns
-from tests.torture.outcome import Outcome, Result, table
+from tests.torture.outcome import Outcome, Result
+from tests.torture.progress import Progress
 from tests.torture.soak import try_soak
 
 _HOSTILE = "hostile file with a right checksum"
 _KILLED = "process killed by SIGKILL, files on disk"
 _CHUNK = 25
+_MUTATIONS, _MUTATIONS_A_PIECE = 20_000, 500
+_KILLS, _KILLS_A_PIECE = 400, 50
+_LOOK_SECONDS = 1.0
+_INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What one worker does at a time.
+
+    Attributes:
+        expected: about how many outcomes it gives.
+        run: gives them.
+    """
+
+    expected: int
+    run: Callable[[], list[Outcome]]
 
 
 @cache
@@ -58,27 +81,61 @@ def _try_killing(rounds: int, seed: int) -> list[Outcome]:
     return [Outcome(_KILLED, f"seed {seed}", Result.HELD)] * rounds
 
 
-def outcomes(stride: int, workers: int) -> Iterator[Outcome]:
-    """Try everything, or one fault of so many.
+def pieces(stride: int) -> list[Piece]:
+    """Everything, or one fault of so many; what takes longest comes first."""
+    found = [Piece(1, partial(try_soak, 60 / min(stride, 6), 1_000_000 // stride))]
+    for seed in range(_KILLS // _KILLS_A_PIECE):
+        rounds = max(_KILLS_A_PIECE // stride, 1)
+        found.append(Piece(rounds, partial(_try_killing, rounds, 1 + seed)))
+    for first in range(0, _MUTATIONS, _MUTATIONS_A_PIECE):
+        share = max(_MUTATIONS_A_PIECE // stride, 1)
+        found.append(Piece(share, partial(_try_hostile, share, first)))
+    for index, campaign in enumerate(_campaigns()):
+        numbers = list(range(1 + index % stride, campaign.numbers + 1, stride))
+        for start in range(0, len(numbers), _CHUNK):
+            some = numbers[start : start + _CHUNK]
+            found.append(Piece(len(some), partial(_try_some, index, some)))
+    return found
 
-    Args:
-        stride: 1 for everything.
-        workers: processes.
-    """
+
+def _begin_worker() -> None:
+    """A worker has a group of its own: Ctrl-C is for its parent, which ends it and its children."""
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+
+
+def campaign(stride: int, workers: int) -> int:
+    """Try everything, or one fault of so many; returns the exit code."""
+    todo = pieces(stride)
+    progress = Progress(sum(piece.expected for piece in todo))
+    signal.signal(signal.SIGQUIT, lambda *_: progress.ask())
     fork = multiprocessing.get_context("fork")
-    campaigns = _campaigns()
-    with ProcessPoolExecutor(workers, mp_context=fork) as pool:
-        futures = []
-        for index, campaign in enumerate(campaigns):
-            numbers = list(range(1 + index % stride, campaign.numbers + 1, stride))
-            for start in range(0, len(numbers), _CHUNK):
-                futures.append(pool.submit(_try_some, index, numbers[start : start + _CHUNK]))
-        share = 20_000 // stride // workers
-        futures += [pool.submit(_try_hostile, share, share * i) for i in range(workers)]
-        futures += [pool.submit(_try_killing, max(200 // stride, 5), seed) for seed in (1, 2)]
-        futures.append(pool.submit(try_soak, 60 / min(stride, 6), 1_000_000 // stride))
-        for future in futures:
-            yield from future.result()
+    pool = ProcessPoolExecutor(workers, mp_context=fork, initializer=_begin_worker)
+    code, failures = _INTERRUPTED, 0
+    try:
+        print(progress.line(), flush=True)
+        waiting = {pool.submit(piece.run) for piece in todo}
+        while waiting:
+            done, waiting = wait(waiting, _LOOK_SECONDS, FIRST_COMPLETED)
+            for future in done:
+                progress.add(future.result())
+            progress.tell()
+        code = 0
+    except KeyboardInterrupt:
+        pass
+    finally:
+        _end(pool)
+        failures = progress.finish()
+    return 1 if failures else code
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End the workers, and the processes that they play crashes with."""
+    groups = list(pool._processes or ())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for group in groups:
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
 
 
 def main() -> int:
@@ -90,14 +147,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.self_test:
         return 1 if self_test.main() else 0
-    done = []
-    for outcome in outcomes(arguments.stride, arguments.workers):
-        done.append(outcome)
-        if outcome.is_failure:
-            print(f"{outcome.campaign}, {outcome.what}: {outcome.detail}", flush=True)
-    text, failures = table(done)
-    print(text)
-    return 1 if failures else 0
+    return campaign(arguments.stride, arguments.workers)
 
 
 if __name__ == "__main__":
