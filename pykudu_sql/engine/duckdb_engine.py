@@ -106,7 +106,9 @@ class DuckDB:
             if self._closed:
                 raise InterfaceError("the database is closed")
             if self._connection is None:
-                self._connection = _open(self._options)
+                # Opening is short: it is finished, and then the KeyboardInterrupt is raised.
+                with ctrl_c_interrupts(lambda: None):
+                    self._connection = _open(self._options)
             return self._connection.cursor()
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -201,6 +202,25 @@ def test_ctrl_c_stops_a_query_of_the_main_thread(connection: pykudu_sql.Connecti
         connection.execute(ENDLESS["a series"])
     timer.join()
     assert connection.execute("select count(*) from t").fetchone() == (20_000,)
+
+
+@POSIX
+def test_ctrl_c_while_the_engine_is_loaded_is_a_keyboard_interrupt(
+    connection: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = duckdb.connect
+
+    def interrupted(*arguments: Any, **options: Any) -> duckdb.DuckDBPyConnection:
+        opened = connect(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGINT)
+        return opened
+
+    monkeypatch.setattr(duckdb, "connect", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        connection.execute("select count(*) from range(9) r(i) where i % 7 = 3")
+    monkeypatch.undo()
+    rows = connection.execute("select count(*) from range(9) r(i) where i % 7 = 3").fetchall()
+    assert rows == [(1,)]
 
 
 @pytest.mark.parametrize("sql", MAINTENANCE)
