@@ -210,10 +210,24 @@ def test_ctrl_c_while_the_engine_is_loaded_is_a_keyboard_interrupt(
 ) -> None:
     connect = duckdb.connect
 
-    def interrupted(*arguments: Any, **options: Any) -> duckdb.DuckDBPyConnection:
-        opened = connect(*arguments, **options)
-        os.kill(os.getpid(), signal.SIGINT)
-        return opened
+    class Connection:
+        """Tells of a signal as DuckDB does when one comes while it works."""
+
+        def __init__(self) -> None:
+            self._opened = connect(":memory:")
+
+        def execute(self, sql: str) -> object:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                return self._opened.execute(sql)
+            except KeyboardInterrupt:
+                raise RuntimeError("Query interrupted") from None
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._opened, name)
+
+    def interrupted(*arguments: Any, **options: Any) -> Connection:
+        return Connection()
 
     monkeypatch.setattr(duckdb, "connect", interrupted)
     with pytest.raises(KeyboardInterrupt):
