@@ -118,8 +118,7 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     tokens = _rewritten(raw.tokens)
     tree = _tree(raw.tokens, tokens, text)
     check_arguments(tree, written_calls(raw.tokens), text)
-    guard_tree(tree, partial(_place, tokens, text))
-    place_long_lists(tree, raw.lists)
+    _settle(tree, tokens, text, raw.lists)
     return tree
 
 
@@ -132,9 +131,20 @@ def parse_printed(sql: str) -> exp.Expr:
     raw = _read(sql, 0)
     tokens = _rewritten(raw.tokens)
     tree = _tree(raw.tokens, tokens, sql)
-    guard_tree(tree, partial(_place, tokens, sql))
-    place_long_lists(tree, raw.lists)
+    _settle(tree, tokens, sql, raw.lists)
     return tree
+
+
+def _settle(tree: exp.Expr, tokens: Sequence[Token], text: str, lists: Sequence[LongList]) -> None:
+    """Refuse what no engine gets, then complete what the tree leaves open.
+
+    Raises:
+        StatementTooComplexError, NotSupportedError: see `parse`.
+    """
+    guard_tree(tree, partial(_place, tokens, text))
+    place_long_lists(tree, lists)
+    if any(token.token_type is TokenType.DECIMAL for token in tokens):
+        complete_decimals(tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +202,6 @@ def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
     if tree is None:
         raise SyntaxError("the statement is empty")
     _check_types(tree, tokens, text)
-    if any(token.token_type is TokenType.DECIMAL for token in tokens):
-        complete_decimals(tree)
     return tree
 
 
