@@ -174,10 +174,9 @@ class DurableMark:
             content = self._header + _CHECKSUM.pack(self._checksum) + b"".join(self._slots.values())
             file.append(content, point="durable.write")
             env.rename(temporary, mark_path(self._root), point="durable.rename")
-        except DiskError:
+        finally:
             file.close()
-            raise
-        return file
+        return env.open_writable(mark_path(self._root))
 
     def _remove(self) -> None:
         path = mark_path(self._root)
