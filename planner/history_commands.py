@@ -3,11 +3,10 @@
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.lexer import source_position
 from pykudu_sql.planner.plan import CreateSnapshot, DropSnapshot, Plan, UndropTable
-from pykudu_sql.planner.suggestion import near
+from pykudu_sql.planner.snapshot_names import snapshot_bound
 from pykudu_sql.planner.syntax import Expression
 from pykudu_sql.planner.token_stream import TokenStream
 from pykudu_sql.storage.common.hybrid_time import SnapshotBound
-from pykudu_sql.storage.errors import SourcePosition, UndefinedObjectError
 
 
 def create_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -54,24 +53,6 @@ def _up_to_comment(tokens: TokenStream) -> Expression:
     if tokens.current is first:
         raise tokens.error("a moment")
     return Expression(tokens.text[first.start : last.end], first.start)
-
-
-def snapshot_bound(
-    name: str, context: PlanContext, position: SourcePosition | None
-) -> SnapshotBound:
-    """The bound of a named snapshot.
-
-    Raises:
-        UndefinedObjectError: there is none; a near name is suggested.
-    """
-    found = context.snapshots.get(name)
-    if found is None:
-        raise UndefinedObjectError(
-            f"snapshot '{name}' does not exist",
-            hint=near(name, context.snapshots) or "SHOW SNAPSHOTS lists them",
-            position=position,
-        )
-    return found.bound
 
 
 def drop_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:

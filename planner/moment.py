@@ -17,9 +17,9 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import display, node_position
 from pykudu_sql.planner.engine_sql import to_sql
 from pykudu_sql.planner.functions import check_function
-from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.rules import apply_rules
 from pykudu_sql.planner.session_facts import with_session_facts
+from pykudu_sql.planner.snapshot_names import snapshot_bound
 from pykudu_sql.planner.value_bounds import bound_values
 from pykudu_sql.storage.common.cells import to_cell
 from pykudu_sql.storage.common.hybrid_time import (

@@ -28,7 +28,7 @@ from pykudu_sql.planner.join_filters import (
 )
 from pykudu_sql.planner.key_access import key_lookup
 from pykudu_sql.planner.lexer import source_position
-from pykudu_sql.planner.long_list import name_long_lists
+from pykudu_sql.planner.list_relations import name_long_lists
 from pykudu_sql.planner.moment import fold_current
 from pykudu_sql.planner.plan import KeyLookup, Query, Scan
 from pykudu_sql.planner.pushdown import push_down

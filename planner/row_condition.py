@@ -13,7 +13,7 @@ from pykudu_sql.planner.binder import bind
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
 from pykudu_sql.planner.lexer import quote_name, source_position
-from pykudu_sql.planner.long_list import write_long_lists
+from pykudu_sql.planner.list_relations import write_long_lists
 from pykudu_sql.planner.plan import Query
 from pykudu_sql.planner.query import finish
 from pykudu_sql.storage.errors import Error, NotSupportedError, SourcePosition

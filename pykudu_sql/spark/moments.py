@@ -4,8 +4,8 @@ from typing import Any
 
 from pykudu_sql.database import Database
 from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.history_commands import snapshot_bound
 from pykudu_sql.planner.moment import moment_bound
+from pykudu_sql.planner.snapshot_names import snapshot_bound
 from pykudu_sql.result import python_values
 from pykudu_sql.storage.common.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import InvalidValueError
