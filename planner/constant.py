@@ -72,16 +72,13 @@ def constant(node: exp.Expr, context: PlanContext) -> Constant | Hole | None:
 
 
 def literal_value(node: exp.Literal) -> object:
-    """A literal as the engine types it: text, integer, decimal, or double.
-
-    A double has an exponent, or more digits than the engine's integers and decimals.
-    """
+    """A text, an integer, a decimal of any length, or with an exponent a double."""
     text = str(node.this)
     if node.is_string:
         return text
-    if "e" in text.lower() or sum(map(str.isdigit, text)) > _MAX_DIGITS:
+    if "e" in text.lower():
         return float(text)
-    return Decimal(text) if "." in text else int(text)
+    return Decimal(text) if "." in text or len(text) > _MAX_DIGITS else int(text)
 
 
 def _negated(number: object) -> object:

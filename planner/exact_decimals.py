@@ -31,38 +31,55 @@ from pykudu_sql.planner.sources import stored_type
 from pykudu_sql.storage.common.types import DataType
 
 MEETS = "pykudu_meets"  # in the meta of a parameter: the type of the column it meets
-_PAIRED = (
+_TYPE = "pykudu_number_type"
+_NUMBER = "pykudu_number"
+_COMPARISONS = (
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),
-    *(exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between),
 )
 
 
-def compare_exactly(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> None:
-    """Rewrite the comparisons of number columns that the engine would not make exactly.
+def mark_numbers(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> None:
+    """Note the types of the number columns that are compared, and the constants beside them.
 
     Args:
-        tree: of the query, changed in place.
+        tree: of a bound query.
         bound: what binding it found.
         context: for what constants stand for.
     """
+    for node in tree.walk():
+        if not isinstance(node, _COMPARISONS):
+            continue
+        operands = list(_operands(node))
+        types = [_stored(each, bound) for each in operands]
+        wide = any(found is not None and is_wide(found) for found in types)
+        for operand, found in zip(operands, types, strict=True):
+            if found is not None:
+                operand.meta[_TYPE] = found
+            elif any(types) and (number := _number(operand, wide, context)) is not None:
+                operand.meta[_NUMBER] = number
+
+
+def compare_exactly(tree: exp.Expr) -> None:
+    """Rewrite the comparisons of number columns that the engine would not make exactly.
+
+    Args:
+        tree: with the notes of `mark_numbers`, as the engine is to have it otherwise; changed in
+            place.
+    """
     for node in list(tree.walk()):
-        if isinstance(node, (*_PAIRED, exp.In, exp.Between)):
-            _rewrite(node, bound, context)
+        if isinstance(node, _COMPARISONS):
+            _rewrite(node)
     for node in list(tree.find_all(exp.Literal)):
         _type_digits(node)
 
 
-def _rewrite(node: exp.Expr, bound: BoundQuery, context: PlanContext) -> None:
+def _rewrite(node: exp.Expr) -> None:
     operands = list(_operands(node))
-    types = {id(each): t for each in operands if (t := _stored(each, bound)) is not None}
+    types = {id(e): e.meta[_TYPE] for e in operands if _TYPE in e.meta}
+    numbers = {id(e): e.meta[_NUMBER] for e in operands if _NUMBER in e.meta}
     if not types or len(operands) < 2:
         return
-    wide = any(is_wide(found) for found in types.values())
-    numbers: dict[int, Decimal] = {}
-    for operand in operands:
-        number = _number(operand, wide, context)
-        if number is not None:
-            numbers[id(operand)] = number
     widest = max(types.values(), key=lambda found: (is_wide(found), found.width))
     parameters = [each for each in operands if isinstance(each, exp.Placeholder)]
     for each in parameters:

@@ -16,7 +16,7 @@ from pykudu_sql.planner.constant import parameter_key
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
 from pykudu_sql.planner.engine_sql import to_sql
-from pykudu_sql.planner.exact_decimals import MEETS, compare_exactly
+from pykudu_sql.planner.exact_decimals import MEETS, compare_exactly, mark_numbers
 from pykudu_sql.planner.few_rows import RowLimit, row_limit, summaries
 from pykudu_sql.planner.group_codes import by_codes, mark_group_keys
 from pykudu_sql.planner.join_filters import (
@@ -98,7 +98,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
     for star, covered in bound.stars:
         _hide_counters(star, covered)
     limit, summary = row_limit(tree, bound), summaries(tree, bound)
-    compare_exactly(tree, bound, context)
+    mark_numbers(tree, bound, context)
     scans = _Scans(limit, taken)
     tellers = told_by_others(joined, bound)
     for reference in bound.references:
@@ -111,6 +111,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
     apart = _is_apart(tree)
     mark_cells(tree, bound.owner)
     tree = bound_values(apply_rules(tree))
+    compare_exactly(tree)
     parameters, met = _number_parameters(tree)
     sql = to_sql(tree)
     coded = by_codes(tree, keys, len(parameters)) if keys else None

@@ -1,21 +1,24 @@
 """Random conditions over columns, with subqueries, odd constants and parameters.
 
 A table is mentioned as `{name@version}`, which each side of a comparison spells its own way. A
-value may be a parameter: then it stands as a mark in the text until `finished` turns the marks
-into `?` in the order of the text.
+value may be a parameter, and some conditions are spelled differently too: then a mark stands
+in the text, see `spellings`.
 """
 
 import datetime as dt
-import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from random import Random
 from typing import Any
 
 from tests.pykudu_sql.differential.expressions import draw_expression
-from tests.pykudu_sql.differential.tables import Column, Table, literal
-
-_MARK = re.compile("⟦(\\d+)⟧")
+from tests.pykudu_sql.differential.spellings import (
+    Spellings,
+    decimal_compared,
+    row_among,
+    rows_compared,
+)
+from tests.pykudu_sql.differential.tables import WIDE, Column, Table, literal
 
 
 class Conditions:
@@ -24,19 +27,8 @@ class Conditions:
     def __init__(self, random: Random, portable: bool) -> None:
         self.random = random
         self._portable = portable
-        self._values: list[Any] = []
+        self.spellings = Spellings()
         self._aliases = 0
-
-    def finished(self, text: str) -> tuple[str, list[Any]]:
-        """The text with `?` for its marks, and their values."""
-        resolved = self.resolved(text)
-        self._values.clear()
-        return resolved
-
-    def resolved(self, text: str) -> tuple[str, list[Any]]:
-        """The same for one text of several that share their marks."""
-        values = [self._values[int(mark)] for mark in _MARK.findall(text)]
-        return _MARK.sub("?", text), values
 
     def relation(self, tables: Sequence[Table], version: int) -> tuple[str, list[Column]]:
         """A table at some version, perhaps filtered, under an alias, and its columns."""
@@ -69,7 +61,13 @@ class Conditions:
             return f"NOT ({self.condition(columns, tables, version, depth - 1)})"
         if tables and shape < 0.65:
             return self._subquery(columns, tables, version)
+        if shape < 0.75 and len(columns) > 1:
+            rows = self._row(columns, tables, version)
+            if rows:
+                return rows
         column = pick.choice(columns)
+        if column.family in WIDE:
+            return self._wide(column)
         forms: list[Callable[[Column], str]] = [
             self._compared,
             self._compared,
@@ -109,7 +107,10 @@ class Conditions:
         return f"{text} {self._operator()} {against}"
 
     def _listed(self, column: Column) -> str:
-        values = ", ".join(self.value(column) for _ in range(self.random.randint(1, 4)))
+        items = [self.value(column) for _ in range(self.random.randint(1, 4))]
+        if self.random.random() < 0.25:
+            items.insert(self.random.randint(0, len(items)), "NULL")
+        values = ", ".join(items)
         return f"{column.name} {self.random.choice(('IN', 'IN', 'NOT IN'))} ({values})"
 
     def _between(self, column: Column) -> str:
@@ -144,11 +145,100 @@ class Conditions:
         if pick.random() < 0.3:
             value = pick.choice(odd_here)
         if pick.random() < 0.3 and not (isinstance(value, str) and column.family != "str"):
-            self._values.append(value)
-            return f"⟦{len(self._values) - 1}⟧"
+            return self.spellings.parameter(value)
         if isinstance(value, int) and pick.random() < 0.1 and type(value) is int:
             return f"'{value}'" if abs(value) < 100 else f"({value} + 0)"
         return literal(value)
+
+    def _wide(self, column: Column) -> str:
+        """A condition on a decimal of 38 digits, against numbers of all sizes."""
+        pick = self.random
+        kind = pick.random()
+        if kind < 0.1:
+            return self._null_tested(column)
+        drawn = [self._number(column) for _ in range(2 if kind < 0.8 else 3)]
+        ours = [self._number_text(number) for number in drawn]
+
+        def meant(operator: str, place: int) -> str:
+            return decimal_compared(column.name, operator, drawn[place], column.type)
+
+        if kind < 0.5:
+            operator = self._operator()
+            return self.spellings.either(f"{column.name} {operator} {ours[0]}", meant(operator, 0))
+        word = pick.choice(("", "NOT "))
+        if kind < 0.8:
+            within = f"({meant('>=', 0)} AND {meant('<=', 1)})"
+            text = f"{column.name} {word}BETWEEN {ours[0]} AND {ours[1]}"
+            return self.spellings.either(text, f"({word}{within})")
+        equal = [meant("=", place) for place in range(len(drawn))]
+        if pick.random() < 0.3:
+            ours.append("NULL")
+            equal.append("NULL")
+        text = f"{column.name} {word}IN ({', '.join(ours)})"
+        return self.spellings.either(text, f"({word}({' OR '.join(equal)}))")
+
+    def _number(self, column: Column) -> Decimal | int:
+        pick = self.random
+        odd = ("1", "-1", "0", "0.5", "-1E-38", "1E-40", "1E38", "-2E45", "123456789012345678901.5")
+        if pick.random() < 0.35:
+            return Decimal(pick.choice(odd))
+        return 7 if pick.random() < 0.05 else pick.choice(column.pool)
+
+    def _number_text(self, number: Decimal | int) -> str:
+        if self.random.random() < 0.5:
+            return self.spellings.parameter(number)
+        return f"{Decimal(number):f}"
+
+    def _row(self, columns: Sequence[Column], tables: Sequence[Table], version: int) -> str:
+        """A condition on a row of two or three columns; nothing if they cannot be compared so."""
+        pick = self.random
+        plain = [c for c in columns if c.family not in WIDE]
+        if len(plain) < 2:
+            return ""
+        row = pick.sample(plain, min(len(plain), pick.choice((2, 2, 3))))
+        names = [column.name for column in row]
+        text, word = f"({', '.join(names)})", pick.choice(("", "NOT "))
+        if tables and pick.random() < 0.3:
+            return self._row_among(row, tables, version, word)
+        others = [[self._plain(column) for column in row] for _ in range(2)]
+        texts = [f"({', '.join(other)})" for other in others]
+        kind = pick.random()
+        if kind < 0.5:
+            operators = ["=", "<>", "<", "<=", ">", ">="]
+            operator = pick.choice([*operators, "IS DISTINCT FROM", "IS NOT DISTINCT FROM"])
+            ours = f"{text} {operator} {texts[0]}"
+            meant = rows_compared(operator, names, others[0])
+        elif kind < 0.7:
+            ours = f"{text} {word}BETWEEN {texts[0]} AND {texts[1]}"
+            above, below = (
+                rows_compared(o, names, v) for o, v in zip((">=", "<="), others, strict=True)
+            )
+            meant = f"({word}({above} AND {below}))"
+        else:
+            ours = f"{text} {word}IN ({', '.join(texts)})"
+            equal = " OR ".join(rows_compared("=", names, other) for other in others)
+            meant = f"({word}({equal}))"
+        return self.spellings.either(ours, ours if self._portable else meant)
+
+    def _row_among(
+        self, row: Sequence[Column], tables: Sequence[Table], version: int, word: str
+    ) -> str:
+        relation, inner = self.relation(tables, version)
+        columns = []
+        for column in row:
+            same = [each.name for each in inner if each.family == column.family]
+            if not same:
+                return ""
+            columns.append(self.random.choice(same))
+        source = f"{relation} WHERE ({self.condition(inner, (), version, 1)})"
+        names = [column.name for column in row]
+        ours = f"({', '.join(names)}) {word}IN (SELECT {', '.join(columns)} FROM {source})"
+        meant = f"({word}({row_among(names, columns, source)}))"
+        return self.spellings.either(ours, ours if self._portable else meant)
+
+    def _plain(self, column: Column) -> str:
+        """A constant of a column's own type, as every side takes it."""
+        return literal(self.random.choice([*column.pool, *column.pool[:1], None]))
 
     def _subquery(self, columns: Sequence[Column], tables: Sequence[Table], version: int) -> str:
         pick = self.random

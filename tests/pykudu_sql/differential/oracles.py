@@ -6,7 +6,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import duckdb
@@ -16,6 +16,7 @@ import pykudu_sql
 Run = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 Answer = Counter[tuple[Any, ...]] | str
 
+_EXACT = Context(prec=100)
 _LIMIT = re.compile(r" LIMIT (\d+)$")
 _DUCKDB_SETTINGS = (
     "SET default_null_order = 'nulls_last_on_asc_first_on_desc'",
@@ -46,10 +47,16 @@ def duckdb_oracle() -> Oracle:
     for setting in _DUCKDB_SETTINGS:
         connection.execute(setting)
     return Oracle(
-        lambda sql, values: connection.execute(sql, list(values)).fetchall(),
+        lambda sql, values: connection.execute(sql, [_exact(v) for v in values]).fetchall(),
         connection.close,
         {"STRING": "VARCHAR", "BINARY": "BLOB"},
     )
+
+
+def _exact(value: Any) -> Any:
+    """A value as DuckDB takes it without a detour over doubles."""
+    is_wide = isinstance(value, Decimal) and max(len(f"{value:f}"), -value.adjusted()) > 18
+    return f"{value:f}" if is_wide else value
 
 
 def sqlite_oracle() -> Oracle:
@@ -89,4 +96,4 @@ def _plain(value: Any) -> Any:
         return "NaN"
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
-    return value.normalize() if isinstance(value, Decimal) else value
+    return _EXACT.normalize(value) if isinstance(value, Decimal) else value

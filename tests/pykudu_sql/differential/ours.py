@@ -68,10 +68,16 @@ class Ours:
 
     def spelled(self, text: str, tables: Sequence[Table]) -> str:
         """A query with each mention of an earlier version as AS OF its moment."""
+        return self._spelled(text, tables, len(self.moments) - 1)
+
+    def spelled_while_changing(self, text: str, tables: Sequence[Table]) -> str:
+        """The same for a statement that follows changes, which no version has yet."""
+        return self._spelled(text, tables, len(self.moments))
+
+    def _spelled(self, text: str, tables: Sequence[Table], present: int) -> str:
         for table in tables:
             for version, moment in enumerate(self.moments):
-                newest = version == len(self.moments) - 1
-                travel = "" if newest else f" FOR SYSTEM_TIME AS OF {moment}"
+                travel = "" if version == present else f" FOR SYSTEM_TIME AS OF {moment}"
                 text = text.replace(f"{{{table.name}@{version}}}", table.name + travel)
         return text
 

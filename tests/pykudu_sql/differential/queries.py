@@ -107,7 +107,7 @@ class Queries:
             where = f" WHERE {self.conditions.condition(columns, tables, version, 3)}"
         shape = pick.random()
         if shape < 0.24:
-            return self._grouped(source, columns, where)
+            return self._grouped(source, columns, where, tables, version)
         if shape < 0.34:
             return f"SELECT {draw_window(pick, columns)} FROM {source}{where}"
         if shape < 0.4:
@@ -118,13 +118,20 @@ class Queries:
             items.append(draw_expression(pick, columns, self._portable)[0])
         elif shape < 0.7:
             items.append(self._scalar_subquery(columns, tables, version))
-        elif shape < 0.75 and not self._portable:
+        elif shape < 0.85:
             condition = self.conditions.condition(columns, tables, version, 1)
-            items.append(f"CASE WHEN {condition} THEN 1 ELSE 0 END")
+            items.append(f"CASE WHEN {condition} THEN 1 WHEN NOT ({condition}) THEN 0 END")
         distinct = "DISTINCT " if pick.random() < 0.15 else ""
         return f"SELECT {distinct}{', '.join(items)} FROM {source}{where}{self._limit(items)}"
 
-    def _grouped(self, source: str, columns: Sequence[Column], where: str) -> str:
+    def _grouped(
+        self,
+        source: str,
+        columns: Sequence[Column],
+        where: str,
+        tables: Sequence[Table],
+        version: int,
+    ) -> str:
         pick = self.random
         group = pick.sample(columns, pick.randint(0, min(2, len(columns))))
         names = [column.name for column in group]
@@ -134,6 +141,8 @@ class Queries:
             draw_aggregate(pick, columns, self._portable) for _ in range(pick.randint(1, 3))
         ]
         having = f" HAVING count(*) > {pick.randint(0, 2)}" if pick.random() < 0.3 else ""
+        if group and pick.random() < 0.3:
+            having = f" HAVING {self.conditions.condition(group, tables, version, 1)}"
         by = f" GROUP BY {', '.join(names)}" if names else ""
         return f"SELECT {', '.join([*names, *aggregates])} FROM {source}{where}{by}{having}"
 

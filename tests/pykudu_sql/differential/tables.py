@@ -4,7 +4,7 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Context, Decimal
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -19,6 +19,15 @@ _TIMES = [
     dt.datetime(2025, 1, 1, 0, 0, 0, 1),
 ]
 
+_EXACT = Context(prec=200)
+
+
+def _wide(precision: int, scale: int) -> list[Any]:
+    top = 10**precision - 1
+    units = (-top, 1 - top, -(10**19), -1, 0, 1, 2, 10**19 + 1, top - 1, top)
+    return [Decimal(number).scaleb(-scale, _EXACT) for number in units]
+
+
 # By SQL type: the class of comparable types it belongs to, and values that fit it.
 TYPES: Mapping[str, tuple[str, list[Any]]] = {
     "TINYINT": ("int", [*_INTS, -128, 127]),
@@ -27,6 +36,9 @@ TYPES: Mapping[str, tuple[str, list[Any]]] = {
     "BIGINT": ("int", [*_INTS, 2**53 + 1, 2**63 - 1, -(2**63)]),
     "DECIMAL(9, 2)": ("dec", [Decimal(n) / 4 for n in (-6, 0, 1, 4, 8, 9, 20)]),
     "DECIMAL(18, 4)": ("dec", [Decimal(n) / 8 for n in (-7, 0, 1, 8, 16, 17, 40)]),
+    "DECIMAL(38, 38)": ("fraction", _wide(38, 38)),
+    "DECIMAL(38, 0)": ("huge", _wide(38, 0)),
+    "DECIMAL(38, 10)": ("wide", _wide(38, 10)),
     "DOUBLE": ("dbl", [-1.5, -0.0, 0.0, 0.25, 1.0, 2.0, 2.5, 1e15, float("inf"), float("nan")]),
     "FLOAT": ("dbl", [-1.5, 0.0, 0.25, 1.0, 2.0, 2.5, 1e6]),
     "STRING": ("str", _TEXTS),
@@ -37,7 +49,11 @@ TYPES: Mapping[str, tuple[str, list[Any]]] = {
     "BINARY": ("bin", [b"", b"\x00", b"a", b"a\x00", b"\xff\x01"]),
 }
 PORTABLE = ("INT", "BIGINT", "STRING")
-_KEYS = ("TINYINT", "INT", "BIGINT", "STRING", "DATE", "TIMESTAMP", "DECIMAL(9, 2)", "VARCHAR(3)")
+WIDE = ("fraction", "huge", "wide")
+_KEYS = (
+    *("TINYINT", "INT", "BIGINT", "STRING", "DATE", "TIMESTAMP", "DECIMAL(9, 2)", "VARCHAR(3)"),
+    *("DECIMAL(38, 38)", "DECIMAL(38, 0)"),
+)
 
 
 @dataclass(frozen=True)
@@ -93,6 +109,8 @@ def literal(value: Any) -> str:
             return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
         case dt.date():
             return f"DATE '{value.isoformat()}'"
+        case Decimal():
+            return f"{value:f}"
         case _:
             return str(value)
 

@@ -15,7 +15,7 @@ plain copies. Answers must be equal as bags of rows. They are asked for
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -31,7 +31,15 @@ from tests.pykudu_sql.differential.oracles import (
 )
 from tests.pykudu_sql.differential.ours import Ours
 from tests.pykudu_sql.differential.queries import Queries
-from tests.pykudu_sql.differential.tables import Column, Table, draw_rows, draw_table, literal
+from tests.pykudu_sql.differential.spellings import Spelled
+from tests.pykudu_sql.differential.tables import (
+    WIDE,
+    Column,
+    Table,
+    draw_rows,
+    draw_table,
+    literal,
+)
 
 VERSIONS = 5
 
@@ -56,6 +64,7 @@ class World:
 
     def __init__(self, folder: Path, seed: int, portable: bool) -> None:
         self._random = Random(seed)
+        self._past = -1
         self._draw = Queries(self._random, portable)
         self._ours = [Ours(folder / f"world{seed}{side}.db") for side in "ab"]
         self._oracle = sqlite_oracle() if portable else duckdb_oracle()
@@ -77,17 +86,22 @@ class World:
     def live(self, queries: int) -> Report:
         """Go through all versions with so many queries at each."""
         for version in range(VERSIONS):
-            self._change()
+            self._change(version)
             self._remember(version)
             for _ in range(queries):
                 if self._random.random() < 0.1:
                     self._compare_parts(version)
                 else:
-                    drawn = self._draw.query(self._tables, version)
-                    self._compare(*self._draw.conditions.finished(drawn))
+                    self._compare(self._finished(self._draw.query(self._tables, version)))
         return self.report
 
-    def _change(self) -> None:
+    def _finished(self, text: str) -> Spelled:
+        spelled = self._draw.conditions.spellings.spelled(text)
+        self._draw.conditions.spellings.clear()
+        return spelled
+
+    def _change(self, version: int) -> None:
+        self._past = version - 1
         for _ in range(self._random.randint(2, 5)):
             table = self._random.choice(self._tables)
             steps = (self._insert, self._insert, self._upsert, self._update, self._delete)
@@ -132,28 +146,47 @@ class World:
             return
         column = self._random.choice(values)
         new = literal(self._random.choice([*column.pool, None]))
-        condition = self._draw.conditions.condition(table.columns, (), 0, 2)
+        if column.family in WIDE:
+            typed = f"CAST({'NULL' if new == 'NULL' else repr(new)} AS {column.type})"
+            new = self._draw.conditions.spellings.either(new, typed)
+        condition = self._condition(table, 2)
         self._both(f"UPDATE {table.name} SET {column.name} = {new} WHERE {condition}")
 
     def _delete(self, table: Table) -> None:
-        condition = self._draw.conditions.condition(table.columns, (), 0, 1)
+        condition = self._condition(table, 1)
         if self._random.random() < 0.4:
             inner = self._draw.conditions.condition(table.columns, (), 0, 1)
             key = table.keys[0].name
             condition = f"{key} IN (SELECT {key} FROM {table.name} WHERE {inner}) AND {condition}"
         self._both(f"DELETE FROM {table.name} WHERE {condition}")
 
+    def _condition(self, table: Table, depth: int) -> str:
+        """A condition for a statement that writes, with subqueries over the past."""
+        tables = self._tables if self._past >= 0 else ()
+        return self._draw.conditions.condition(table.columns, tables, self._past, depth)
+
     def _both(self, text: str) -> None:
-        statement, values = self._draw.conditions.finished(text)
+        spelled = self._finished(text)
+        statement, values = spelled.ours, spelled.our_values
         done = []
         for ours in self._ours:
             with suppress(pykudu_sql.DatabaseError):  # the other side would refuse it as well
-                ours.run(statement, values)
+                ours.run(ours.spelled_while_changing(statement, self._tables), values)
                 done.append(ours)
         if done:
-            self._oracle.run(statement, values)
+            self._oracle.run(self._theirs(spelled.theirs), spelled.their_values)
+        self._hold_alike(spelled)
         if len(done) == 1:
             self.report.differences.append(f"only one database did {statement} with {values}")
+
+    def _hold_alike(self, changed: Spelled) -> None:
+        """See that a statement that writes left the same rows everywhere."""
+        for table in self._tables:
+            text = f"SELECT * FROM {table.name}"
+            expected = answer(self._oracle.run, text, ())
+            for ours in self._ours:
+                found = answer(ours.rows, text, ())
+                self._hold("left by", changed.ours, changed.our_values, found, expected)
 
     def _alter(self, table: Table) -> None:
         values = [column for column in table.columns if not column.key]
@@ -188,12 +221,17 @@ class World:
                 f"CREATE TABLE {table.name}_{version} AS SELECT * FROM {table.name}", ()
             )
 
-    def _compare(self, text: str, values: Sequence[Any]) -> None:
-        theirs = text
+    def _theirs(self, text: str) -> str:
+        """A text with the plain copies of earlier versions."""
         for table in self._tables:
             for version in range(VERSIONS):
-                theirs = theirs.replace(f"{{{table.name}@{version}}}", f"{table.name}_{version}")
-        expected = answer(self._oracle.run, theirs, values)
+                text = text.replace(f"{{{table.name}@{version}}}", f"{table.name}_{version}")
+        return text
+
+    def _compare(self, asked: Spelled) -> None:
+        text, values = asked.ours, asked.our_values
+        theirs = self._theirs(asked.theirs)
+        expected = answer(self._oracle.run, theirs, asked.their_values)
         first, second = self._ours
         spelled = first.spelled(text, self._tables)
         found = answer(first.rows, spelled, values)
@@ -218,9 +256,10 @@ class World:
         texts = "\x00".join((split.whole, *split.parts))
         first = self._ours[0]
         spelled = first.spelled(texts, self._tables).split("\x00")
-        marked = [self._draw.conditions.resolved(text) for text in spelled]
-        self._draw.conditions.finished("")
-        whole, *parts = (answer(first.rows, sql, values) for sql, values in marked)
+        marked = [self._draw.conditions.spellings.spelled(text) for text in spelled]
+        marked = [replace(m, ours=first.spelled(m.ours, self._tables)) for m in marked]
+        self._draw.conditions.spellings.clear()
+        whole, *parts = (answer(first.rows, each.ours, each.our_values) for each in marked)
         # a part computes what the whole query does not, so only the part can overflow
         overflows = any(_depends_on_order(part) for part in parts)
         if isinstance(whole, str) or overflows:
@@ -230,7 +269,13 @@ class World:
         together: Answer = Counter()
         for part in parts:
             together = part if isinstance(part, str) else Counter(together) + part
-        self._hold("in three parts", "\n  ".join(spelled), marked[0][1], together, whole)
+        self._hold(
+            "in three parts",
+            "\n  ".join(each.ours for each in marked),
+            marked[0].our_values,
+            together,
+            whole,
+        )
 
     def _hold(
         self, way: str, sql: str, values: Sequence[Any], found: Answer, expected: Answer
