@@ -302,12 +302,14 @@ class WriteAheadLog:
 
     def _yield_lead(self, durable: int) -> None:
         """End one's turn, however it went, and wake those who wait."""
-        if durable > self._durable and self._mark is not None:
-            self._mark.note_log(self.durable_end)
-        with self._turn:
-            self._durable = max(self._durable, durable)
-            self._syncing = False
-            self._turn.notify_all()
+        try:
+            if durable > self._durable and self._mark is not None:
+                self._mark.note_log(self.durable_end)
+        finally:  # also when the thread is interrupted
+            with self._turn:
+                self._durable = max(self._durable, durable)
+                self._syncing = False
+                self._turn.notify_all()
 
     def _sync_as_leader(self) -> None:
         durable = 0

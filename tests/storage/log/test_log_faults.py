@@ -24,6 +24,7 @@ from pykudu_sql.storage.fs.fault_env import (
 )
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.log.durable_mark import DurableEnd, DurableMark
 from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 
@@ -353,3 +354,21 @@ def test_a_killed_process_leaves_every_acknowledged_record(tmp_path: Path) -> No
         assert min(acknowledged) > seen
         assert all(records[s] == b"row %d " % s * 20 for s in acknowledged)
         seen = max(records)
+
+
+def test_a_thread_interrupted_while_it_notes_what_is_durable_keeps_nobody_waiting() -> None:
+    class Interrupted(BaseException):
+        """As KeyboardInterrupt, at a chosen place."""
+
+    class InterruptedMark(DurableMark):
+        def note_log(self, end: DurableEnd) -> None:
+            raise Interrupted
+
+    env = MemoryEnv()
+    env.make_dir("/db")
+    mark = InterruptedMark(env, "/db", DATABASE)
+    log = WriteAheadLog.open(env, "/db/wal", DATABASE, mark=mark)
+    for _ in range(2):
+        with pytest.raises(Interrupted):
+            log.sync(log.append(b"x"))
+    assert log.durable_sequence == 2
