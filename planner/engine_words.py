@@ -32,7 +32,7 @@ _PRINTED = """
     OCTET_LENGTH PAIR QUANTILE_CONT QUANTILE_DISC RTRIM SEG STRPTIME TRY_STRPTIME X _U
 """
 # What `value_bounds` puts before a call that may make too much.
-_CHECKS = "__WITHIN __SHALLOW ERROR"
+_CHECKS = "__WITHIN __SHALLOW"
 WORDS = frozenset(
     (
         *" ".join((_KEYWORDS, _TYPES, _PRINTED, _CHECKS)).split(),

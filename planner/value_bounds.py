@@ -3,9 +3,9 @@
 The engine computes a call for some thousand rows at once and cannot be stopped meanwhile, and what
 it makes there is not counted against its memory limit. So a call of `GROWING` gets one of its
 arguments only if the bound of what it would make holds: `repeat(x, n)` becomes
-`repeat(x, CASE WHEN __within(strlen(x) * n, 'repeat') THEN n END)`. The argument is computed before
-the function, also where the engine folds constants. What the text of the statement shows to be
-small is left alone.
+`repeat(x, CASE WHEN strlen(x) * n <= 16384 OR __within(strlen(x) * n, 'repeat') THEN n END)`. The
+argument is computed before the function, also where the engine folds constants. What the text of
+the statement shows to be small is left alone, what it shows to be too large is refused.
 
 An argument that is more than a column or a constant is computed once: the call moves into a lambda
 over a list of one struct of such arguments.
@@ -22,8 +22,10 @@ from pykudu_sql.planner.value_measures import ComputedMeasures, KnownMeasures
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 MAX_VALUE_BYTES = 64 * 1024 * 1024
+ROW_BYTES = 16 * 1024  # what a row may make before the rows of a vector are counted
 WITHIN = "__within"
 SHALLOW = "__shallow"
+_COMMON_CELL = 256
 _MAX_WIDTH = 1024 * 1024
 _SHALLOW_BYTES = 1_000
 _BOUND = "__bound"
@@ -127,7 +129,8 @@ def _can_be_large(call: _Call, growth: Growth) -> bool:
     if growth.wants_constant and isinstance(call.arguments[growth.carrier - 1], exp.Placeholder):
         return False  # the engine prepares it once, which a check would take from it
     known: float = growth.rule(KnownMeasures(call.arguments))
-    return known > growth.small
+    beside_cells: float = growth.rule(KnownMeasures(call.arguments, _COMMON_CELL))
+    return known > growth.small or beside_cells > ROW_BYTES
 
 
 def _checked(call: _Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr:
@@ -145,7 +148,7 @@ def _checked(call: _Call, growth: Growth | None, deep: Sequence[int]) -> exp.Exp
         )
     if growth is not None:
         carrier = arguments[growth.carrier - 1]
-        _swap(carrier, _check(call.name, growth.rule(ComputedMeasures(arguments)), growth, carrier))
+        _swap(carrier, _check(call.name, growth.rule(ComputedMeasures(arguments)), carrier))
     if not parts:
         return call.node
     struct = exp.Anonymous(
@@ -170,26 +173,14 @@ def _is_simple(node: exp.Expr) -> bool:
     return len(parts) <= _MAX_SIMPLE and all(isinstance(part, _SIMPLE) for part in parts)
 
 
-def _check(name: str, amount: Amount, growth: Growth, carrier: exp.Expr) -> exp.Expr:
+def _check(name: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
     """The carrier if the amount is within the bound."""
-    if growth.counts_rows:
-        within = _function(
-            WITHIN, exp.cast(amount, "double"), exp.Literal.string(_SHOWN.get(name, name))
-        )
-        sure = exp.Coalesce(this=within, expressions=[exp.true()])
-        return exp.Case(ifs=[exp.If(this=sure, true=carrier.copy())])
-    most = exp.Literal.number(MAX_VALUE_BYTES)
-    message = exp.Literal.string(too_large(name))
-    return exp.Case(
-        ifs=[exp.If(this=exp.GT(this=amount, expression=most), true=_function("error", message))],
-        default=carrier.copy(),
-    )
-
-
-def too_large(name: str) -> str:
-    """The message of a call that would make too much, as the engine passes it on."""
-    shown, limit = _SHOWN.get(name, name), MAX_VALUE_BYTES >> 20
-    return f"value limit: '{shown}' would make a value of more than {limit} MiB"
+    few = exp.LTE(this=exp.paren(amount), expression=exp.Literal.number(ROW_BYTES))
+    small = exp.Coalesce(this=few, expressions=[exp.true()])
+    shown = exp.Literal.string(_SHOWN.get(name, name))
+    within = _function(WITHIN, exp.cast(exp.paren(amount.copy()), "double"), shown)
+    condition = exp.Or(this=small, expression=within)
+    return exp.Case(ifs=[exp.If(this=condition, true=carrier.copy())])
 
 
 def _shallow(name: str, argument: exp.Expr) -> exp.Expr:
@@ -237,9 +228,6 @@ def _unchecked(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Case) and node.args["ifs"]:
         first = node.args["ifs"][0]
         condition, result = first.this, first.args["true"]
-        if isinstance(result, exp.Anonymous) and result.name.lower() == "error":
-            default: exp.Expr = node.args["default"].copy()
-            return default
         asked = {call.name.lower() for call in condition.find_all(exp.Anonymous)}
         plain: exp.Expr = result.copy() if asked & {WITHIN, SHALLOW} else node
         return plain
@@ -290,4 +278,4 @@ def _formatting(call: _Call) -> Growth:
             sqlstate="54000",
         )
     one = times(max(1, len(widths)))
-    return Growth(one.rule, min(2, len(call.arguments)), counts_rows=False, small=one.small)
+    return Growth(one.rule, min(2, len(call.arguments)), small=one.small)

@@ -56,15 +56,13 @@ class Growth:
         rule: the bound of bytes, or of steps.
         carrier: the argument that is given to the function only if the bound holds; counted
             from 1. Never one that the engine wants as a constant.
-        counts_rows: whether the rows that are computed at once count together, since one value
-            may be many times what its arguments are.
-        small: what the text of the statement shows to be at most this is not checked.
+        small: what the text of the statement shows to be at most this is not checked, if cells
+            of tables are what makes it so large.
         wants_constant: whether the engine works out a constant carrier once for all rows.
     """
 
     rule: Rule
     carrier: int = 1
-    counts_rows: bool = True
     wants_constant: bool = False
     small: int = 32 * 1024
 
@@ -98,19 +96,18 @@ _SPLIT = Growth(lambda a: a.size(1) * (ELEMENT_BYTES + 1))
 _PADDED = Growth(lambda a: a.value(2) * _CHARACTER_BYTES + a.size(1), carrier=2)
 _COMPARED = Growth(lambda a: a.size(1) * a.size(2))
 _RESIZED = Growth(lambda a: a.value(2) * ELEMENT_BYTES, carrier=2)
-_CHAINED = Growth(_all_items, counts_rows=False, small=_LINEAR)
+_CHAINED = Growth(_all_items, small=_LINEAR)
 _JOINED = Growth(_joined)
 
 
 def times(factor: int) -> Growth:
     """What writes each byte as so many."""
-    return Growth(_all_sizes(factor), counts_rows=False, small=_LINEAR)
+    return Growth(_all_sizes(factor), small=_LINEAR)
 
 
 _PATTERNED = Growth(
     lambda a: a.size(2) * PATTERN_COST,
     carrier=2,
-    counts_rows=False,
     small=_LINEAR,
     wants_constant=True,
 )
@@ -159,17 +156,13 @@ GROWING: Mapping[str, Growth] = MappingProxyType(
         "list_cat": _CHAINED,
         "list_zip": _CHAINED,
         "array_zip": _CHAINED,
-        "list_select": Growth(
-            lambda a: a.items(2) * ELEMENT_BYTES, counts_rows=False, small=_LINEAR
-        ),
-        "array_select": Growth(
-            lambda a: a.items(2) * ELEMENT_BYTES, counts_rows=False, small=_LINEAR
-        ),
-        "time_to_str": Growth(lambda a: a.size(2) * 16, counts_rows=False, small=_LINEAR),
+        "list_select": Growth(lambda a: a.items(2) * ELEMENT_BYTES, small=_LINEAR),
+        "array_select": Growth(lambda a: a.items(2) * ELEMENT_BYTES, small=_LINEAR),
+        "time_to_str": Growth(lambda a: a.size(2) * 16, small=_LINEAR),
         "nfc_normalize": times(3),
         "translate": times(4),
-        "concat": Growth(_all_sizes(1), counts_rows=False, small=_LINEAR),
-        "concat_ws": Growth(_all_sizes(1), counts_rows=False, small=_LINEAR, carrier=2),
+        "concat": Growth(_all_sizes(1), small=_LINEAR),
+        "concat_ws": Growth(_all_sizes(1), small=_LINEAR, carrier=2),
         "bin": times(8),
         "to_binary": times(8),
         "hex": times(2),

@@ -1,11 +1,12 @@
 """The sizes of arguments: as the text of the statement tells them, or as SQL for each row."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import inf
 
 from sqlglot import exp
 
-from pykudu_sql.planner.value_sizes import most_bytes, number_of
+from pykudu_sql.planner.value_sizes import CELL_BYTES, most_bytes, number_of
 
 _WIDE_FIELD = "[0-9]{5,}|[*]|[{][^}]*[{]"
 _WIDEST_FIELD = 10_000
@@ -14,14 +15,20 @@ _WIDEST_FIELD = 10_000
 class KnownMeasures:
     """Measures from the text of the statement; infinity where it does not tell."""
 
-    def __init__(self, arguments: Sequence[exp.Expr]) -> None:
-        """Of the arguments of one call."""
+    def __init__(self, arguments: Sequence[exp.Expr], cell: float = CELL_BYTES) -> None:
+        """Of the arguments of one call.
+
+        Args:
+            arguments: of the call.
+            cell: bytes of a cell of a table.
+        """
         self._arguments = arguments
+        self._size = partial(most_bytes, cell=cell)
         self.count = len(arguments)
 
     def size(self, place: int) -> float:
         """See Measures."""
-        return most_bytes(self._arguments[place - 1]) if place <= self.count else 0.0
+        return self._size(self._arguments[place - 1]) if place <= self.count else 0.0
 
     def items(self, place: int) -> float:
         """See Measures."""
@@ -33,7 +40,7 @@ class KnownMeasures:
         argument = self._arguments[place - 1]
         if not isinstance(argument, exp.Array):
             return inf
-        return sum(map(most_bytes, argument.expressions))
+        return sum(map(self._size, argument.expressions))
 
     def value(self, place: int) -> float:
         """See Measures."""

@@ -5,13 +5,14 @@ a cell of a table has at most 64 KiB, a number or a time a few bytes, a literal 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 
 from sqlglot import exp
 
 from pykudu_sql.planner.function_table import FUNCTIONS, FunctionKind
 
-CELL = "pykudu_cell"  # in the meta of a column of a stored table: the most bytes of its cells
+CELL = "pykudu_cell"  # in the meta of a column of a stored table
 CELL_BYTES = 64 * 1024
 _FIXED_BYTES = 64  # numbers, times, intervals and identifiers as texts
 _FIXED_KINDS = frozenset({FunctionKind.NUMERIC, FunctionKind.TIME, FunctionKind.IDENTITY})
@@ -32,6 +33,8 @@ _TEXT_TYPES = frozenset(
      exp.DType.BINARY, exp.DType.VARBINARY, exp.DType.JSON}
 )  # fmt: skip
 
+_Size = Callable[[exp.Expr], float]
+
 
 def mark_cells(tree: exp.Expr, owner: Callable[[exp.Column], object | None]) -> None:
     """Note which columns are cells of stored tables, before the tree's parts are copied.
@@ -42,34 +45,42 @@ def mark_cells(tree: exp.Expr, owner: Callable[[exp.Column], object | None]) -> 
     """
     for column in tree.find_all(exp.Column):
         if owner(column) is not None:
-            column.meta[CELL] = CELL_BYTES
+            column.meta[CELL] = True
 
 
-def most_bytes(node: exp.Expr) -> float:
-    """The most bytes that a value can have; infinity if its text does not tell."""
+def most_bytes(node: exp.Expr, cell: float = CELL_BYTES) -> float:
+    """The most bytes that a value can have; infinity if its text does not tell.
+
+    Args:
+        node: the expression.
+        cell: bytes of a cell of a table.
+    """
+    size = partial(most_bytes, cell=cell)
     match node:
         case exp.Literal():
             return len(node.name.encode(errors="replace")) if node.is_string else _FIXED_BYTES
         case exp.HexString():
             return len(node.name)
         case exp.Column():
-            return float(node.meta.get(CELL, inf))
+            return cell if CELL in node.meta else inf
         case exp.Paren() | exp.Alias() | exp.Window():
-            return most_bytes(node.this)
+            return size(node.this)
         case exp.Cast():
-            return _cast_bytes(node)
+            return _cast_bytes(node, size)
         case exp.DPipe() | exp.Concat() | exp.ConcatWs():
-            return sum(map(most_bytes, _operands(node)))
+            return sum(map(size, node.iter_expressions()))
         case exp.Case():
-            return _largest([*(each.args["true"] for each in node.args["ifs"]), _default(node)])
+            return _largest(
+                [*(each.args["true"] for each in node.args["ifs"]), _default(node)], size
+            )
         case exp.If():
-            return _largest([node.args["true"], node.args.get("false") or exp.null()])
+            return _largest([node.args["true"], node.args.get("false") or exp.null()], size)
     if isinstance(node, _NO_LARGER):
-        return most_bytes(node.this)
+        return size(node.this)
     if isinstance(node, _RECASED):
-        return 2 * most_bytes(node.this)
+        return 2 * size(node.this)
     if isinstance(node, _ONE_OF):
-        return _largest(list(node.iter_expressions()))
+        return _largest(list(node.iter_expressions()), size)
     if isinstance(node, _FIXED_NODES) or _is_fixed(node):
         return _FIXED_BYTES
     return inf
@@ -86,23 +97,18 @@ def number_of(node: exp.Expr) -> float | None:
     return float(node.name) if is_number else None
 
 
-def _operands(node: exp.Expr) -> Sequence[exp.Expr]:
-    """What a concatenation is of; one argument a chain of `||` counts as its parts do."""
-    return list(node.iter_expressions())
-
-
-def _largest(nodes: Sequence[exp.Expr]) -> float:
-    return max(map(most_bytes, nodes), default=_FIXED_BYTES)
+def _largest(nodes: Sequence[exp.Expr], size: _Size) -> float:
+    return max(map(size, nodes), default=_FIXED_BYTES)
 
 
 def _default(node: exp.Case) -> exp.Expr:
     return node.args.get("default") or exp.null()
 
 
-def _cast_bytes(node: exp.Cast) -> float:
+def _cast_bytes(node: exp.Cast, size: _Size) -> float:
     """A cast to text may write each byte of a binary as four characters."""
     if node.to.this in _TEXT_TYPES:
-        return 4 * most_bytes(node.this)
+        return 4 * size(node.this)
     return inf if node.to.args.get("nested") else _FIXED_BYTES
 
 

@@ -31,7 +31,7 @@ from pykudu_sql.engine.held_rows import held_rows
 from pykudu_sql.engine.inherited import leave_at_fork
 from pykudu_sql.engine.long_intervals import hold_intervals, with_days
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
-from pykudu_sql.engine.value_guard import add_guards
+from pykudu_sql.engine.value_guard import BATCH_ROWS, add_guards, are_large, with_batch_check
 from pykudu_sql.storage.errors import InterfaceError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 MAX_STATEMENTS = 256
 STREAM_ROWS = 65_536
+HELD_ROWS = 2_048
 _MOST_DIGITS = 38  # of a decimal
 
 _TYPE_NAMES = {"INTEGER": "INT", "VARCHAR": "STRING", "BLOB": "BINARY", '"NULL"': "NULL"}
@@ -171,7 +172,9 @@ class DuckDBEngine:
                 with self._interruptible(cursor):
                     relation = self._asked(cursor, sql, parameters)
                     types = tuple(_type_name(str(kind)) for kind in relation.types)
-                    return EngineResult(held_rows(relation, self._duckdb.memory_limit), types)
+                    rows = BATCH_ROWS if are_large(sql, parameters) else HELD_ROWS
+                    held = held_rows(relation, self._duckdb.memory_limit, rows)
+                    return EngineResult(held, types)
             except Exception as error:
                 raise translate(error) from error
             finally:
@@ -221,7 +224,8 @@ class DuckDBEngine:
                 with self._interruptible(cursor):
                     asked = self._asked(cursor, sql, parameters)
                     types = tuple(_type_name(str(kind)) for kind in asked.types)
-                    reader = asked.to_arrow_reader(STREAM_ROWS)
+                    rows = BATCH_ROWS if are_large(sql, parameters) else STREAM_ROWS
+                    reader = asked.to_arrow_reader(rows)
                     self._streams.add(reader)
                     while size <= most and (batch := take()) is not None:
                         batches.append(batch)
@@ -267,10 +271,14 @@ class DuckDBEngine:
         """What a query gives, nothing of it computed yet."""
         values = _typed(parameters) or None
         relation = cursor.sql(self._statement(cursor, sql), params=values)
-        if not hold_intervals(relation.types):
+        asked = sql
+        if hold_intervals(relation.types):
+            asked = with_days(sql, relation.columns, relation.types)
+        if are_large(sql, parameters):
+            asked = with_batch_check(asked, relation.columns, relation.types)
+        if asked is sql:
             return relation
-        sql = with_days(sql, relation.columns, relation.types)
-        return cursor.sql(self._statement(cursor, sql), params=values)
+        return cursor.sql(self._statement(cursor, asked), params=values)
 
     def _statement(self, cursor: "DuckDBPyConnection", sql: str) -> "Statement":
         known = self._statements.get(sql)

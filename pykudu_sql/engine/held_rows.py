@@ -12,15 +12,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyRelation
 
-_ROWS = 2_048  # few, since the rows of a batch are made before they are counted
 
-
-def held_rows(relation: "DuckDBPyRelation", memory_limit: int) -> "pa.Table":
+def held_rows(relation: "DuckDBPyRelation", memory_limit: int, batch_rows: int) -> "pa.Table":
     """All rows of a query.
 
     Args:
         relation: that gives them.
         memory_limit: bytes they may take, 0 for any number.
+        batch_rows: how many are made before they are counted.
 
     Raises:
         OperationalError: they take more (53200).
@@ -31,7 +30,7 @@ def held_rows(relation: "DuckDBPyRelation", memory_limit: int) -> "pa.Table":
 
     batches = []
     size = 0
-    with relation.to_arrow_reader(_ROWS) as reader:
+    with relation.to_arrow_reader(batch_rows) as reader:
         for batch in reader:
             size += batch.nbytes
             if size > memory_limit:

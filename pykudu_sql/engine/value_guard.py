@@ -7,9 +7,10 @@ function has begun.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pykudu_sql.planner.lexer import quote_name
 from pykudu_sql.storage.errors import Error, OperationalError, ValueOutOfRangeError
 
 if TYPE_CHECKING:
@@ -19,7 +20,14 @@ MAX_VALUE_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 500
 _LIMIT_TEXT = f"{MAX_VALUE_BYTES >> 20} MiB"
 _INDENT = 4
+BATCH_ROWS = 64  # of a result with large values
+_SMALL_ROW = 16 * 1024
+_LARGE_GIVEN = 64 * 1024
+_ELEMENT_BYTES = 16
+_SIZED = frozenset({"varchar", "blob", "list", "struct", "map", "union", "array", "variant"})
+_LEAST_TOGETHER = 32 * 1024 * 1024
 _MOST_TOGETHER = 512 * 1024 * 1024
+_VECTORS = 6  # of large values that are in memory at once: results of calls, and copies for threads
 _LIMIT = re.compile(r"(value|rows|depth) limit: (.*)")
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _HINTS = {
@@ -39,15 +47,21 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
     from duckdb import sqltype
     from duckdb.func import PythonUDFType
 
-    half = memory_limit // 2 or _MOST_TOGETHER
-    within = _within(max(MAX_VALUE_BYTES, min(half, _MOST_TOGETHER)))
+    share = memory_limit // _VECTORS or _MOST_TOGETHER
+    most = max(_LEAST_TOGETHER, min(share, _MOST_TOGETHER))
     for name, guard, argument in (
-        ("__within", within, "DOUBLE"),
+        ("__within", _within(most), "DOUBLE"),
+        ("__handed_on", _handed_on(most), "DOUBLE"),
         ("__shallow", _shallow, "VARCHAR"),
     ):
         parameters: list[Any] = [sqltype(argument), sqltype("VARCHAR")]
         connection.create_function(
-            name, guard, parameters, sqltype("BOOLEAN"), type=PythonUDFType.ARROW
+            name,
+            guard,
+            parameters,
+            sqltype("BOOLEAN"),
+            type=PythonUDFType.ARROW,
+            side_effects=name == "__handed_on",  # asked for each row, also of a constant
         )
 
 
@@ -63,7 +77,10 @@ def limit_error(message: str) -> Error | None:
 
 
 def _within(most_together: int) -> Callable[[Any, Any], Any]:
-    """A check of amounts: of each value, and of the rows that are computed together."""
+    """A check of amounts: of each value, and of the rows that are computed together.
+
+    One value alone may be as large as a value may be.
+    """
 
     def within(amounts: Any, names: Any) -> Any:
         import pyarrow.compute as pc
@@ -74,12 +91,66 @@ def _within(most_together: int) -> Callable[[Any, Any], Any]:
                 f"value limit: '{names[0]}' would make a value of more than {_LIMIT_TEXT}"
             )
         together = pc.sum(amounts).as_py()
-        if together is not None and together > most_together:
+        if together is not None and together > max(most_together, largest):
             limit = f"{most_together >> 20} MiB"
             raise ValueError(f"rows limit: '{names[0]}' would make more than {limit} at once")
         return pc.is_valid(names)
 
     return within
+
+
+def _handed_on(most_together: int) -> Callable[[Any, Any], Any]:
+    """A check of rows as they are in a result: those of one batch are copied together."""
+
+    def handed_on(amounts: Any, names: Any) -> Any:
+        import pyarrow.compute as pc
+
+        largest = pc.max(amounts).as_py() or 0
+        together = min(pc.sum(amounts).as_py() or 0, largest * BATCH_ROWS)
+        if together > max(most_together, largest):
+            limit = f"{most_together >> 20} MiB"
+            raise ValueError(f"rows limit: a {names[0]} would have more than {limit} in one batch")
+        return pc.is_valid(names)
+
+    return handed_on
+
+
+def are_large(sql: str, parameters: Sequence[Any]) -> bool:
+    """Whether a query may have values that are larger than cells: some are checked, or given."""
+    return "__WITHIN(" in sql or any(
+        isinstance(value, str | bytes) and len(value) > _LARGE_GIVEN for value in parameters
+    )
+
+
+def with_batch_check(sql: str, names: Sequence[str], types: Sequence[Any]) -> str:
+    """A query that fails before a batch of `BATCH_ROWS` rows would take too much.
+
+    Args:
+        sql: the query.
+        names, types: of its columns.
+    """
+    sizes = {i: _size(f"c{i}", kind) for i, kind in enumerate(types) if kind.id in _SIZED}
+    if not sizes:
+        return sql
+    total = " + ".join(f"coalesce({size}, 0)" for size in sizes.values())
+    checked = f"({total}) <= {_SMALL_ROW} OR __handed_on(CAST({total} AS DOUBLE), 'result')"
+    first = min(sizes)
+    shown = ", ".join(
+        (f"CASE WHEN {checked} THEN c{i} END" if i == first else f"c{i}")
+        + f" AS {quote_name(name)}"
+        for i, name in enumerate(names)
+    )
+    columns = ", ".join(f"c{i}" for i in range(len(names)))
+    return f"SELECT {shown} FROM ({sql}) AS q({columns})"
+
+
+def _size(column: str, kind: Any) -> str:
+    """SQL of the bytes of a column's value."""
+    if kind.id == "blob":
+        return f"octet_length({column})"
+    if kind.id == "list" and dict(kind.children)["child"].id not in _SIZED:
+        return f"len({column}) * {_ELEMENT_BYTES}"
+    return f"strlen(CAST({column} AS VARCHAR))"
 
 
 def _shallow(texts: Any, names: Any) -> Any:
