@@ -163,7 +163,9 @@ class World:
     def _condition(self, table: Table, depth: int) -> str:
         """A condition for a statement that writes, with subqueries over the past."""
         tables = self._tables if self._past >= 0 else ()
-        return self._draw.conditions.condition(table.columns, tables, self._past, depth)
+        # Qualified, or what is written out in a subquery would name the subquery's own columns.
+        columns = [Column(f"{table.name}.{c.name}", c.type, c.key) for c in table.columns]
+        return self._draw.conditions.condition(columns, tables, self._past, depth)
 
     def _both(self, text: str) -> None:
         spelled = self._finished(text)
