@@ -269,7 +269,7 @@ class DuckDBEngine:
         self, cursor: "DuckDBPyConnection", sql: str, parameters: Sequence[Any]
     ) -> "DuckDBPyRelation":
         """What a query gives, nothing of it computed yet."""
-        values = _typed(parameters) or None
+        values = _typed(parameters, cursor) or None
         relation = cursor.sql(self._statement(cursor, sql), params=values)
         asked = sql
         if hold_intervals(relation.types):
@@ -315,18 +315,18 @@ class DuckDBEngine:
         self._lock = threading.Lock()
 
 
-def _typed(parameters: Sequence[Any]) -> list[Any]:
+def _typed(parameters: Sequence[Any], cursor: "DuckDBPyConnection") -> list[Any]:
     """Values for the engine, which takes a decimal below 0.1 with 38 digits for a double."""
-    return [_decimal(value) if type(value) is Decimal else value for value in parameters]
+    return [_decimal(value, cursor) if type(value) is Decimal else value for value in parameters]
 
 
-def _decimal(value: Decimal) -> Any:
+def _decimal(value: Decimal, cursor: "DuckDBPyConnection") -> Any:
     import duckdb
 
     scale = -int(value.as_tuple().exponent) if value.is_finite() else 0
     if scale not in (_MOST_DIGITS, _MOST_DIGITS - 1) or value.adjusted() >= 0:
         return value
-    return duckdb.Value(f"{value:f}", duckdb.decimal_type(_MOST_DIGITS, scale))
+    return duckdb.Value(f"{value:f}", cursor.decimal_type(_MOST_DIGITS, scale))
 
 
 def _register(cursor: "DuckDBPyConnection", relations: Mapping[str, Relation]) -> None:

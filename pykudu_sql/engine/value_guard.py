@@ -44,7 +44,6 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
         connection: of the engine.
         memory_limit: bytes it may use, 0 for its own default.
     """
-    from duckdb import sqltype
     from duckdb.func import PythonUDFType
 
     share = memory_limit // _VECTORS or _MOST_TOGETHER
@@ -54,12 +53,12 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
         ("__handed_on", _handed_on(most), "DOUBLE"),
         ("__shallow", _shallow, "VARCHAR"),
     ):
-        parameters: list[Any] = [sqltype(argument), sqltype("VARCHAR")]
+        parameters: list[Any] = [connection.sqltype(argument), connection.sqltype("VARCHAR")]
         connection.create_function(
             name,
             guard,
             parameters,
-            sqltype("BOOLEAN"),
+            connection.sqltype("BOOLEAN"),
             type=PythonUDFType.ARROW,
             side_effects=name == "__handed_on",  # asked for each row, also of a constant
         )

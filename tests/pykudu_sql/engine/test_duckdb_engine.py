@@ -1,12 +1,15 @@
 """The engine behind its lock: what it computes, what it refuses, how it fails."""
 
+import ast
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb as library
 import pyarrow as pa
 import pytest
 
+from pykudu_sql.engine import duckdb_engine
 from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
 from pykudu_sql.storage.errors import (
     DataError,
@@ -232,3 +235,16 @@ def test_in_lists_with_null_stand_beside_scalar_subqueries(
     bare = f"SELECT count(*) FROM r WHERE ({IN_LIST} OR {other}) AND {last}"
     (most,) = engine.execute(bare, {"r": relation}, ()).table.column(0).to_pylist()
     assert most - 1 <= count <= most
+
+
+def test_nothing_is_asked_of_the_connection_that_duckdb_itself_keeps() -> None:
+    """Its functions without a connection open one that has no limits and outlives a fork badly."""
+    used: set[str] = set()
+    for path in Path(duckdb_engine.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Attribute(ast.Name("duckdb"), name):
+                    used.add(name)
+                case ast.ImportFrom(module="duckdb"):
+                    used.update(alias.name for alias in node.names)
+    assert {name for name in used if not isinstance(getattr(library, name), type)} == {"connect"}
