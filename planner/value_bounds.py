@@ -13,12 +13,13 @@ over a list of one struct of such arguments.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.list_maps import Element, element_of, growth_of
+from pykudu_sql.planner.value_calls import Call, call_of, list_map_of
 from pykudu_sql.planner.value_growth import GROWING, Amount, Growth, times
-from pykudu_sql.planner.value_measures import ComputedMeasures, KnownMeasures
+from pykudu_sql.planner.value_measures import ComputedMeasures, KnownMeasures, LeastMeasures
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 MAX_VALUE_BYTES = 64 * 1024 * 1024
@@ -51,32 +52,21 @@ _FIELD = re.compile(r"\{([^{}]*)\}|%([^a-zA-Z%]*)[a-zA-Z]")
 _GIVEN_WIDTH = re.compile(r"\{[^{}]*\{|%[^a-zA-Z%]*\*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A call as its rule sees it.
-
-    Attributes:
-        name: to the engine or to the parser, in lower case.
-        node: of the call; of a chain of `||` the topmost.
-        arguments: nodes within it.
-    """
-
-    name: str
-    node: exp.Expr
-    arguments: Sequence[exp.Expr]
-
-
 def bound_values(tree: exp.Expr) -> exp.Expr:
     """The tree with checks of what its calls make; changed in place.
 
     Raises:
-        ValueOutOfRangeError: a pattern of `format` or `printf` asks for too wide a field.
+        ValueOutOfRangeError: the text of the statement shows that a call makes too much (54000).
     """
-    for node in reversed(list(tree.walk())):
-        call = _call(node)
-        if call is None:
-            continue
-        changed = _bounded(call)
+    nodes = list(tree.walk())
+    for node in nodes:
+        call = call_of(node)
+        if call is not None and call.name in GROWING:
+            _refuse_too_large(call, GROWING[call.name])
+    maps = ((node, list_map_of(node)) for node in nodes)
+    elements = {id(node): element_of(mapped) for node, mapped in maps if mapped is not None}
+    for node in reversed(nodes):
+        changed = _bounded_map(node, elements[id(node)]) if id(node) in elements else _bounded(node)
         if changed is not node and node is tree:
             tree = changed
         elif changed is not node:
@@ -84,34 +74,24 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def _call(node: exp.Expr) -> _Call | None:
-    if isinstance(node, exp.DPipe):
-        if isinstance(node.parent, exp.DPipe):
-            return None
-        return _Call("concat", node, list(node.flatten(unnest=False)))
-    if not isinstance(node, exp.Func) or isinstance(node.parent, exp.Table):
-        return None
-    if isinstance(node, exp.Anonymous):
-        return _Call(node.name.lower(), node, node.expressions)
-    name = type(node).sql_names()[0].lower()
-    return _Call(name, node, [child for child in _children(node) if _is_value(child)])
+def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
+    """A map over a list with its check, or as it is if it cannot outgrow the list."""
+    mapped = list_map_of(node)
+    if mapped is None or element is None:
+        return node
+    _refuse_too_large(
+        Call("list_transform", node, [mapped.source]), growth_of(element, mapped.body)
+    )
+    call = Call("list_transform", node, [mapped.source])
+    growth = growth_of(element, mapped.body)
+    return _checked(call, growth, ()) if _can_be_large(call, growth) else node
 
 
-def _children(node: exp.Expr) -> list[exp.Expr]:
-    """The arguments in the order in which they are written."""
-    found: list[object] = []
-    for key in node.arg_types:
-        value = node.args.get(key)
-        found.extend(value if isinstance(value, list) else [value])
-    return [child for child in found if isinstance(child, exp.Expr)]
-
-
-def _is_value(node: exp.Expr) -> bool:
-    return not isinstance(node, exp.TableAlias | exp.JSONKeyValue)
-
-
-def _bounded(call: _Call) -> exp.Expr:
-    """The call with its check, or as it is if nothing can grow."""
+def _bounded(node: exp.Expr) -> exp.Expr:
+    """A call with its check, or the node as it is if nothing can grow."""
+    call = call_of(node)
+    if call is None:
+        return node
     growth = _formatting(call) if call.name in ("format", "printf") else GROWING.get(call.name)
     places = _DEEP.get(call.name, ())
     if call.name in _STRUCTURE:
@@ -123,7 +103,25 @@ def _bounded(call: _Call) -> exp.Expr:
     return call.node if growth is None and not deep else _checked(call, growth, deep)
 
 
-def _can_be_large(call: _Call, growth: Growth) -> bool:
+def _refuse_too_large(call: Call, growth: Growth) -> None:
+    """Refuse a call whose text tells that it makes too much, for the engine takes long to fail.
+
+    Raises:
+        ValueOutOfRangeError: it does (54000).
+    """
+    if len(call.arguments) < growth.carrier:
+        return
+    is_constant = not any(map(_varies, call.arguments))
+    if growth.rule(LeastMeasures(call.arguments, is_constant=is_constant)) > MAX_VALUE_BYTES:
+        raise ValueOutOfRangeError(
+            f"'{_SHOWN.get(call.name, call.name)}' would make a value of more than "
+            f"{MAX_VALUE_BYTES >> 20} MiB",
+            hint=f"a value that is computed has at most {MAX_VALUE_BYTES >> 20} MiB",
+            sqlstate="54000",
+        )
+
+
+def _can_be_large(call: Call, growth: Growth) -> bool:
     if len(call.arguments) < growth.carrier:
         return False
     if growth.wants_constant and isinstance(call.arguments[growth.carrier - 1], exp.Placeholder):
@@ -133,8 +131,9 @@ def _can_be_large(call: _Call, growth: Growth) -> bool:
     return known > growth.small or beside_cells > ROW_BYTES
 
 
-def _checked(call: _Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr:
+def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr:
     """The check put in, after arguments that should be computed once have got names."""
+    is_constant = not any(map(_varies, call.arguments))
     parts: dict[str, exp.Expr] = {}
     arguments = list(call.arguments)
     for i, argument in enumerate(arguments):
@@ -148,7 +147,14 @@ def _checked(call: _Call, growth: Growth | None, deep: Sequence[int]) -> exp.Exp
         )
     if growth is not None:
         carrier = arguments[growth.carrier - 1]
-        _swap(carrier, _check(call.name, growth.rule(ComputedMeasures(arguments)), carrier))
+        _swap(
+            carrier,
+            _check(
+                call.name,
+                growth.rule(ComputedMeasures(arguments, is_constant=is_constant)),
+                carrier,
+            ),
+        )
     if not parts:
         return call.node
     struct = exp.Anonymous(
@@ -161,6 +167,14 @@ def _checked(call: _Call, growth: Growth | None, deep: Sequence[int]) -> exp.Exp
     inner = exp.Lambda(this=call.node.copy(), expressions=[exp.to_identifier(_BOUND)])
     made = _function("list_transform", exp.Array(expressions=[struct]), inner)
     return _function("list_extract", made, exp.Literal.number(1))
+
+
+def _varies(node: exp.Expr) -> bool:
+    """Whether an argument may have another value in another row."""
+    columns = node.find_all(exp.Column)
+    return any(column.table != _BOUND for column in columns) or (
+        node.find(exp.Subquery, exp.Identifier) is not None and node.find(exp.Lambda) is None
+    )
 
 
 def _swap(old: exp.Expr, new: exp.Expr) -> exp.Expr:
@@ -191,7 +205,7 @@ def _shallow(name: str, argument: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=exp.Or(this=short, expression=checked), true=argument.copy())])
 
 
-def _check_structure(call: _Call) -> None:
+def _check_structure(call: Call) -> None:
     """Refuse a structure that the engine would go down into too deeply.
 
     Raises:
@@ -258,7 +272,7 @@ def _function(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
-def _formatting(call: _Call) -> Growth:
+def _formatting(call: Call) -> Growth:
     """The rule of `format` and `printf`, whose fields are as wide as their pattern says.
 
     Raises:

@@ -4,15 +4,17 @@ A rule says how many bytes one call may make, or for comparisons of texts how ma
 from the sizes of its arguments. It is written once, over `Measures`: as numbers where the text of
 the statement tells the sizes, else as SQL that the engine computes for each row.
 
-What may be said too high is: bytes of a list count 16 an element, a pad four a character.
+What may be said too high is: bytes of a list count 16 an element, 64 of a constant one, a pad four
+a character.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
 
 ELEMENT_BYTES = 16
+CONSTANT_ELEMENT_BYTES = 64  # the engine holds lists that it works out beforehand by elements
 PATTERN_COST = 1024  # what compiling a byte of a pattern costs, in steps
 _CHARACTER_BYTES = 4
 _CELLS = 640 * 1024  # ten times the largest cell: those of tables are seldom so large
@@ -22,15 +24,24 @@ Amount = Any  # a number, or an expression of one; both add and multiply
 
 
 class Measures(Protocol):
-    """The arguments of one call, counted from 1."""
+    """The arguments of one call, counted from 1.
+
+    Attributes:
+        count: of the arguments.
+        element: bytes of an element of a list beside what it points to.
+    """
 
     count: int
+    element: int
 
     def size(self, place: int) -> Amount:
         """Bytes of an argument as a text."""
 
     def items(self, place: int) -> Amount:
         """Elements of an argument that is a list."""
+
+    def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> Amount:
+        """Bytes of a list that is made of an argument, an element for each."""
 
     def texts(self, place: int) -> Amount:
         """Bytes of the elements of a list as texts."""
@@ -81,7 +92,7 @@ def _all_items(measures: Measures) -> Amount:
     total = measures.items(1)
     for place in range(2, measures.count + 1):
         total = total + measures.items(place)
-    return total * ELEMENT_BYTES
+    return total * measures.element
 
 
 def _joined(measures: Measures) -> Amount:
@@ -92,10 +103,10 @@ def _joined(measures: Measures) -> Amount:
     return texts + measures.items(1) * measures.size(measures.count)
 
 
-_SPLIT = Growth(lambda a: a.size(1) * (ELEMENT_BYTES + 1))
+_SPLIT = Growth(lambda a: a.size(1) * (a.element + 1))
 _PADDED = Growth(lambda a: a.value(2) * _CHARACTER_BYTES + a.size(1), carrier=2)
 _COMPARED = Growth(lambda a: a.size(1) * a.size(2))
-_RESIZED = Growth(lambda a: a.value(2) * ELEMENT_BYTES, carrier=2)
+_RESIZED = Growth(lambda a: a.value(2) * a.element, carrier=2)
 _CHAINED = Growth(_all_items, small=_LINEAR)
 _JOINED = Growth(_joined)
 
@@ -143,8 +154,8 @@ GROWING: Mapping[str, Growth] = MappingProxyType(
         "regexp_split": _SPLIT,
         "regexp_split_to_array": _SPLIT,
         "regexp_extract_all": _SPLIT,
-        "generate_series": Growth(lambda a: a.span() * ELEMENT_BYTES),
-        "range": Growth(lambda a: a.span() * ELEMENT_BYTES),
+        "generate_series": Growth(lambda a: a.span() * a.element),
+        "range": Growth(lambda a: a.span() * a.element),
         "list_resize": _RESIZED,
         "array_resize": _RESIZED,
         "array_to_string": _JOINED,
@@ -156,8 +167,8 @@ GROWING: Mapping[str, Growth] = MappingProxyType(
         "list_cat": _CHAINED,
         "list_zip": _CHAINED,
         "array_zip": _CHAINED,
-        "list_select": Growth(lambda a: a.items(2) * ELEMENT_BYTES, small=_LINEAR),
-        "array_select": Growth(lambda a: a.items(2) * ELEMENT_BYTES, small=_LINEAR),
+        "list_select": Growth(lambda a: a.items(2) * a.element, small=_LINEAR),
+        "array_select": Growth(lambda a: a.items(2) * a.element, small=_LINEAR),
         "time_to_str": Growth(lambda a: a.size(2) * 16, small=_LINEAR),
         "nfc_normalize": times(3),
         "translate": times(4),

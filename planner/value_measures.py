@@ -6,7 +6,8 @@ from math import inf
 
 from sqlglot import exp
 
-from pykudu_sql.planner.value_sizes import CELL_BYTES, most_bytes, number_of
+from pykudu_sql.planner.value_growth import CONSTANT_ELEMENT_BYTES, ELEMENT_BYTES, Amount
+from pykudu_sql.planner.value_sizes import CELL_BYTES, least_bytes, most_bytes, number_of
 
 _WIDE_FIELD = "[0-9]{5,}|[*]|[{][^}]*[{]"
 _WIDEST_FIELD = 10_000
@@ -14,6 +15,8 @@ _WIDEST_FIELD = 10_000
 
 class KnownMeasures:
     """Measures from the text of the statement; infinity where it does not tell."""
+
+    element = ELEMENT_BYTES
 
     def __init__(self, arguments: Sequence[exp.Expr], cell: float = CELL_BYTES) -> None:
         """Of the arguments of one call.
@@ -32,8 +35,11 @@ class KnownMeasures:
 
     def items(self, place: int) -> float:
         """See Measures."""
-        argument = self._arguments[place - 1]
-        return float(len(argument.expressions)) if isinstance(argument, exp.Array) else inf
+        return _items(self._arguments[place - 1], inf)
+
+    def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> float:
+        """See Measures."""
+        return inf
 
     def texts(self, place: int) -> float:
         """See Measures."""
@@ -49,24 +55,90 @@ class KnownMeasures:
 
     def span(self) -> float:
         """See Measures."""
-        numbers = [number_of(argument) for argument in self._arguments]
-        if None in numbers:
-            return inf
-        ends = [number or 0.0 for number in numbers]
-        low, high = (0.0, ends[0]) if len(ends) == 1 else ends[:2]
-        return max((high - low) / ((ends[2] or 1.0) if len(ends) > 2 else 1.0), 0.0)
+        return _span(self._arguments, inf)
 
     def fields(self) -> float:
         """See Measures."""
         return inf
 
 
+class LeastMeasures:
+    """Measures that no values fall short of; nothing where the text of the statement does not tell.
+
+    What the rule makes of them is what a check would find at least, so that the engine need not
+    work the call out to fail.
+    """
+
+    def __init__(self, arguments: Sequence[exp.Expr], *, is_constant: bool) -> None:
+        """Of the arguments of one call; see `ComputedMeasures`."""
+        self._arguments = arguments
+        self.element = CONSTANT_ELEMENT_BYTES if is_constant else ELEMENT_BYTES
+        self.count = len(arguments)
+
+    def size(self, place: int) -> float:
+        """See Measures."""
+        return least_bytes(self._arguments[place - 1]) if place <= self.count else 0.0
+
+    def items(self, place: int) -> float:
+        """See Measures."""
+        return _items(self._arguments[place - 1], 0.0)
+
+    def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> float:
+        """See Measures."""
+        return 0.0
+
+    def texts(self, place: int) -> float:
+        """See Measures."""
+        argument = self._arguments[place - 1]
+        is_list = isinstance(argument, exp.Array)
+        return sum(map(least_bytes, argument.expressions)) if is_list else 0.0
+
+    def value(self, place: int) -> float:
+        """See Measures."""
+        return max(number_of(self._arguments[place - 1]) or 0.0, 0.0)
+
+    def span(self) -> float:
+        """See Measures."""
+        return _span(self._arguments, 0.0)
+
+    def fields(self) -> float:
+        """See Measures."""
+        return 0.0
+
+
+def _items(node: exp.Expr, unknown: float) -> float:
+    """Elements of a list whose text tells how many it has."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Array) and node.find(exp.Comprehension, exp.Unnest) is None:
+        return float(len(node.expressions))
+    if isinstance(node, exp.GenerateSeries):
+        ends = [node.args["start"], node.args["end"], node.args.get("step")]
+        return _span([end for end in ends if end is not None], unknown)
+    return unknown
+
+
+def _span(arguments: Sequence[exp.Expr], unknown: float) -> float:
+    numbers = [number_of(argument) for argument in arguments]
+    if None in numbers:
+        return unknown
+    ends = [number or 0.0 for number in numbers]
+    low, high = (0.0, ends[0]) if len(ends) == 1 else ends[:2]
+    return max((high - low) / ((ends[2] or 1.0) if len(ends) > 2 else 1.0), 0.0)
+
+
 class ComputedMeasures:
     """Measures as the engine computes them; doubles, which do not overflow."""
 
-    def __init__(self, arguments: Sequence[exp.Expr]) -> None:
-        """Of the arguments of one call, which are copied."""
+    def __init__(self, arguments: Sequence[exp.Expr], *, is_constant: bool = False) -> None:
+        """Of the arguments of one call, which are copied.
+
+        Args:
+            arguments: of the call.
+            is_constant: whether they are the same for all rows.
+        """
         self._arguments = arguments
+        self.element = CONSTANT_ELEMENT_BYTES if is_constant else ELEMENT_BYTES
         self.count = len(arguments)
 
     def size(self, place: int) -> exp.Expr:
@@ -78,6 +150,13 @@ class ComputedMeasures:
     def items(self, place: int) -> exp.Expr:
         """See Measures."""
         return exp.cast(_call("len", self._copy(place)), "double")
+
+    def mapped(self, place: int, amount: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
+        """See Measures."""
+        shown = [parameter.copy() for parameter in parameters]
+        each = exp.Lambda(this=amount + exp.Literal.number(self.element), expressions=shown)
+        made = _call("list_transform", self._copy(place), each)
+        return exp.cast(_call("list_sum", made), "double")
 
     def texts(self, place: int) -> exp.Expr:
         """See Measures."""

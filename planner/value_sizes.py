@@ -86,6 +86,22 @@ def most_bytes(node: exp.Expr, cell: float = CELL_BYTES) -> float:
     return inf
 
 
+def least_bytes(node: exp.Expr) -> float:
+    """Bytes that the value of a constant has at least; 0 if its text does not tell."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    match node:
+        case exp.Literal() if node.is_string:
+            return len(node.name.encode(errors="replace"))
+        case exp.Repeat():
+            return least_bytes(node.this) * max(number_of(node.args["times"]) or 0.0, 0.0)
+        case exp.Pad() if least_bytes(node.this) and least_bytes(node.args["fill_pattern"]):
+            return max(number_of(node.expression) or 0.0, 0.0)
+        case exp.Space():
+            return max(number_of(node.this) or 0.0, 0.0)
+    return 0.0
+
+
 def number_of(node: exp.Expr) -> float | None:
     """The number that a literal is, with its sign; None for what is no literal."""
     while isinstance(node, exp.Paren | exp.Cast):

@@ -1,5 +1,6 @@
 """What one call may make is bounded, before the engine makes it; ordinary values are as before."""
 
+import re
 import resource
 import subprocess
 import sys
@@ -49,6 +50,9 @@ LARGE = [
     "list_transform([1, 2000000000], x -> repeat('a', x))",
     "json_pretty(repeat('[', 400) || repeat('1,', 200000) || '1' || repeat(']', 400))",
     "CASE WHEN repeat('a', 2000000000) IS NULL THEN 1 END",
+    "list_transform(range(900000), x -> range(1000))", "[range(1000) for x in range(900000)]",
+    "list_transform(range(100000), x -> repeat('a', x))",
+    "list_transform(range(1000), x -> list_transform(range(1000), y -> range(1000)))",
     "regexp_matches('a', repeat('a', 10000000))", "regexp_count('a', repeat('a', 10000000))",
 ]  # fmt: skip
 DEEP = "repeat('[', 200000) || repeat(']', 200000)"
@@ -208,8 +212,9 @@ def test_calls_whose_arguments_are_known_to_be_small_are_not_checked() -> None:
 
 @pytest.mark.parametrize("call", [call for call in LARGE if "format('{:" not in call])
 def test_checks_can_be_taken_out_again(call: str) -> None:
-    if call.startswith("printf"):
+    if call.startswith(("printf", "list_transform(range(1000)")):  # refused before
         return
+    call = re.sub(r"\b\d{5,}\b", "n", call)  # what is known to be too large is refused before
     plain = to_sql(apply_rules(parse(f"SELECT {call}")))
     checked = to_sql(bound_values(apply_rules(parse(f"SELECT {call}"))))
     assert any(name in checked for name in ("__WITHIN(", "__SHALLOW("))

@@ -1,0 +1,85 @@
+"""Calls as the rules of `value_growth` see them: a name, and arguments in the order of writing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+_MAPPING_NAMES = frozenset({"list_transform", "list_apply", "array_transform"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call as its rule sees it.
+
+    Attributes:
+        name: to the engine or to the parser, in lower case.
+        node: of the call; of a chain of `||` the topmost.
+        arguments: nodes within it.
+    """
+
+    name: str
+    node: exp.Expr
+    arguments: Sequence[exp.Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class ListMap:
+    """A list made of another one, an element for each.
+
+    Attributes:
+        node: of the call or the list comprehension.
+        source: the other list.
+        body: what an element becomes.
+        parameters: names in the body of the element, and of its place.
+    """
+
+    node: exp.Expr
+    source: exp.Expr
+    body: exp.Expr
+    parameters: Sequence[exp.Expr]
+
+
+def call_of(node: exp.Expr) -> Call | None:
+    """The call that a node is, None for a node of another kind or within a chain of `||`."""
+    if isinstance(node, exp.DPipe):
+        if isinstance(node.parent, exp.DPipe):
+            return None
+        return Call("concat", node, list(node.flatten(unnest=False)))
+    if not isinstance(node, exp.Func) or isinstance(node.parent, exp.Table):
+        return None
+    if isinstance(node, exp.Anonymous):
+        return Call(node.name.lower(), node, node.expressions)
+    name = type(node).sql_names()[0].lower()
+    return Call(name, node, [child for child in _children(node) if _is_value(child)])
+
+
+def list_map_of(node: exp.Expr) -> ListMap | None:
+    """The map over a list that a node is, None for a node of another kind."""
+    if isinstance(node, exp.Array) and node.find(exp.Comprehension) in node.expressions:
+        (made,) = node.expressions
+        return ListMap(node, made.args["iterator"], made.this, [made.expression])
+    if isinstance(node, exp.Transform):
+        source, function = node.this, node.expression
+    elif isinstance(node, exp.Anonymous) and node.name.lower() in _MAPPING_NAMES:
+        if len(node.expressions) != 2:
+            return None
+        source, function = node.expressions
+    else:
+        return None
+    if not isinstance(function, exp.Lambda):
+        return None
+    return ListMap(node, source, function.this, function.expressions)
+
+
+def _children(node: exp.Expr) -> list[exp.Expr]:
+    """The arguments in the order in which they are written."""
+    found: list[object] = []
+    for key in node.arg_types:
+        value = node.args.get(key)
+        found.extend(value if isinstance(value, list) else [value])
+    return [child for child in found if isinstance(child, exp.Expr)]
+
+
+def _is_value(node: exp.Expr) -> bool:
+    return not isinstance(node, exp.TableAlias | exp.JSONKeyValue)
