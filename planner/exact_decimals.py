@@ -28,9 +28,10 @@ from pykudu_sql.planner.decimal_values import (
     sort_key,
 )
 from pykudu_sql.planner.sources import stored_type
-from pykudu_sql.storage.common.types import DataType
+from pykudu_sql.storage.common.types import DataType, Kind
 
-MEETS = "pykudu_meets"  # in the meta of a parameter: the type of the column it meets
+MEETS = "pykudu_meets"  # in the meta of a parameter: the type of what it is compared with
+_COMPUTED = DataType(Kind.DOUBLE)  # what is computed takes a number that no type has as a double
 _TYPE = "pykudu_number_type"
 _NUMBER = "pykudu_number"
 _COMPARISONS = (
@@ -70,18 +71,18 @@ def compare_exactly(tree: exp.Expr) -> None:
     for node in list(tree.walk()):
         if isinstance(node, _COMPARISONS):
             _rewrite(node)
-    for node in list(tree.find_all(exp.Literal)):
-        _type_digits(node)
 
 
 def _rewrite(node: exp.Expr) -> None:
     operands = list(_operands(node))
     types = {id(e): e.meta[_TYPE] for e in operands if _TYPE in e.meta}
     numbers = {id(e): e.meta[_NUMBER] for e in operands if _NUMBER in e.meta}
+    parameters = [each for each in operands if isinstance(each, exp.Placeholder)]
     if not types or len(operands) < 2:
+        for each in parameters:
+            each.meta[MEETS] = _COMPUTED
         return
     widest = max(types.values(), key=lambda found: (is_wide(found), found.width))
-    parameters = [each for each in operands if isinstance(each, exp.Placeholder)]
     for each in parameters:
         each.meta[MEETS] = widest
     found = [digits for each in types.values() if (digits := digits_of(each)) is not None]
@@ -155,17 +156,6 @@ def _fit_together(found: Sequence[Digits]) -> bool:
 def _is_free(node: exp.Expr) -> bool:
     """Whether an operand takes the type of the others."""
     return isinstance(node, exp.Placeholder | exp.Null)
-
-
-def _type_digits(node: exp.Literal) -> None:
-    """Give a literal its type, if the engine counts a zero before the point as a digit too much."""
-    whole, point, fraction = str(node.this).partition(".")
-    if node.is_string or not point or not (whole + fraction).isdigit():
-        return
-    needed = max(1, len(whole.lstrip("0")) + len(fraction))
-    if len(whole) + len(fraction) > MAX_DIGITS >= needed:
-        text = exp.Literal.string(str(node.this))
-        node.replace(exp.cast(text, f"DECIMAL({needed}, {len(fraction)})"))
 
 
 def _key_of_column(column: exp.Expr, data_type: DataType) -> exp.Expr:

@@ -16,6 +16,7 @@ from sqlglot import exp
 from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import display, node_position
 from pykudu_sql.planner.engine_sql import to_sql
+from pykudu_sql.planner.exact_literals import type_literals
 from pykudu_sql.planner.functions import check_function
 from pykudu_sql.planner.rules import apply_rules
 from pykudu_sql.planner.session_facts import with_session_facts
@@ -178,7 +179,7 @@ def constant_value(node: exp.Expr, context: PlanContext) -> Any:
     for call in node.find_all(exp.Func):
         check_function(call, "")
     meant = bound_values(apply_rules(fold_current(node.copy(), context)))
-    return context.evaluate("SELECT " + to_sql(meant))
+    return context.evaluate("SELECT " + to_sql(type_literals(meant)))
 
 
 def moment_bound(

@@ -17,6 +17,7 @@ from pykudu_sql.planner.context import PlanContext
 from pykudu_sql.planner.dialect import parse
 from pykudu_sql.planner.engine_sql import to_sql
 from pykudu_sql.planner.exact_decimals import MEETS, compare_exactly, mark_numbers
+from pykudu_sql.planner.exact_literals import type_literals
 from pykudu_sql.planner.few_rows import RowLimit, row_limit, summaries
 from pykudu_sql.planner.group_codes import by_codes, mark_group_keys
 from pykudu_sql.planner.join_filters import (
@@ -112,6 +113,7 @@ def finish(tree: exp.Expr, bound: BoundQuery, context: PlanContext, taken: int =
     mark_cells(tree, bound.owner)
     tree = bound_values(apply_rules(tree))
     compare_exactly(tree)
+    tree = type_literals(tree)
     parameters, met = _number_parameters(tree)
     sql = to_sql(tree)
     coded = by_codes(tree, keys, len(parameters)) if keys else None

@@ -44,7 +44,7 @@ def compares_rows(node: exp.Expr) -> bool:
     """Whether a node compares a row value with something."""
     if isinstance(node, _OPERATORS):
         return _is_row(node.this) or _is_row(node.expression)
-    if isinstance(node, exp.In | exp.Between | exp.Is):
+    if isinstance(node, exp.In | exp.Between | exp.Is | exp.Nullif):
         return _is_row(node.this)
     return isinstance(node, exp.Case) and node.this is not None and _is_row(node.this)
 
@@ -78,6 +78,10 @@ def written_out(node: exp.Expr, text: str) -> exp.Expr:
             return rows.searched(node)
         case exp.In():
             return rows.listed(node)
+        case exp.Nullif():
+            equal = exp.EQ(this=node.this.copy(), expression=node.expression)
+            same = exp.If(this=written_out(equal, text), true=exp.null())
+            return exp.Case(ifs=[same], default=node.this)
     left, right, kind = node.this, node.expression, type(node)
     if not _is_row(left):
         left, right, kind = right, left, _MIRRORED[kind]

@@ -37,6 +37,7 @@ _SCALARS = frozenset(
     | {dt.date, dt.datetime, dt.time, dt.timedelta, UUID}
 )
 _HUGE = 1 << 127
+_BEYOND_DOUBLES = 10**308
 NOTHING_GIVEN: Mapping[str, Relation] = MappingProxyType({})
 _BIGINT = DataType(Kind.INT64)
 # Kinds whose cells are their Python values.
@@ -246,10 +247,13 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
 
 
 def _compared(value: Any, met: DataType) -> Any:
-    """A value for the engine to compare with a number column."""
+    """A value for the engine to compare with a number; an integer beyond its own is a double."""
     if isinstance(value, np.generic):
         value = value.item()
-    return _scalar(comparable(value, met))
+    compared = comparable(value, met)
+    if isinstance(compared, int) and not -_HUGE <= compared < _HUGE:
+        return float(compared) if abs(compared) < _BEYOND_DOUBLES else inf if compared > 0 else -inf
+    return _scalar(compared)
 
 
 def _scalar(value: Any) -> Any:

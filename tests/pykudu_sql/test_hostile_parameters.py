@@ -48,6 +48,21 @@ def test_integers_of_more_than_128_bits_are_refused(connection: Connection, valu
     assert caught.value.sqlstate == "22003"
 
 
+@pytest.mark.parametrize("value", [1 << 127, 10**40, 10**400])
+@pytest.mark.parametrize("left", ["id", "id + 0", "CASE WHEN id > 0 THEN id END"])
+def test_an_integer_beyond_all_types_equals_nothing_and_is_beyond_all_rows(
+    connection: Connection, left: str, value: int
+) -> None:
+    def matched(condition: str, given: int) -> bool:
+        sql = f"SELECT 1 FROM t WHERE {left} {condition} AND id = 5"
+        return bool(connection.execute(sql, [given]).fetchall())
+
+    assert not matched("= ?", value) and not matched("= ?", -value)
+    assert matched("<> ?", value) and matched("IN (?, 5)", value)
+    assert matched("< ?", value) and not matched("> ?", value)
+    assert matched("> ?", -value) and not matched("< ?", -value)
+
+
 @pytest.mark.parametrize("value", [(1 << 127) - 1, -(1 << 127)])
 def test_integers_of_128_bits_come_back_as_they_are(connection: Connection, value: int) -> None:
     assert connection.execute("SELECT ?", (value,)).fetchall() == [(value,)]
