@@ -41,7 +41,7 @@ def _lineitem_file(scale: float) -> Path:
     beside_python = Path(sys.executable).with_name("tpchgen-cli")
     program = str(beside_python) if beside_python.exists() else shutil.which("tpchgen-cli")
     if program is None:
-        raise FileNotFoundError("tpchgen-cli is not installed: pip install 'pykudu-sql[dev]'")
+        raise FileNotFoundError("tpchgen-cli is not installed: pip install '.[dev]'")
     unfinished = folder / f"unfinished-{os.getpid()}"
     unfinished.mkdir(parents=True, exist_ok=True)
     subprocess.run(

@@ -148,7 +148,7 @@ def _generate(scale: float, folder: Path) -> None:
     """Fill a folder under a temporary name, so that it is never half there."""
     program = _generator()
     if program is None:
-        raise FileNotFoundError("tpchgen-cli is not installed: pip install 'pykudu-sql[dev]'")
+        raise FileNotFoundError("tpchgen-cli is not installed: pip install '.[dev]'")
     unfinished = folder.with_name(f"unfinished-{os.getpid()}")
     unfinished.mkdir(parents=True, exist_ok=True)
     subprocess.run(

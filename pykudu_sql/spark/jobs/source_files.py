@@ -8,9 +8,10 @@ Columns go by their names, in every file: Parquet and ORC files may have differe
 whose headers differ are an error.
 """
 
+import glob
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -21,7 +22,7 @@ from pyspark.sql import types as t
 from pykudu_sql.spark.named_column import cell
 from pykudu_sql.storage.common.schema import ColumnSchema
 from pykudu_sql.storage.common.types import Kind
-from pykudu_sql.storage.errors import InvalidValueError
+from pykudu_sql.storage.errors import InvalidValueError, OperationalError
 
 FORMATS: Final = ("csv", "parquet", "json", "orc")
 TYPED: Final = ("parquet", "orc")
@@ -37,6 +38,9 @@ _SUFFIXES: Final = {"tsv": "csv", "jsonl": "json", "ndjson": "json", "pq": "parq
 _PACKED: Final = (".gz", ".bz2", ".zst", ".snappy", ".lz4")
 _TEXTS: Final = (Kind.STRING, Kind.VARCHAR, Kind.BINARY)
 _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
+_BRACES: Final = re.compile(r"\{([^{}]*)\}")
+_LOCAL_SCHEME: Final = re.compile(r"^file:(//(?=/))?")
+_SCHEME: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:")
 # Spark cannot tell a quoted empty cell from one that has the text of `nullValue`: this no cell has.
 _NO_CELL: Final = "\0no cell\0"
 _CSV: Final = {"header": "true", "escape": '"', "multiLine": "true", "nullValue": _NO_CELL}
@@ -71,6 +75,46 @@ def format_of(sources: Sequence[str]) -> str:
             hint="load those of each format by themselves, or say which it is: --format",
         )
     return formats[0]
+
+
+def check_present(sources: Sequence[str], conf: Mapping[str, str]) -> None:
+    """See that each source on this host is there, as far as that can be told without Spark.
+
+    Sources elsewhere are Spark's to find: those of another scheme, and those without one where
+    Hadoop is configured, for it may say that they lie in another file system.
+
+    Args:
+        sources: paths, folders or globs.
+        conf: settings of the Spark session.
+
+    Raises:
+        OperationalError: one is not, or a glob has no match.
+    """
+    is_configured = "HADOOP_CONF_DIR" in os.environ or "spark.hadoop.fs.defaultFS" in conf
+    for source in sources:
+        path = _LOCAL_SCHEME.sub("", source)
+        if path == source and (is_configured or _SCHEME.match(source)):
+            continue
+        if not os.path.lexists(path) and not _matches(path):
+            raise OperationalError(f"no file matches '{source:.200}'", sqlstate="58P01")
+
+
+def _matches(pattern: str) -> bool:
+    """Whether a glob of Hadoop's has a match; one with an escape is taken to have."""
+    return "\\" in pattern or any(
+        next(glob.iglob(one.replace("[^", "[!"), include_hidden=True), None) is not None
+        for one in _alternatives(pattern)
+    )
+
+
+def _alternatives(pattern: str) -> Iterator[str]:
+    """The globs without braces that one with braces stands for."""
+    braces = _BRACES.search(pattern)
+    if braces is None:
+        yield pattern
+        return
+    for part in braces[1].split(","):
+        yield from _alternatives(pattern[: braces.start()] + part + pattern[braces.end() :])
 
 
 def _suffix(source: str) -> str:
