@@ -78,6 +78,13 @@ _HINTS: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
+_BEYOND_DECIMAL = re.compile(
+    r"""^(?:could not cast value|casting value) "?([-\d.]+)"? to (?:type )?(DECIMAL\(\d+,\d+\))"""
+)
+_FEWER_DIGITS = (
+    "numbers that meet in an expression get one type of 38 digits: CAST one to fewer digits behind "
+    "the point, as CAST(x AS DECIMAL(38,20)), or to DOUBLE"
+)
 _SEVERAL_ROWS = "more than one row returned by a subquery"
 
 
@@ -99,6 +106,10 @@ def translate(error: Exception) -> Error:
         )
     if message.startswith(_SEVERAL_ROWS):
         return DataError("a subquery used as a value returned more than one row", sqlstate="21000")
+    beyond = _BEYOND_DECIMAL.match(message)
+    if beyond is not None:
+        number, kind = beyond.groups()
+        return ValueOutOfRangeError(f"{number} does not fit into {kind}", hint=_FEWER_DIGITS)
     if _TOO_DEEP.search(message):
         return StatementTooComplexError("the statement is nested too deeply")
     if any(name in _ABOUT_THE_TEXT for name in _class_names(error)):
