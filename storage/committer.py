@@ -41,7 +41,7 @@ from pykudu_sql.storage.errors import (
     SnapshotInFutureError,
     TransactionResolutionUnknownError,
 )
-from pykudu_sql.storage.log.log_writer import in_doubt, undone
+from pykudu_sql.storage.log.log_writer import barred, in_doubt, undone
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.manifest_log import ManifestLog
@@ -166,6 +166,7 @@ class Committer:
 
     def _sync(self, sequence: int) -> None:
         """Make the log durable up to a record, by way of a repair if need be."""
+        self._log.renew_mark()
         try:
             self._log.sync(sequence)
         except DiskError:
@@ -185,8 +186,9 @@ class Committer:
         """See that what is visible is all that is committed.
 
         Raises:
-            TransactionResolutionUnknownError: the outcome of a commit is not known.
+            DiskError: the outcome of a commit is not known.
         """
+        self._log.renew_mark()
         if self._doubt is not None:
             self.recover()
 
@@ -194,8 +196,7 @@ class Committer:
         """Go on after a failed write or sync, if the disk lets us now.
 
         Raises:
-            DiskError: it does not.
-            TransactionResolutionUnknownError: it does not, and the outcome of a commit is unknown.
+            DiskError: it does not; says so where the outcome of an earlier commit is unknown.
         """
         with self.lock:
             try:
@@ -205,9 +206,7 @@ class Committer:
                 if self._doubt is not None:
                     self._sync(self._log.last_sequence)
             except DiskError as error:
-                if self._doubt is None:
-                    raise undone(error) from error
-                raise in_doubt(error) from error
+                raise (undone if self._doubt is None else barred)(error) from error
             if self._doubt is not None:
                 self._doubt = None
                 self.mvcc.publish_assigned()
@@ -217,7 +216,7 @@ class Committer:
 
         Raises:
             SnapshotInFutureError: the moment has not come yet.
-            TransactionResolutionUnknownError: see `check_readable`.
+            DiskError: see `check_readable`.
         """
         clock = self.clock
         if bound > bound_at_micros(to_micros(clock.now())):
@@ -266,7 +265,7 @@ class Committer:
         Raises:
             InterfaceError: it is closed.
             ReadOnlyError: it was opened so.
-            DiskError, TransactionResolutionUnknownError: see `recover`.
+            DiskError: see `recover`.
         """
         if self._closed:
             raise InterfaceError("the database is closed")

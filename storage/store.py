@@ -293,7 +293,7 @@ class Store:
 
         Raises:
             InterfaceError: the store is closed.
-            TransactionResolutionUnknownError: what the newest snapshot has is not known, since the
+            DiskError: what the newest snapshot has is not known, since the
                 disk refused a commit and refused to take it back. Transactions that began before go
                 on reading.
         """

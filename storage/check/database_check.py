@@ -13,7 +13,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding, Tally, guarded
 from pykudu_sql.storage.check.tablet_check import check_tablet
 from pykudu_sql.storage.database_reader import DatabaseReader, DatabaseView, read_without_log
-from pykudu_sql.storage.errors import DatabaseError, DiskError, LockedError
+from pykudu_sql.storage.errors import DatabaseError, DiskError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.orphans import find_orphans
@@ -88,8 +88,7 @@ class DatabaseCheck:
                 problem = "is no part of a database"
                 yield Finding(f"{root}/{name}", problem, "Move it elsewhere.")
         unnamed = list(_unnamed_files(env, root, view))
-        # Asking takes the writer's lock for a moment, so it is only done when there is need.
-        if unnamed and not _is_being_written(env, root):
+        if unnamed and not env.is_locked(layout.lock_path(root)):
             yield from unnamed
 
 
@@ -108,16 +107,3 @@ def _tables_by_tablet(view: DatabaseView) -> dict[str, TableInfo]:
         for version in versions
         for info in version.tablets
     }
-
-
-def _is_being_written(env: Env, root: str) -> bool:
-    """Whether a process has the database open for writing."""
-    if not env.exists(layout.lock_path(root)):
-        return False
-    try:
-        env.lock(layout.lock_path(root)).release()
-    except LockedError:
-        return True
-    except DiskError:
-        return False
-    return False

@@ -186,6 +186,10 @@ class Env(Protocol):
         """
         ...
 
+    def is_locked(self, path: str) -> bool:
+        """Whether anybody holds the lock at `path`; whoever takes it meanwhile is not disturbed."""
+        ...
+
 
 def publish(env: Env, temporary: str, final: str, *, point: str) -> None:
     """Give a finished and synced file its name, atomically and durably.

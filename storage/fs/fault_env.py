@@ -163,6 +163,10 @@ class FaultEnv:
         """As the wrapped environment."""
         return self._inner.lock(path)
 
+    def is_locked(self, path: str) -> bool:
+        """As the wrapped environment."""
+        return self._inner.is_locked(path)
+
 
 class _Injector:
     """Counts mutations, asks the hook, and carries out its answer."""

@@ -7,11 +7,16 @@ one in another. The file's text is only for the message; it is never what decide
 The open file is shared with children made by fork, and the lock lasts until all have closed it. So
 a child closes its copies at once, which lets nobody in; a fork waits for files that other threads
 are opening at that moment, and whoever gives a lock back unlocks it.
+
+An flock can only be tested by taking it, which could refuse somebody who takes it at that moment.
+So the holder has a second one on the same open file, of fcntl(2) (F_OFD_SETLK): that can be tested
+without being taken, and lives as long. It decides nothing but the answer of `is_lock_held`.
 """
 
 import fcntl
 import os
 import socket
+import struct
 import threading
 import weakref
 from collections.abc import Callable
@@ -23,6 +28,8 @@ from pykudu_sql.storage.common.hybrid_time import from_micros, to_datetime, wall
 from pykudu_sql.storage.errors import LockedError
 
 _LONGEST_NOTE = 1024
+# struct flock of Linux: type, whence, start, length, process.
+_FLOCK = struct.Struct("hhqqi0q")
 # Nobody takes a lock for long; waiting must not hang where a thread is stuck in the kernel.
 _FORK_WAITS_SECONDS = 1.0
 
@@ -45,6 +52,7 @@ class _LockFile:
         """
         if self.is_open:
             fcntl.flock(self.descriptor, fcntl.LOCK_UN)
+            _show(self.descriptor, fcntl.F_UNLCK)
         self.close()
 
     def close(self) -> None:
@@ -134,6 +142,7 @@ class LocalFileLock:
         except OSError:
             file.close()
             raise
+        _show(descriptor, fcntl.F_WRLCK)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, _note(), 0)
 
@@ -163,6 +172,37 @@ class LocalFileLock:
         trace: TracebackType | None,
     ) -> None:
         self.release()
+
+
+def is_lock_held(descriptor: int) -> bool:
+    """Whether anybody holds the lock of an open file, which stays as it is.
+
+    Where the system has no F_OFD_GETLK the lock is tried, shared with others that do.
+
+    Raises:
+        OSError: the file system knows no locks.
+    """
+    if hasattr(fcntl, "F_OFD_GETLK"):
+        answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _whole_file(fcntl.F_WRLCK))
+        kind: int = _FLOCK.unpack(answer)[0]
+        return kind != fcntl.F_UNLCK
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _show(descriptor: int, kind: int) -> None:
+    """Let `is_lock_held` know. A network file system that makes one lock of both refuses the
+    second, and shows the first."""
+    if hasattr(fcntl, "F_OFD_SETLK"):
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _whole_file(kind))
+
+
+def _whole_file(kind: int) -> bytes:
+    return _FLOCK.pack(kind, os.SEEK_SET, 0, 0, 0)
 
 
 def locked_error(path: str, holder: str) -> LockedError:

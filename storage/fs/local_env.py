@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.descriptor import close_with
 from pykudu_sql.storage.fs.env import ByteString, FileLock, RandomAccessFile, WritableFile
-from pykudu_sql.storage.fs.file_lock import take_lock
+from pykudu_sql.storage.fs.file_lock import is_lock_held, take_lock
 from pykudu_sql.storage.fs.os_error import disk_error, hard_linked, not_a_file
 from pykudu_sql.storage.fs.process import current_process
 
@@ -132,6 +132,17 @@ class LocalEnv:
         """Take the exclusive lock at `path` without waiting."""
         with self._reaching("lock", path):
             return take_lock(path, lambda: _open_file(path, os.O_RDWR | os.O_CREAT))
+
+    def is_locked(self, path: str) -> bool:
+        """Whether anybody holds the lock at `path`."""
+        with self._reaching("look at", path):
+            if not os.path.lexists(path):
+                return False
+            descriptor = _open_file(path, os.O_RDONLY)
+            try:
+                return is_lock_held(descriptor)
+            finally:
+                os.close(descriptor)
 
     def _reaching(self, operation: str, path: str) -> AbstractContextManager[None]:
         """A block that does something to a path; what is refused becomes a `DiskError`."""

@@ -145,6 +145,11 @@ class MemoryEnv:
             self._locks.add(resolved)
         return _MemoryFileLock(self, resolved)
 
+    def is_locked(self, path: str) -> bool:
+        """Whether this process holds the lock at `path`."""
+        with self._mutex:
+            return self.resolve(path) in self._locks
+
     def release_lock(self, path: str) -> None:
         """Let others take the lock at `path`, in its absolute form."""
         with self._mutex:

@@ -94,6 +94,7 @@ class DurableMark:
         self._log = DurableEnd(0, 0)
         self._file: WritableFile | None = None
         self._started = False
+        self._is_behind = False
         self._lock = threading.Lock()
 
     def start(self, log: DurableEnd, manifest: DurableEnd) -> None:
@@ -110,7 +111,19 @@ class DurableMark:
             try:
                 self._file = self._create()
             except DiskError:
+                self._is_behind = True
                 self._remove()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the disk refused what was to be noted last."""
+        return self._is_behind
+
+    def renew(self) -> None:
+        """Note again what the disk refused; does nothing where it did not."""
+        with self._lock:
+            if self._is_behind and self._started:
+                self._write()
 
     def note_log(self, end: DurableEnd) -> None:
         """Note how far the write-ahead log is durable."""
@@ -148,15 +161,31 @@ class DurableMark:
             self._slots[offset] = slot
             if not self._started:
                 return
+            if self._file is None or self._is_behind:
+                self._write()
+                return
             try:
-                if self._file is None:
-                    self._file = self._create()
-                else:
-                    self._file.write_at(offset, slot, point="durable.note")
+                self._file.write_at(offset, slot, point="durable.note")
             except DiskError:
-                # What is acknowledged must be seen: without the file readers take everything.
-                with suppress(DiskError):
-                    self._remove()
+                self._give_up()
+
+    def _write(self) -> None:
+        """Write all of it anew, for what was refused before may be either slot."""
+        try:
+            if self._file is None:
+                self._file = self._create()
+            else:
+                for offset, slot in self._slots.items():
+                    self._file.write_at(offset, slot, point="durable.note")
+            self._is_behind = False
+        except DiskError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """What is acknowledged must be seen: without the file readers take everything."""
+        self._is_behind = True
+        with suppress(DiskError):
+            self._remove()
 
     def _slot(self, end: DurableEnd, flag: int) -> bytes:
         body = _SLOT.pack(end.sequence, end.number, flag)

@@ -142,6 +142,13 @@ class LogReader:
             raise InternalError(f"'{self._file.path}' was not read to its end")
         return self._end
 
+    def confirmed_behind(self, end: LogEnd) -> int:
+        """The highest sequence that good records behind an end say was durable; 0 without any."""
+        confirmed, offset = 0, end.offset
+        while (record := self._record_at(offset)) is not None:
+            confirmed, offset = max(confirmed, record.sequence - record.lag), record.end
+        return confirmed
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()

@@ -9,7 +9,12 @@ from collections.abc import Iterator
 
 from pykudu_sql.storage.fs.env import Env, RandomAccessFile
 from pykudu_sql.storage.log.log_reader import LogEnd, LogReader
-from pykudu_sql.storage.log.record_log import RECORD_HEADER_BYTES, LogIdentity, LogKind
+from pykudu_sql.storage.log.record_log import (
+    RECORD_HEADER,
+    RECORD_HEADER_BYTES,
+    LogIdentity,
+    LogKind,
+)
 
 
 class LogTail:
@@ -64,22 +69,61 @@ class LogTail:
         finally:
             reader.close()
 
+    def read_durable(self, limit: int | None) -> Iterator[tuple[int, bytes]]:
+        """The same up to a limit, and beyond it what later records say was durable.
+
+        Args:
+            limit: the last record that is known to be durable; None for no limit.
+
+        Raises:
+            CorruptionError, DiskError: see `read`.
+        """
+        yield from self.read(limit)
+        if limit is not None and self.has_more_than_seal():
+            yield from self.read(max(limit, self._confirmed()))
+
+    def _confirmed(self) -> int:
+        """The highest sequence that the records behind those read say was durable."""
+        reader = LogReader.open(
+            self._env, self.path, self._kind, self._number, self.identity.database_id
+        )
+        try:
+            return reader.confirmed_behind(self.end)
+        finally:
+            reader.close()
+
     def has_grown(self) -> bool:
         """Whether anything stands behind the last record read.
 
         Raises:
             DiskError: the file is gone.
         """
-        place, length = self.end.offset, RECORD_HEADER_BYTES
+        return any(self._header_at(self.end.offset))
+
+    def has_more_than_seal(self) -> bool:
+        """Whether anything but one seal stands behind the last record read.
+
+        Raises:
+            DiskError: the file is gone.
+        """
+        header = self._header_at(self.end.offset)
+        if not any(header):
+            return False
+        is_seal = RECORD_HEADER.unpack(header)[0] == 0
+        return not is_seal or any(self._header_at(self.end.offset + RECORD_HEADER_BYTES))
+
+    def _header_at(self, place: int) -> bytes:
+        """The header of a record, empty where the file ends before."""
+        length = RECORD_HEADER_BYTES
         file = self._file
         if file is None or place + length > file.size:
             if place + length > self._env.size_of(self.path):
-                return False
+                return b""
             self.close()
             file = self._file = self._env.open_random(self.path)
             if place + length > file.size:
-                return False
-        return any(file.read(place, length))
+                return b""
+        return file.read(place, length)
 
     def close(self) -> None:
         """Close the file; it is opened again when needed."""

@@ -267,6 +267,16 @@ def undone(error: DiskError) -> DiskError:
     return DiskError(f"{error.message}; nothing was changed", hint=error.hint)
 
 
+def barred(error: DiskError) -> DiskError:
+    """The error for a statement that may not run while an earlier commit is in doubt."""
+    return DiskError(
+        f"nothing of this statement was written; it is not known whether an earlier commit is on "
+        f"disk: {error.message}",
+        hint="Mend the cause and run the statement again; the next one, or opening the database "
+        "again, settles the earlier commit.",
+    )
+
+
 def in_doubt(error: DiskError) -> TransactionResolutionUnknownError:
     """The error for a change that the disk refused, and then refused to take back."""
     return TransactionResolutionUnknownError(

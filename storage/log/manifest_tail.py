@@ -35,7 +35,6 @@ class ManifestTail:
         self.path = manifest_path(root, current.manifest_number)
         self.database_id = current.database_id
         self._tail = LogTail(env, self.path, LogKind.MANIFEST, self._number, self.database_id)
-        self._is_unlimited = not self.limits.are_set
         reaches = self.limits.manifest_reaches()
         self.edits = self.read_more()
         check_manifest_reaches(self.path, self._number, self._tail.end, reaches)
@@ -87,7 +86,8 @@ class ManifestTail:
             return True
         limit = self.limits.manifest(self._number)
         if limit is not None:
-            return limit > self._tail.end.last_sequence
+            known = limit > self._tail.end.last_sequence
+            return known or (self._tail.has_more_than_seal() and self.limits.lift())
         return self._tail.has_grown()
 
     def was_replaced(self) -> bool:
@@ -105,7 +105,7 @@ class ManifestTail:
     def has_read_too_far(self) -> bool:
         """Whether a writer came after reading began without limits: perhaps not all that was read
         is durable."""
-        return self._is_unlimited and self.limits.are_set
+        return self.limits.have_come
 
     def read_more(self) -> list[Edit]:
         """The edits that came since and are durable.
@@ -115,7 +115,9 @@ class ManifestTail:
             DiskError: the log is gone, since it was replaced.
         """
         limit = self.limits.manifest(self._number)
-        return [decode_edit(text, self.path, number) for number, text in self._tail.read(limit)]
+        return [
+            decode_edit(text, self.path, number) for number, text in self._tail.read_durable(limit)
+        ]
 
     def close(self) -> None:
         """Close the files."""

@@ -1,10 +1,14 @@
 """How far a process that does not write may read in log and manifest, and how far they must reach.
 
 See `durable_mark`. Where nothing is noted, or the machine was restarted since, there is no limit.
+Nor is there one while no process holds the writer's lock: what a writer left, closed or killed, is
+what the next opening makes durable. So a note that is older than the logs hides nothing then.
 """
 
+from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs.boot import boot_id
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.layout import lock_path
 from pykudu_sql.storage.log.durable_mark import NOWHERE, DurableEnd, DurableNote, read_durable
 
 
@@ -17,18 +21,21 @@ class ReadLimits:
         self._root = root
         self._database_id = database_id
         self._boot = boot_id()
+        self._apply = self.are_set
 
     def log(self) -> DurableEnd | None:
         """The last record of the write-ahead log that may be read now; None for no limit."""
         note = self._note()
-        if note is None or not self._holds(note) or note.is_exceeded:
+        if not self._apply or note is None or not self._holds(note) or note.is_exceeded:
             return None
         return note.log
 
     def manifest(self, number: int) -> int | None:
         """The last record of a manifest that may be read now; None for no limit."""
         note = self._note()
-        if note is None or not self._holds(note) or note.manifest.number != number:
+        if not self._apply or note is None or not self._holds(note):
+            return None
+        if note.manifest.number != number:
             return None
         return note.manifest.sequence
 
@@ -44,8 +51,24 @@ class ReadLimits:
 
     @property
     def are_set(self) -> bool:
-        """Whether there are limits: a process writes, or was killed since the last restart."""
-        return self._holds(self._note())
+        """Whether there are limits now: a process writes, and notes how far."""
+        return self._holds(self._note()) and self._is_written()
+
+    @property
+    def have_come(self) -> bool:
+        """Whether there are limits now that were not applied: perhaps too much was read."""
+        return not self._apply and self.are_set
+
+    def lift(self) -> bool:
+        """Whether the writer is gone, and the limits with it from here on."""
+        self._apply = self._apply and self._is_written()
+        return not self._apply
+
+    def _is_written(self) -> bool:
+        try:
+            return self._env.is_locked(lock_path(self._root))
+        except DiskError:  # what cannot be told might be
+            return True
 
     def _note(self) -> DurableNote | None:
         note = read_durable(self._env, self._root)

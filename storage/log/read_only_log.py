@@ -32,6 +32,9 @@ class ReadOnlyLog:
     def sync(self, sequence: int) -> None:
         """Nothing: no record of this process waits to be durable."""
 
+    def renew_mark(self) -> None:
+        """Nothing: what is durable is noted by the process that writes."""
+
     def show_appended(self) -> None:
         """Nothing: this process appends nothing."""
 

@@ -5,7 +5,7 @@ they hold is on disk. A reader goes from segment to segment by their numbers; on
 before it was read is for the caller to notice by the manifest, which is told of it first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
@@ -80,9 +80,11 @@ class WalTail:
             if not self._has_successor():
                 break
             successor = self._open(self._next_number)
-            yield from self._read_segment(successor.identity.first_sequence - 1)
+            if self._tail is not None:
+                yield from self._pass(self._tail.read(successor.identity.first_sequence - 1))
             self._go_on_in(successor)
-        yield from self._read_segment(limit)
+        if self._tail is not None:
+            yield from self._pass(self._tail.read_durable(limit))
         end = NO_RECORDS if self._tail is None else self._tail.end
         path = self._directory if self._tail is None else self._tail.path
         for known in (self._reaches, reaches):
@@ -90,10 +92,10 @@ class WalTail:
 
     def _limit(self) -> int | None:
         end = None if self._limits is None else self._limits.log()
-        return None if end is None else end.sequence
+        return None if end is None else max(end.sequence, self._reaches.sequence)
 
-    def _read_segment(self, until: int | None) -> Iterator[tuple[int, bytes]]:
-        for sequence, payload in () if self._tail is None else self._tail.read(until):
+    def _pass(self, records: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+        for sequence, payload in records:
             if sequence > self._passed:
                 self._passed = sequence
                 yield sequence, payload
@@ -105,9 +107,13 @@ class WalTail:
             DiskError: the segment read last is gone.
         """
         limit = self._limit()
-        if limit is not None:
-            return limit > (0 if self._tail is None else self._tail.end.last_sequence)
-        return self._has_successor() or (self._tail is not None and self._tail.has_grown())
+        tail, limits = self._tail, self._limits
+        if limit is None or limits is None:
+            return self._has_successor() or (tail is not None and tail.has_grown())
+        if limit > (0 if tail is None else tail.end.last_sequence):
+            return True
+        more = self._has_successor() or (tail is not None and tail.has_more_than_seal())
+        return more and limits.lift()
 
     def path_of(self, sequence: int) -> str:
         """The file to name in a message about a record: the segment being read."""

@@ -163,6 +163,12 @@ class WriteAheadLog:
         if self._mark is not None:
             self._mark.exceed()
 
+    def renew_mark(self) -> None:
+        """Tell readers again of what is durable, if the disk refused to take that down before."""
+        mark = self._mark
+        if mark is not None and mark.is_behind:
+            mark.renew()
+
     @property
     def segment_count(self) -> int:
         """Segments on disk, the one now written included."""

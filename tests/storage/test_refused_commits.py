@@ -7,7 +7,7 @@ and from then on. However it ends, all who look afterwards must agree with what 
 * an error that says that nothing was changed: nobody sees it, not even a process that opens what is
   on disk at that moment, as after kill -9;
 * an error that says that the outcome is unknown (SQLSTATE 08007): nothing is answered that would
-  depend on it, until the disk lets it be settled; then all agree.
+  depend on it, and nothing written, until the disk lets it be settled; then all agree.
 
 When the disk works again everything goes on without reopening.
 """
@@ -199,9 +199,9 @@ FOR_EVER = 1 << 30
 
 @contextlib.contextmanager
 def expecting_doubt() -> Iterator[None]:
-    with pytest.raises(TransactionResolutionUnknownError) as caught:
+    with pytest.raises(DiskError, match="an earlier commit") as caught:
         yield
-    assert caught.value.sqlstate == "08007"
+    assert caught.value.sqlstate == "58030"
 
 
 def wanted_after(statement: Statement) -> Seen:
@@ -276,10 +276,13 @@ def test_everybody_agrees_with_what_an_error_says(
             lag = {before} if "durable.note" in sick.refused and not once else set()
             assert stripped(seen_beside(sick.disk)) in {here, *lag}, what
             allowed = {here}
-        assert stripped(seen_on(sick.after_kill())) in allowed, what
+        found = stripped(seen_on(sick.after_kill()))
+        assert found in allowed, what
+        assert stripped(seen_beside(sick.after_kill())) == found, what
         sick.heal()
         here = stripped(seen_by(store))
         assert here in allowed, what
+        assert stripped(seen_beside(sick.disk)) == here, what
         assert stripped(seen_on(sick.after_kill())) == here, what
         store.write_row(store.catalog.table("t"), RowOpKind.UPSERT, {0: 90, 1: 90})
         store.flush()

@@ -214,3 +214,17 @@ def test_any_sequence_of_writes_leaves_the_same_bytes_in_memory_and_on_disk(
 def test_the_parent_of_a_path_is_its_directory(path: str, parent: str) -> None:
     assert parent_of(path) == parent
     assert os.path.dirname(path.rstrip("/")) in (parent, "")
+
+
+def test_asking_whether_a_lock_is_held_disturbs_nobody(env: Env, root: str) -> None:
+    path = f"{root}/LOCK"
+    assert not env.is_locked(path)
+    assert not env.exists(path)
+    lock = env.lock(path)
+    assert env.is_locked(path)
+    with pytest.raises(LockedError):
+        env.lock(path)
+    assert env.is_locked(path)
+    lock.release()
+    assert not env.is_locked(path)
+    env.lock(path).release()

@@ -1,0 +1,130 @@
+"""DURABLE that is older than log and manifest: no reader misses what was acknowledged."""
+
+import contextlib
+import errno
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from pykudu_sql.storage.check.database_check import DatabaseCheck
+from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.store import Store
+from tests.storage.test_database_reader import OPTIONS, READING, open_writer, seen
+
+
+def insert(store: Store, keys: range) -> None:
+    for key in keys:
+        store.write_row(store.catalog.table("t"), RowOpKind.INSERT, {0: key, 1: key})
+
+
+def keys_beside(env: Env, path: str) -> list[object]:
+    """What a process sees that opens the database for reading."""
+    with contextlib.closing(Store(env, path, READING)) as reader:
+        return sorted(row[0] for row in seen(reader).values())
+
+
+class RefusedNotes:
+    """Real files, of which DURABLE can be neither written nor removed while `refuses` is set."""
+
+    def __init__(self) -> None:
+        self.env = FaultEnv(LocalEnv(), self._before)
+        self.refuses = False
+
+    def _before(self, point: FaultPoint) -> FaultAction:
+        refused = self.refuses and point.point.startswith("durable.")
+        return Fail(errno.EIO) if refused else None
+
+
+def test_an_older_durable_put_back_after_a_close_hides_nothing(tmp_path: Path) -> None:
+    path, mark = str(tmp_path / "db"), tmp_path / "db/DURABLE"
+    with contextlib.closing(open_writer(LocalEnv(), path)) as store:
+        insert(store, range(1))
+    older = mark.read_bytes()
+    with contextlib.closing(open_writer(LocalEnv(), path)) as store:
+        insert(store, range(1, 3))
+        store.flush()
+        insert(store, range(3, 4))
+    mark.write_bytes(older)
+    assert keys_beside(LocalEnv(), path) == [0, 1, 2, 3]
+    check = DatabaseCheck(LocalEnv(), path, quick=False)
+    assert list(check.run()) == []
+    assert check.tally.rows == 4
+
+
+def test_an_older_durable_beside_a_writer_hides_nothing_that_the_logs_confirm(
+    tmp_path: Path,
+) -> None:
+    path, mark = str(tmp_path / "db"), tmp_path / "db/DURABLE"
+    with contextlib.closing(open_writer(LocalEnv(), path)) as store:
+        insert(store, range(1))
+        older = mark.read_bytes()
+        insert(store, range(1, 3))
+        store.flush()  # the manifest names what the log has
+        insert(store, range(3, 6))  # each record names those before it
+        newest = mark.read_bytes()
+        mark.write_bytes(older)
+        assert keys_beside(LocalEnv(), path)[:5] == [0, 1, 2, 3, 4]
+        mark.write_bytes(newest)
+
+
+def _insert_and_be_killed(path: str) -> None:
+    disk = RefusedNotes()
+    store = Store(disk.env, path, OPTIONS)
+    disk.refuses = True
+    insert(store, range(1, 4))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_readers_see_what_a_killed_writer_could_not_note(tmp_path: Path) -> None:
+    path = str(tmp_path / "db")
+    open_writer(LocalEnv(), path).close()
+    writer = open_writer(LocalEnv(), path)
+    insert(writer, range(1))
+    writer.close()
+    process = multiprocessing.get_context("spawn").Process(
+        target=_insert_and_be_killed, args=(path,)
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert keys_beside(LocalEnv(), path) == [0, 1, 2, 3]
+    with contextlib.closing(open_writer(LocalEnv(), path)) as writer:
+        assert len(seen(writer)) == 4
+
+
+@pytest.mark.parametrize("looks_first", [True, False])
+def test_a_reader_that_follows_sees_what_was_not_noted_once_the_writer_is_gone(
+    tmp_path: Path, looks_first: bool
+) -> None:
+    path = str(tmp_path / "db")
+    disk = RefusedNotes()
+    writer = open_writer(disk.env, path)
+    insert(writer, range(1))
+    reader = Store(LocalEnv(), path, READING)
+    disk.refuses = True
+    insert(writer, range(1, 4))
+    if looks_first:
+        reader.refresh()
+        assert {row[0] for row in seen(reader).values()} >= {0}
+    with contextlib.suppress(Exception):
+        writer.close()
+    reader.refresh()
+    assert len(seen(reader)) == 4
+    reader.close()
+
+
+def test_a_writer_notes_again_when_it_reads_after_the_disk_is_well(tmp_path: Path) -> None:
+    path = str(tmp_path / "db")
+    disk = RefusedNotes()
+    with contextlib.closing(open_writer(disk.env, path)) as writer:
+        disk.refuses = True
+        insert(writer, range(3))
+        disk.refuses = False
+        assert len(seen(writer)) == 3
+        assert keys_beside(LocalEnv(), path) == [0, 1, 2]
