@@ -18,6 +18,7 @@ from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, Uns
 from sqlglot.generator import Generator
 
 from pykudu_sql.planner.decimals import complete_decimals, mark_precisions
+from pykudu_sql.planner.exponents import signs_behind_exponents, with_signs, without_signs
 from pykudu_sql.planner.guards import (
     MAX_TOKENS,
     guard_text,
@@ -314,12 +315,15 @@ def _place(tokens: Sequence[Token], text: str, word: str) -> SourcePosition | No
 def _tokens(text: str, start: int) -> list[Token]:
     """The tokens from an offset on, positions as in the whole text."""
     body = text[start:]
+    signs = signs_behind_exponents(body)
     try:
-        raw = _DIALECT.tokenize(body)
+        raw = _DIALECT.tokenize(without_signs(body, signs) if signs else body)
     except TokenError:
         for _ in tokenize(text, start):
             pass  # our own lexer knows the place
         raise SyntaxError("the statement has text that is no SQL") from None
+    if signs:
+        raw = with_signs(raw, body, signs)
     if start:
         raw = [_moved(token, text, start) for token in raw]
     while raw and raw[-1].token_type is TokenType.SEMICOLON:
