@@ -32,12 +32,17 @@ def main(argv: Sequence[str]) -> int:
         output.flush()
     tally = checking.tally
     seen = f"{tally.files} files, {tally.bytes:,} bytes, {tally.tablets} tablets"
-    depth = "metadata only" if options.quick else f"{tally.rows:,} rows"
+    depth = (
+        "metadata only" if options.quick else f"{tally.rows:,} rows stored, deleted ones included"
+    )
     if left_over:
         named = "file was" if left_over == 1 else "files were"
         depth += f"\n{left_over} {named} left over when a process ended; opening removes them"
     if problems:
-        output.write(f"{problems} problem{'s' if problems > 1 else ''} in {seen}, {depth}\n")
+        output.write(
+            f"{problems} problem{'s' if problems > 1 else ''} in {seen}, {depth}, "
+            "without what a problem kept from being looked at\n"
+        )
         return 1
     output.write(f"ok: {seen}, {depth}\n")
     return 0

@@ -1,8 +1,8 @@
 """`pykudu-sql`: the command line.
 
-Exit codes: 0 all went well, 1 a statement failed, 2 the command line is wrong, 130 Ctrl-C, 141 the
-reader of a pipe went away. Nothing ends in a traceback. What is not needed is not imported: a
-statement on the command line loads no terminal library.
+Exit codes: 0 all went well, 1 a statement failed or a script left its transaction open, 2 the
+command line is wrong, 130 Ctrl-C, 141 the reader of a pipe went away. Nothing ends in a traceback.
+What is not needed is not imported: a statement on the command line loads no terminal library.
 """
 
 import argparse
@@ -25,7 +25,12 @@ from pykudu_sql.shell.settings import (
     config_path,
     load,
 )
-from pykudu_sql.shell.subcommands import check_database_name, help_lines, subcommand
+from pykudu_sql.shell.subcommands import (
+    check_database_name,
+    help_lines,
+    subcommand,
+    unknown_command,
+)
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import Session
@@ -114,6 +119,8 @@ def print_help(arguments: Sequence[str]) -> int:
             build_parser().print_help()
         case [name] if (command := subcommand(name)) is not None and name != "help":
             return command.run(["--help"])
+        case [name] if name != "help":
+            raise unknown_command(name)
         case _:
             raise UsageError(f"usage: pykudu-sql help [COMMAND]\ncommands:\n{help_lines()}")
     return OK
@@ -246,4 +253,5 @@ def _run_scripts(session: "Session", scripts: Sequence[tuple[str, str | None]]) 
 
     with suppress(StatementFailed, Quit):
         run_interruptibly(run_all, session.cancel)
-    return FAILED if session.failures else OK
+    is_unfinished = session.connection.in_transaction
+    return FAILED if session.failures or is_unfinished else OK

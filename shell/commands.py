@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.settings import FORMATS, Settings, UsageError, checked, near
+from pykudu_sql.shell.subcommands import names_a_database
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import Session
@@ -204,7 +205,13 @@ def output(session: "Session", arguments: Sequence[str]) -> None:
 
 @command(".open", arguments="DB", summary="close this database and open another", names_a_file=True)
 def open_command(session: "Session", arguments: Sequence[str]) -> None:
-    session.open(arguments[0])
+    (name,) = arguments
+    if not names_a_database(name):
+        raise UsageError(
+            f"there is no database '{name}'; a new one is named by a path with a separator or an "
+            f"extension: ./{name}, {name}.db"
+        )
+    session.open(name)
 
 
 @command(".quit", "\\q", ".exit", summary="leave")

@@ -62,7 +62,7 @@ class Session:
         connection: the open database.
         settings: choices of the user; replaced whole.
         output: where results go.
-        failures: statements and commands that failed so far.
+        failures: statements and commands that failed so far, and transactions left open.
         safe: whether commands that reach files of the user's choice are refused.
     """
 
@@ -138,6 +138,7 @@ class Session:
     def _leave(self) -> None:
         if self.connection.in_transaction:
             tell("The open transaction was rolled back.")
+            self.failures += 1
         self.connection.close()
 
     def cancel(self) -> None:

@@ -73,6 +73,12 @@ SUBCOMMANDS = (
 )
 
 
+def unknown_command(name: str) -> UsageError:
+    """The error for a name that no subcommand has."""
+    names = [command.name for command in SUBCOMMANDS]
+    return UsageError(f"'{name}' is no command{near(name, names)}\ncommands: {', '.join(names)}")
+
+
 def subcommand(word: str) -> Subcommand | None:
     """The subcommand of a name, or None."""
     return next((command for command in SUBCOMMANDS if command.name == word), None)
@@ -88,6 +94,13 @@ def help_lines() -> str:
     )
 
 
+def names_a_database(name: str) -> bool:
+    """Whether a word is meant as a database: a path, a name with an extension, or a directory."""
+    return bool(
+        name == MEMORY or os.sep in name or os.path.splitext(name)[1] or os.path.isdir(name)
+    )
+
+
 def check_database_name(name: str) -> None:
     """See that the first word of a command line is meant as a database.
 
@@ -97,7 +110,7 @@ def check_database_name(name: str) -> None:
     Raises:
         UsageError: it has no separator and no extension, and no directory has that name.
     """
-    if name == MEMORY or os.sep in name or os.path.splitext(name)[1] or os.path.isdir(name):
+    if names_a_database(name):
         return
     names = [command.name for command in SUBCOMMANDS]
     raise UsageError(

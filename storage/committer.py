@@ -270,7 +270,10 @@ class Committer:
         if self._closed:
             raise InterfaceError("the database is closed")
         if self._manifest is None:
-            raise ReadOnlyError("the database was opened read-only")
+            raise ReadOnlyError(
+                "the database was opened read-only",
+                hint="open it without --read-only or read_only=True to write",
+            )
         if self._log.is_broken or self._manifest.is_broken or self._doubt is not None:
             self.recover()
 

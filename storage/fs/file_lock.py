@@ -215,7 +215,8 @@ def locked_error(path: str, holder: str) -> LockedError:
     database = os.path.dirname(path) or path
     return LockedError(
         f"database '{database}' is open for writing by {holder}",
-        hint="Close it there, or open it read-only here: one process at a time writes a database.",
+        hint="Close it there, or open it read-only here (--read-only, read_only=True): one process "
+        "at a time writes a database.",
     )
 
 

@@ -63,7 +63,7 @@ PADDING = tuple(bytes(-used % ALIGNMENT) for used in range(ALIGNMENT))
 
 KEEP_A_COPY = (
     "Nothing was changed or thrown away. Copy the database directory before doing anything else, "
-    "then restore this file from a backup."
+    "then restore this file from a backup, or all tables with `pykudu-sql restore`."
 )
 
 

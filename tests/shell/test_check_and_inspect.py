@@ -32,7 +32,7 @@ def test_a_damaged_file_is_named_with_a_way_out(
     assert main(["check", str(path)]) == 1
     first, way_out, *_, last = capsys.readouterr().out.splitlines()
     assert first.startswith(f"{base}: ") and "backup" in way_out
-    assert "1 problem in" in last
+    assert "1 problem in" in last and "kept from being looked at" in last
 
 
 def test_what_a_killed_process_left_is_counted_and_no_damage(

@@ -226,7 +226,8 @@ def test_ctrl_c_stops_a_script_with_130(shell: Shell) -> None:
 def test_an_open_transaction_ends_with_the_script(shell: Shell) -> None:
     shell("my.db", "-c", TABLE)
     done = shell("my.db", "-c", "BEGIN; DELETE FROM t")
-    assert done.returncode == 0 and "rolled back" in done.stderr
+    assert done.returncode == 1 and "rolled back" in done.stderr
+    assert shell("my.db", "-c", "BEGIN; DELETE FROM t", "-c", ".open b.db").returncode == 1
     assert shell("my.db", "--csv", "-c", "SELECT count(*) AS n FROM t").stdout == "n\n2\n"
 
 
@@ -334,6 +335,13 @@ def test_help_lists_every_subcommand_and_explains_one(shell: Shell) -> None:
         assert f"pykudu-sql {command.name}" in done.stdout
     assert "--quick" in shell("help", "check").stdout
     assert shell("help", "nothing").returncode == 2
+    assert "'chekc' is no command; did you mean" in shell("help", "chekc").stderr
+    assert list(shell.folder.iterdir()) == []
+
+
+def test_a_mistyped_name_opens_no_database(shell: Shell) -> None:
+    done = shell("-c", ".open metrics")
+    assert done.returncode == 1 and "there is no database 'metrics'" in done.stderr
     assert list(shell.folder.iterdir()) == []
 
 

@@ -79,7 +79,7 @@ def test_every_row_that_does_not_fit_has_its_line_and_its_reason(
     assert {one["file"] for one in found} == {str(source)}
     assert (report.rows, report.rejected) == (2, 7)
     assert "2 outside all ranges" in report.text()
-    assert "1 keys given twice" in report.text()
+    assert "1 with a key given twice" in report.text()
     assert stored(table) == [
         ("2026-01-05", 1, "a"),
         ("2026-01-07", 7, "z"),

@@ -15,9 +15,9 @@ from pykudu_sql.spark.named_column import cell
 from pykudu_sql.spark.tables import read_table
 from pykudu_sql.storage.common.row_operation import RowOpKind
 
-PRESENT: Final = "keys that are present already"
-TWICE: Final = "keys given twice"
-MISSING: Final = "keys that are missing"
+PRESENT: Final = "with a key that is present already"
+TWICE: Final = "with a key given twice"
+MISSING: Final = "with a key that is missing"
 KIND: Final = "kind"
 _FIRST: Final = "_pykudu_first"
 
