@@ -98,9 +98,10 @@ def busy(*works: Callable[[int], object]) -> Iterator[None]:
 
 def inherited(path: str) -> None:
     """Nothing that a child inherits works, nothing of it touches a file, and the parent goes on."""
-    connection = new_database(path, flush_bytes=1000)
+    # Without maintenance, so that the parent writes nothing while the child looks at the files.
+    connection = new_database(path, maintenance=False)
     memory = new_database(":memory:")
-    reader = pykudu_sql.connect(path, flush_bytes=1000)
+    reader = pykudu_sql.connect(path, maintenance=False)
     reader.execute("INSERT INTO t VALUES (-1, 'not committed')")
     held = connection.execute("SELECT k FROM t ORDER BY k")
     held.fetchmany(10)
@@ -160,12 +161,12 @@ def inherited(path: str) -> None:
 
 def forgotten(path: str) -> None:
     """A child that lets go of what it inherits, or only ends, does not hang and writes nothing."""
-    things: list[object] = [new_database(path, flush_bytes=1000), new_database(":memory:")]
+    things: list[object] = [new_database(path, maintenance=False), new_database(":memory:")]
     connection = things[0]
     assert isinstance(connection, pykudu_sql.Connection)
     connection.execute("SET result_memory_bytes = 1000")
     things += [connection.execute(STREAMED), connection.execute("SELECT max(v) FROM t")]
-    things.append(pykudu_sql.connect(path, flush_bytes=1000))
+    things.append(pykudu_sql.connect(path, maintenance=False))
     del connection
 
     def let_go() -> None:
