@@ -168,7 +168,7 @@ def test_rows_that_are_computed_together_count_together() -> None:
     "query",
     [
         "SELECT repeat('a', 60000000) FROM range(2000)",
-        "SELECT range(4000000) FROM range(2000)",
+        "SELECT range(900000) FROM range(2000)",
         "SELECT [repeat('a', 1000000)] FROM range(2000)",
         "SELECT encode(repeat('a', 60000000)), i FROM range(2000) r(i)",
         "SELECT repeat('a', 1000000) AS s, unnest(range(2000))",
