@@ -85,6 +85,10 @@ class Result(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Give up rows that have not been computed."""
+        ...
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -181,6 +185,9 @@ class RowResult:
         ]
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
+    def close(self) -> None:
+        """See Result; all rows are there."""
+
 
 class TableResult:
     """Rows of an Arrow table, turned to Python values when they are fetched."""
@@ -244,6 +251,9 @@ class TableResult:
     def export(self) -> pa.Table:
         """See Result."""
         return self._table
+
+    def close(self) -> None:
+        """See Result; all rows are there."""
 
 
 def python_rows(table: pa.Table, types: Sequence[str]) -> list[Row]:

@@ -192,6 +192,12 @@ class StreamResult:
                 self._waiting.append(following)
         return self._waiting.popleft() if self._waiting else None
 
+    def close(self) -> None:
+        """See Result. Its readers raise from then on; in a forked child nothing happens."""
+        if self._process.is_current and self._failure is None:
+            self._fail(InterfaceError("the result was closed", hint="execute the query again"))
+            self._waiting.clear()
+
     def _fail(self, error: Exception) -> None:
         """Let the query go at once: the error's traceback keeps this result in a cycle."""
         self._failure, self._read = error, None

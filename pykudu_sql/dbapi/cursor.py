@@ -217,7 +217,12 @@ class Cursor:
         self._result()
 
     def close(self) -> None:
-        """Forget the rows. Closing twice is allowed."""
+        """Forget the rows; those that are still to be computed are not. Closing twice is allowed.
+
+        Readers that `fetch_record_batch` gave raise InterfaceError if rows of theirs are left.
+        """
+        if self._rows is not None:
+            self._rows.close()
         self._session = self._outcome = self._rows = None
 
     def _opened(self) -> "Session":

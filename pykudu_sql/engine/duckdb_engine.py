@@ -22,11 +22,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
-from pykudu_sql.engine.engine_errors import translate
+from pykudu_sql.engine.engine_errors import is_fatal, translate
 from pykudu_sql.engine.held_rows import held_rows
 from pykudu_sql.engine.inherited import leave_at_fork
 from pykudu_sql.engine.long_intervals import hold_intervals, with_days
@@ -90,7 +90,13 @@ class DuckDB:
         self._lock = threading.Lock()
         self._connection: DuckDBPyConnection | None = None
         self._closed = False
+        self._generation = 0
         leave_at_fork(self)
+
+    @property
+    def generation(self) -> int:
+        """The number of instances that were given up; cursors of those are of no use."""
+        return self._generation
 
     @property
     def memory_limit(self) -> int:
@@ -111,6 +117,18 @@ class DuckDB:
                 with ctrl_c_interrupts(lambda: None):
                     self._connection = _open(self._options)
             return self._connection.cursor()
+
+    def renew(self) -> None:
+        """Give up an instance that takes no more statements; the next cursor opens another.
+
+        DuckDB does so for good after an error that it holds for one of its own, such as memory that
+        could not be allocated.
+        """
+        with self._lock:
+            if self._connection is not None and not _answers(self._connection):
+                self._connection.close()
+                self._connection = None
+                self._generation += 1
 
     def close(self) -> None:
         """Give its memory back. Closing twice is allowed."""
@@ -147,6 +165,40 @@ def _open(options: EngineOptions) -> "DuckDBPyConnection":
     return connection
 
 
+def _answers(connection: "DuckDBPyConnection") -> bool:
+    """Whether an instance still takes statements."""
+    import duckdb
+
+    try:
+        connection.execute("SELECT 1").fetchall()
+    except duckdb.Error:
+        return False
+    return True
+
+
+class _Working:
+    """A cursor at work for one query, and the rows that it streams; empty once that has ended.
+
+    Nothing else may hold either: who keeps the rows' reader must not keep objects of DuckDB.
+    """
+
+    __slots__ = ("cursor", "generation", "reader")
+
+    def __init__(self, cursor: "DuckDBPyConnection", generation: int) -> None:
+        self.cursor: DuckDBPyConnection | None = cursor
+        self.generation = generation
+        self.reader: pa.RecordBatchReader | None = None
+
+    def release(self) -> "Iterator[DuckDBPyConnection | pa.RecordBatchReader]":
+        """What it held, the cursor first."""
+        cursor, reader = self.cursor, self.reader
+        self.cursor = self.reader = None
+        if cursor is not None:
+            yield cursor
+        if reader is not None:
+            yield reader
+
+
 class DuckDBEngine:
     """One session's access to the DuckDB of its database; a `QueryEngine`."""
 
@@ -154,8 +206,8 @@ class DuckDBEngine:
         """Nothing is opened before the first query."""
         self._duckdb = duckdb
         self._idle: list[DuckDBPyConnection] = []
-        self._working: set[DuckDBPyConnection] = set()
-        self._streams: WeakSet[pa.RecordBatchReader] = WeakSet()
+        self._generation = self._duckdb.generation
+        self._working: set[_Working] = set()
         self._at_work: DuckDBPyConnection | None = None
         self._statements: OrderedDict[str, Statement] = OrderedDict()
         self._lock = threading.Lock()
@@ -166,20 +218,16 @@ class DuckDBEngine:
     ) -> EngineResult:
         """See QueryEngine."""
         with self._lock:
-            cursor = self._take()
-            try:
+            cursor, working = self._take()
+            with self._failing(working):
                 _register(cursor, relations)
                 with self._interruptible(cursor):
                     relation = self._asked(cursor, sql, parameters)
                     types = tuple(_type_name(str(kind)) for kind in relation.types)
                     rows = BATCH_ROWS if are_large(sql, parameters) else HELD_ROWS
                     held = held_rows(relation, self._duckdb.memory_limit, rows)
-                    return EngineResult(held, types)
-            except Exception as error:
-                raise translate(error) from error
-            finally:
-                _unregister(cursor, relations)
-                self._give_back(cursor)
+            self._give_back(working, relations)
+            return EngineResult(held, types)
 
     def stream(
         self,
@@ -190,58 +238,59 @@ class DuckDBEngine:
     ) -> EngineStream:
         """See StreamingEngine. Until it ends it has a cursor that other queries do not disturb."""
         with self._lock:
-            cursor = self._take()
-            ended = False
-
-            def close() -> None:
-                # One that has ended may be another query's by now.
-                if not ended and cursor in self._working:
-                    self._working.discard(cursor)
-                    cursor.close()
-
-            def take() -> "pa.RecordBatch | None":
-                nonlocal ended
-                try:
-                    return reader.read_next_batch()
-                except StopIteration:
-                    ended = True
-                    _unregister(cursor, relations)
-                    self._give_back(cursor)
-                    return None
-
-            def read() -> "pa.RecordBatch | None":
-                if ended:
-                    return None
-                if cursor not in self._working:
-                    raise InterfaceError("the result was given up, or its connection closed")
-                with self._failing(close), self._interruptible(cursor):
-                    return take()
-
+            cursor, working = self._take()
             batches: list[pa.RecordBatch] = []
             size = 0
-            with self._failing(close):
+            with self._failing(working):
                 _register(cursor, relations)
                 with self._interruptible(cursor):
                     asked = self._asked(cursor, sql, parameters)
                     types = tuple(_type_name(str(kind)) for kind in asked.types)
                     rows = BATCH_ROWS if are_large(sql, parameters) else STREAM_ROWS
                     reader = asked.to_arrow_reader(rows)
-                    self._streams.add(reader)
-                    while size <= most and (batch := take()) is not None:
+                    working.reader = reader
+                    while size <= most and (batch := self._next(working, relations)) is not None:
                         batches.append(batch)
                         size += batch.nbytes
-            return EngineStream(reader.schema, types, batches, ended, read, close)
+            is_all = working.cursor is None
+            read = partial(self._read, working, relations)
+            return EngineStream(
+                reader.schema, types, batches, is_all, read, partial(self._give_up, working)
+            )
+
+    def _next(
+        self, working: _Working, relations: Mapping[str, Relation]
+    ) -> "pa.RecordBatch | None":
+        """The next rows of a stream, None at its end."""
+        assert working.reader is not None
+        try:
+            return working.reader.read_next_batch()
+        except StopIteration:
+            self._give_back(working, relations)
+            return None
+
+    def _read(
+        self, working: _Working, relations: Mapping[str, Relation]
+    ) -> "pa.RecordBatch | None":
+        """The next rows of a stream whose first ones were handed over."""
+        cursor = working.cursor
+        if cursor is None:
+            raise InterfaceError("the result was given up, or its connection closed")
+        with self._failing(working), self._interruptible(cursor):
+            return self._next(working, relations)
 
     @contextmanager
-    def _failing(self, close: Callable[[], None]) -> Iterator[None]:
+    def _failing(self, working: _Working) -> Iterator[None]:
         """A block whose errors end a query and are told as ours."""
         try:
             yield
         except Exception as error:
-            close()
+            self._give_up(working)
+            if is_fatal(error):
+                self._duckdb.renew()
             raise translate(error) from error
         except BaseException:
-            close()
+            self._give_up(working)
             raise
 
     @contextmanager
@@ -254,16 +303,38 @@ class DuckDBEngine:
         finally:
             self._at_work = before
 
-    def _take(self) -> "DuckDBPyConnection":
+    def _take(self) -> "tuple[DuckDBPyConnection, _Working]":
         """A cursor for one query."""
+        generation = self._duckdb.generation
+        if self._generation != generation:
+            self._forget_idle()
+            self._generation = generation
         cursor = self._idle.pop() if self._idle else self._duckdb.cursor()
-        self._working.add(cursor)
-        return cursor
+        working = _Working(cursor, generation)
+        self._working.add(working)
+        return cursor, working
 
-    def _give_back(self, cursor: "DuckDBPyConnection") -> None:
-        """A cursor whose query has ended, for the next one."""
-        self._working.discard(cursor)
-        self._idle.append(cursor)
+    def _give_back(self, working: _Working, relations: Iterable[str]) -> None:
+        """Keep the cursor of a query that has ended for the next one."""
+        self._working.discard(working)
+        for cursor in tuple(working.release())[:1]:
+            if working.generation == self._generation:
+                _unregister(cursor, relations)
+                self._idle.append(cursor)
+            else:
+                cursor.close()
+
+    def _give_up(self, working: _Working) -> None:
+        """End a query that has rows left, or failed. One that has ended stays as it is."""
+        self._working.discard(working)
+        for each in working.release():
+            each.close()
+
+    def _forget_idle(self) -> None:
+        self._statements.clear()
+        for cursor in self._idle:
+            cursor.close()
+        self._idle.clear()
 
     def _asked(
         self, cursor: "DuckDBPyConnection", sql: str, parameters: Sequence[Any]
@@ -300,17 +371,17 @@ class DuckDBEngine:
     def close(self) -> None:
         """Close the cursors. Closing twice is allowed."""
         with self._lock:
-            self._statements.clear()
             # Results that go meanwhile, on any thread, take theirs out of the set.
-            for cursor in (*self._idle, *self._working.copy()):
-                cursor.close()
-            self._idle.clear()
-            self._working.clear()
+            for working in self._working.copy():
+                self._give_up(working)
+            self._forget_idle()
 
     def leave(self) -> Iterator[object]:
         """See `Inheritable`."""
-        yield from (*self._idle, *self._working, *self._streams, *self._statements.values())
-        self._idle, self._working, self._streams = [], set(), WeakSet()
+        yield from (*self._idle, *self._statements.values())
+        for working in self._working:
+            yield from working.release()
+        self._idle, self._working = [], set()
         self._statements = OrderedDict()
         self._lock = threading.Lock()
 

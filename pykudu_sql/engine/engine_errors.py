@@ -56,6 +56,8 @@ _BY_NAME = {
 # They quote generated SQL.
 _ABOUT_THE_TEXT = frozenset({"ParserException", "SyntaxException"})
 _DEFECTS = frozenset({"InternalException", "FatalException"})
+# Memory that the system did not give; what exceeds the limit is an OutOfMemoryException.
+_ALLOCATION = re.compile(r"allocation failure|bad_?alloc|failed to allocate", re.IGNORECASE)
 _PREFIX = re.compile(r"^([A-Z][A-Za-z ]*) Error: ")
 _TOO_DEEP = re.compile(r"expression depth|too deep|stack", re.IGNORECASE)
 _GROUPING = re.compile(r"GROUP BY clause|aggregates?\b", re.IGNORECASE)
@@ -88,6 +90,11 @@ _FEWER_DIGITS = (
 _SEVERAL_ROWS = "more than one row returned by a subquery"
 
 
+def is_fatal(error: Exception) -> bool:
+    """Whether an error may have left the engine in a state in which it refuses all statements."""
+    return not _DEFECTS.isdisjoint(_class_names(error))
+
+
 def translate(error: Exception) -> Error:
     """The error to raise for one that came out of the engine.
 
@@ -100,7 +107,12 @@ def translate(error: Exception) -> Error:
     if limit is not None:
         return limit
     message = _message(error)
-    if any(name in _DEFECTS for name in _class_names(error)):
+    if is_fatal(error):
+        if _ALLOCATION.search(str(error)):
+            lacking = _BY_NAME["OutOfMemoryException"]
+            return OperationalError(
+                "there is not enough memory for this", hint=lacking.hint, sqlstate=lacking.sqlstate
+            )
         return InternalError(
             "the engine failed at this statement, which is a defect", hint="please report it"
         )

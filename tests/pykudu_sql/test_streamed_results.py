@@ -1,6 +1,8 @@
 """Results of large tables are computed while they are fetched."""
 
 import gc
+import subprocess
+import sys
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -355,3 +357,37 @@ def test_a_result_that_is_given_up_lets_its_history_go(connection: pykudu_sql.Co
         assert holds.oldest() > held
     finally:
         gc.enable()
+
+
+_HALF_READ = """
+import pykudu_sql
+connection = pykudu_sql.connect(":memory:", autocommit=True, result_memory_bytes=10000)
+cursor = connection.execute("select * from range(1000000)")
+reader = cursor.fetch_record_batch(1000)
+reader.read_next_batch()
+other = connection.execute("select * from range(1000000)")
+other.fetchone()
+"""
+
+
+@pytest.mark.parametrize("closed", ["cursor", "connection", "nothing"])
+def test_a_process_that_ends_with_half_of_a_stream_read_says_nothing(closed: str) -> None:
+    last = "" if closed == "nothing" else f"{closed}.close()\n"
+    ran = subprocess.run(
+        [sys.executable, "-c", _HALF_READ + last], capture_output=True, text=True, check=True
+    )
+    assert (ran.stdout, ran.stderr) == ("", "")
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_reader_raises_once_its_cursor_is_closed(
+    connection: pykudu_sql.Connection, begun: bool
+) -> None:
+    cursor = connection.execute("select id from t")
+    reader = cursor.fetch_record_batch(10)
+    if begun:
+        reader.read_next_batch()
+    cursor.close()
+    assert not connection._session._engine._working
+    with pytest.raises(InterfaceError, match="closed"):
+        reader.read_all()
