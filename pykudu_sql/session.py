@@ -360,8 +360,8 @@ def _check_parameters(prepared: PreparedStatement, parameters: ParameterValues) 
         if not isinstance(parameters, Mapping):
             raise InterfaceError(
                 "the statement has named parameters",
-                hint="pass a mapping such as {'name': value}; $1 is a name, too: {'1': value}. "
-                "In a sequence each is `?`",
+                hint="pass a mapping such as {'name': value}; a number behind a dollar is a name, "
+                "too: {'1': value}. In a sequence each is `?`",
                 sqlstate="07001",
             )
     elif isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sized):

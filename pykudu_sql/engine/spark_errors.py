@@ -51,7 +51,8 @@ def translate(error: Exception) -> Error:
         return DataError("a subquery used as a value returned more than one row", sqlstate="21000")
     kind = _BY_CONDITION.get(condition)
     if kind is not None:
-        return kind(message)
+        # What follows tells of Spark's settings and functions.
+        return kind(message.partition(". ")[0])
     return OperationalError(f"the Spark job failed: {message}")
 
 

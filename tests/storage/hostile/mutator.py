@@ -73,6 +73,8 @@ class Mutator:
         path = rng.choice(often if rng.random() < 0.4 else paths)
         if path in self._logs:
             return self._log(rng, path)
+        if path.endswith("/DURABLE"):
+            return Mutation(path, "note", damage_bytes(rng, self._files[path]))
         if path.endswith("CURRENT"):
             lines = self._files[path].rpartition(b"crc32c")[0]
             return Mutation(path, "text", logs.with_checksum(damage_bytes(rng, lines)))
