@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykudu_sql import Error
+from pykudu_sql.shell.arguments import ArgumentParser
+from pykudu_sql.shell.output import tell
 from pykudu_sql.spark.java import check_pyspark
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ def run(name: str, job: Job, chosen: argparse.Namespace) -> int:
         with told_plainly():
             report = job()
     except Error as error:
-        print(f"pykudu-sql {name}: {error}", file=sys.stderr)
+        tell(f"pykudu-sql {name}: {error}")
         if chosen.verbose:
             traceback.print_exception(error, file=sys.stderr)
         return 1
@@ -49,9 +51,7 @@ def run(name: str, job: Job, chosen: argparse.Namespace) -> int:
 
 def parser_of(name: str, description: str) -> argparse.ArgumentParser:
     """The parser of a command, with the options that all of them have."""
-    parser = argparse.ArgumentParser(
-        prog=f"pykudu-sql {name}", description=description, allow_abbrev=False
-    )
+    parser = ArgumentParser(f"pykudu-sql {name}", description)
     default = os.environ.get("PYKUDU_SPARK_MASTER", "local[*]")
     parser.add_argument("--master", default=default, metavar="URL", help="where Spark runs")
     add_pairs(parser, "--conf", "a setting of the Spark session")
