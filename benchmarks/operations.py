@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from benchmarks.peers.peer import Peer
 from benchmarks.peers.pykudu import PykuduPeer
 from pykudu_sql.storage.store import Store
-from pykudu_sql.storage.tablet.delta_compaction import compact_major
-from pykudu_sql.storage.tablet.key_interval import average_height, tree_intervals
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major
+from pykudu_sql.storage.tablet.rowset.key_interval import average_height, tree_intervals
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 

@@ -6,11 +6,11 @@ statements of a script take to run, and many need none of it.
 
 from dataclasses import replace
 
-from pykudu_sql.planner.constant_row import constant_row
-from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.lexer import Token, source_position
-from pykudu_sql.planner.plan import Explain, Plan
-from pykudu_sql.planner.token_stream import TokenStream
+from pykudu_sql.planner.parse.lexer import Token, source_position
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import Explain, Plan
+from pykudu_sql.planner.query.constant_row import constant_row
 from pykudu_sql.storage.errors import (
     InterfaceError,
     StatementTooComplexError,
@@ -63,10 +63,10 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
     if word in _QUERY_WORDS or first.text == "(":
         return constant_row(text, first.start) or _query(text, first.start, tokens, context)
     if word in _INSERT_WORDS:
-        from pykudu_sql.planner.insert import plan_insert
+        from pykudu_sql.planner.dml.insert import plan_insert
 
         return plan_insert(tokens, context)
-    from pykudu_sql.planner.commands import COMMANDS
+    from pykudu_sql.planner.commands.commands import COMMANDS
 
     if word in COMMANDS:
         return COMMANDS[word](tokens, context)
@@ -76,17 +76,17 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
         case "CREATE":
             return _create(tokens, context)
         case "ALTER" if tokens.at("ALTER", "VIEW"):
-            from pykudu_sql.planner.namespace_commands import alter_view
+            from pykudu_sql.planner.ddl.namespace_commands import alter_view
 
             return alter_view(tokens, context)
         case "ALTER":
-            from pykudu_sql.planner.ddl import plan_alter_table
-            from pykudu_sql.planner.ddl_parser import parse_alter_table
+            from pykudu_sql.planner.ddl.ddl import plan_alter_table
+            from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table
 
             tokens.expect("ALTER", "TABLE")
             return plan_alter_table(parse_alter_table(tokens), text, context)
         case "EXPLAIN":
-            from pykudu_sql.planner.explain_parser import explain_options
+            from pykudu_sql.planner.ddl_grammar.explain_parser import explain_options
 
             options = explain_options(tokens)
             explained = tokens.current
@@ -97,10 +97,10 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
             return Explain(meant, options.analyze, options.format)
     if tokens.at_end():
         raise SyntaxError("the statement is empty")
-    from pykudu_sql.planner.not_offered import refuse_what_is_not_offered
+    from pykudu_sql.planner.parse.not_offered import refuse_what_is_not_offered
 
     refuse_what_is_not_offered(tokens)
-    from pykudu_sql.planner.suggestion import near
+    from pykudu_sql.planner.parse.suggestion import near
 
     heads = (*_QUERY_WORDS, *_INSERT_WORDS, *COMMANDS, *_CHANGE_WORDS)
     suggestion = near(word, heads, 0.75)
@@ -118,21 +118,21 @@ def _query(text: str, start: int, tokens: TokenStream, context: PlanContext) -> 
     if behind.word in ("UPDATE", "DELETE", "MERGE"):
         return _change(behind.word, start, tokens, context)
     if behind.word in ("INSERT", "UPSERT"):
-        from pykudu_sql.planner.insert import plan_insert
+        from pykudu_sql.planner.dml.insert import plan_insert
 
         return plan_insert(TokenStream(text, behind.start), context, start)
-    from pykudu_sql.planner.query import plan_query
+    from pykudu_sql.planner.query.query import plan_query
 
     return plan_query(text, context, start)
 
 
 def _change(word: str, start: int, tokens: TokenStream, context: PlanContext) -> Plan:
-    from pykudu_sql.planner.update import plan_delete, plan_truncate, plan_update
+    from pykudu_sql.planner.dml.update import plan_delete, plan_truncate, plan_update
 
     if word == "TRUNCATE":
         return plan_truncate(tokens, context)
     if word == "MERGE":
-        from pykudu_sql.planner.merge import plan_merge
+        from pykudu_sql.planner.dml.merge import plan_merge
 
         return plan_merge(tokens.text, context, start)
     planner = plan_update if word == "UPDATE" else plan_delete
@@ -145,7 +145,7 @@ def _word_behind_with(tokens: TokenStream) -> Token:
     Raises:
         StatementTooComplexError: the clause has too many queries.
     """
-    from pykudu_sql.planner.guards import guard_with_queries
+    from pykudu_sql.planner.parse.guards import guard_with_queries
 
     depth = commas = 0
     while not tokens.at_end():
@@ -160,30 +160,30 @@ def _word_behind_with(tokens: TokenStream) -> Token:
 
 def _create(tokens: TokenStream, context: PlanContext) -> Plan:
     if tokens.ahead(1).word in ("INDEX", "UNIQUE"):
-        from pykudu_sql.planner.index_commands import create_index
+        from pykudu_sql.planner.ddl.index_commands import create_index
 
         return create_index(tokens, context)
     replaces_table = tokens.at("CREATE", "OR", "REPLACE", "TABLE")
     if tokens.ahead(1).word == "VIEW" or (tokens.at("CREATE", "OR") and not replaces_table):
-        from pykudu_sql.planner.namespace_commands import create_view
+        from pykudu_sql.planner.ddl.namespace_commands import create_view
 
         return create_view(tokens, context)
     if tokens.ahead(1).word in ("DATABASE", "SCHEMA"):
-        from pykudu_sql.planner.namespace_commands import create_database
+        from pykudu_sql.planner.ddl.namespace_commands import create_database
 
         return create_database(tokens, context)
     if tokens.ahead(1).word == "SNAPSHOT":
-        from pykudu_sql.planner.history_commands import create_snapshot
+        from pykudu_sql.planner.ddl.history_commands import create_snapshot
 
         return create_snapshot(tokens, context)
-    from pykudu_sql.planner.not_offered import refuse_what_is_not_offered
+    from pykudu_sql.planner.parse.not_offered import refuse_what_is_not_offered
 
     refuse_what_is_not_offered(tokens)
     tokens.expect("CREATE")
     tokens.accept("EXTERNAL")
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
-    from pykudu_sql.planner.ddl import plan_create_table
-    from pykudu_sql.planner.ddl_parser import parse_create_table
+    from pykudu_sql.planner.ddl.ddl import plan_create_table
+    from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_create_table
 
     return plan_create_table(parse_create_table(tokens), tokens.text, context)

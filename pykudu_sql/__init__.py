@@ -23,7 +23,8 @@ from pykudu_sql.dbapi.exceptions import (
     ProgrammingError,
     Warning,
 )
-from pykudu_sql.dbapi.types import (
+from pykudu_sql.planner.parse.statements import is_complete, split_statements
+from pykudu_sql.results.type_objects import (
     BINARY,
     DATETIME,
     NUMBER,
@@ -37,7 +38,6 @@ from pykudu_sql.dbapi.types import (
     Timestamp,
     TimestampFromTicks,
 )
-from pykudu_sql.planner.statements import is_complete, split_statements
 from pykudu_sql.storage.common.release import VERSION
 from pykudu_sql.storage.errors import SerializationError, UnknownStatementError
 

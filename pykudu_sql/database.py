@@ -14,7 +14,7 @@ from dataclasses import fields
 from typing import Final
 
 from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
-from pykudu_sql.executor.turns import Turns
+from pykudu_sql.retry_queue import Turns
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 from pykudu_sql.storage.fs import layout

@@ -12,27 +12,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.database import MEMORY, Database
-from pykudu_sql.dbapi.boundary import OwnErrors, check_text
+from pykudu_sql.error_boundary import OwnErrors, check_text
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.executor import Prepared, prepare
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.transaction_scope import TransactionScope
-from pykudu_sql.planner.context import PlanContext, PlanSettings
-from pykudu_sql.planner.plan import Change, Explain, Plan, Write
+from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
+from pykudu_sql.planner.plan.plan import Change, Explain, Plan, Write
+from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.value import ParameterValues
-from pykudu_sql.result import Outcome, python_values
+from pykudu_sql.results.result import Outcome, python_values
 from pykudu_sql.settings import SessionSettings
-from pykudu_sql.storage.catalog import Catalog
-from pykudu_sql.storage.common.hybrid_time import SnapshotBound, bound_at
-from pykudu_sql.storage.common.row_result import RowError
+from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
+from pykudu_sql.storage.common.rows.row_result import RowError
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.errors import (
     InterfaceError,
     NotSupportedError,
     ProgrammingError,
     SyntaxError,
 )
-from pykudu_sql.storage.system_catalog import SYSTEM_TABLES
 
 MAX_STATEMENTS = 512
 MAX_CACHED_TEXT = 16 * 1024
@@ -127,10 +127,10 @@ class Session:
             for parameters in rows:
                 _check_parameters(prepared, parameters)
             if isinstance(meant, Change):
-                from pykudu_sql.executor.changes import change_many
+                from pykudu_sql.executor.writing.changes import change_many
 
                 return change_many(self._state, meant, rows)
-            from pykudu_sql.executor.writes import write_many
+            from pykudu_sql.executor.writing.writes import write_many
 
             return write_many(self._state, meant, rows)
 
@@ -144,7 +144,7 @@ class Session:
         check_text(operation, "an operation")
         with self._own_errors(""), self._state.running():
             self._check_open()
-            from pykudu_sql.executor.append import append
+            from pykudu_sql.executor.writing.append import append
 
             return append(self._state, table, data, operation)
 

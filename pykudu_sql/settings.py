@@ -15,10 +15,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
-from pykudu_sql.storage.common.hybrid_time import Timestamp
-from pykudu_sql.storage.common.table_properties import MAX_HISTORY_AGE
+from pykudu_sql.storage.commit.history import DEFAULT_MAX_AGE
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.common.types.table_properties import MAX_HISTORY_AGE
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
-from pykudu_sql.storage.history import DEFAULT_MAX_AGE
 
 SettingValue = bool | int | str | None
 EMBEDDED: Final = "duckdb"

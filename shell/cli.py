@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.shell.arguments import ArgumentParser
-from pykudu_sql.shell.output import tell
+from pykudu_sql.shell.output.terminal import tell
 from pykudu_sql.shell.settings import (
     FORMATS,
     Settings,
@@ -31,6 +30,7 @@ from pykudu_sql.shell.subcommands import (
     subcommand,
     unknown_command,
 )
+from pykudu_sql.shell.tools.arguments import ArgumentParser
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import Session
@@ -189,12 +189,14 @@ def _run(options: argparse.Namespace) -> int:
     # Loading the database makes many objects and no garbage; looking for it takes a sixth more.
     gc.disable()
     import pykudu_sql
+    from pykudu_sql.shell import commands
     from pykudu_sql.shell.session import Place, Session, tell_error
 
     try:
         session = Session(
             options.db,
             settings,
+            commands.run,
             read_only=options.read_only,
             safe=options.safe,
             keep_going=options.keep_going,
@@ -244,7 +246,7 @@ def _read_steps(steps: Sequence[Step]) -> list[tuple[str, str | None]]:
 
 def _run_scripts(session: "Session", scripts: Sequence[tuple[str, str | None]]) -> int:
     from pykudu_sql.shell.commands import Quit
-    from pykudu_sql.shell.interruptible import run_interruptibly
+    from pykudu_sql.shell.editing.interruptible import run_interruptibly
     from pykudu_sql.shell.session import StatementFailed
 
     def run_all() -> None:

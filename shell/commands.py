@@ -11,7 +11,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.settings import FORMATS, Settings, UsageError, checked, near
+from pykudu_sql.shell.settings import (
+    FORMATS,
+    Settings,
+    UnknownCommandError,
+    UsageError,
+    checked,
+    near,
+)
 from pykudu_sql.shell.subcommands import names_a_database
 
 if TYPE_CHECKING:
@@ -52,10 +59,6 @@ class Command:
 
 class Quit(Exception):
     """The user asked to leave."""
-
-
-class UnknownCommandError(UsageError):
-    """A line begins like a command and names none."""
 
 
 def command(

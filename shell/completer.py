@@ -9,11 +9,11 @@ from prompt_toolkit.document import Document
 import pykudu_sql
 from pykudu_sql.settings import SETTINGS
 from pykudu_sql.shell.commands import COMMANDS
-from pykudu_sql.shell.completion import Completion as Wanted
-from pykudu_sql.shell.completion import Suggest, complete
-from pykudu_sql.shell.display import escape
+from pykudu_sql.shell.editing.completion import Completion as Wanted
+from pykudu_sql.shell.editing.completion import Suggest, complete
+from pykudu_sql.shell.editing.tokens import FUNCTIONS, KEYWORDS, TYPES
+from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.settings import FORMATS
-from pykudu_sql.shell.tokens import FUNCTIONS, KEYWORDS, TYPES
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import Session

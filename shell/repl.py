@@ -22,12 +22,12 @@ from prompt_toolkit.output import ColorDepth, create_output
 import pykudu_sql
 from pykudu_sql.shell.commands import Quit
 from pykudu_sql.shell.completer import ShellCompleter
-from pykudu_sql.shell.display import escape, width
-from pykudu_sql.shell.highlighter import STYLE, SqlLexer
-from pykudu_sql.shell.history import open_history
-from pykudu_sql.shell.interruptible import run_interruptibly
-from pykudu_sql.shell.output import tell
-from pykudu_sql.shell.script import is_command
+from pykudu_sql.shell.editing.highlighter import STYLE, SqlLexer
+from pykudu_sql.shell.editing.history import open_history
+from pykudu_sql.shell.editing.interruptible import run_interruptibly
+from pykudu_sql.shell.editing.script import is_command
+from pykudu_sql.shell.output.display import escape, width
+from pykudu_sql.shell.output.terminal import tell
 from pykudu_sql.shell.session import Session, StatementFailed
 from pykudu_sql.shell.settings import history_path
 

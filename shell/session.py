@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pykudu_sql
-from pykudu_sql.shell import commands
-from pykudu_sql.shell.display import escape
-from pykudu_sql.shell.output import Output, tell
-from pykudu_sql.shell.printer import print_result
-from pykudu_sql.shell.script import CommandPart, parts
-from pykudu_sql.shell.settings import Settings, UsageError
+from pykudu_sql.shell.editing.script import CommandPart, parts
+from pykudu_sql.shell.output.display import escape
+from pykudu_sql.shell.output.printer import print_result
+from pykudu_sql.shell.output.terminal import Output, tell
+from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError
 
 if TYPE_CHECKING:
     from pykudu_sql import Connection
@@ -27,7 +26,9 @@ if TYPE_CHECKING:
 _MAX_READ_DEPTH = 16
 # What a file that is no script runs into. Its words are not printed then: whoever may name a file
 # here is not always who may see it.
-_NO_SQL = (pykudu_sql.UnknownStatementError, commands.UnknownCommandError)
+_NO_SQL = (pykudu_sql.UnknownStatementError, UnknownCommandError)
+
+CommandRunner = Callable[["Session", str], None]
 
 
 class StatementFailed(Exception):
@@ -70,6 +71,7 @@ class Session:
         self,
         path: str,
         settings: Settings,
+        run_command: CommandRunner,
         *,
         read_only: bool = False,
         safe: bool = False,
@@ -82,6 +84,7 @@ class Session:
         Args:
             path: its directory, or `:memory:`.
             settings: choices to start with.
+            run_command: runs a line of a script that is a command of the shell.
             read_only: open it, and any other opened later, without the right to write.
             safe: refuse commands that read, write or open a file.
             keep_going: run on after a failed statement.
@@ -99,6 +102,7 @@ class Session:
         self._cancelled = threading.Event()
         self._depth = 0
         self.settings = settings
+        self._run_command = run_command
         self.output = Output(sys.stdout)
         self.failures = 0
         self.connection = self._connect(path)
@@ -165,7 +169,7 @@ class Session:
     def _run_parts(self, text: str, source: str | None) -> None:
         for part in parts(text, pykudu_sql.is_complete):
             if isinstance(part, CommandPart):
-                self._attempt(partial(commands.run, self, part.text), Place(source, part.line))
+                self._attempt(partial(self._run_command, self, part.text), Place(source, part.line))
                 continue
             for statement in pykudu_sql.split_statements(part.text):
                 place = Place(source, part.line + statement.line - 1)

@@ -24,6 +24,10 @@ class UsageError(Exception):
     """The shell was asked for something it does not have; the message says what it has."""
 
 
+class UnknownCommandError(UsageError):
+    """A line begins like a command and names none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Choices of one session.

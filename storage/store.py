@@ -15,55 +15,55 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pykudu_sql.storage.alter import AlterStep
-from pykudu_sql.storage.auto_increment import AutoIncrement
-from pykudu_sql.storage.catalog import Catalog, TableInfo, new_table
+from pykudu_sql.storage.catalog.alter import AlterStep
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo, new_table
+from pykudu_sql.storage.catalog.snapshots import SnapshotRegistry
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.committer import Committer
+from pykudu_sql.storage.commit.committer import Committer
+from pykudu_sql.storage.commit.definitions import Definitions
+from pykudu_sql.storage.commit.history import History
+from pykudu_sql.storage.commit.history_purge import HistoryPurge, PurgeHost
+from pykudu_sql.storage.commit.log_retention import LogRetention
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
-from pykudu_sql.storage.common.hybrid_time import (
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import (
     HybridClock,
     SnapshotBound,
     Timestamp,
     bound_at,
     last_before,
 )
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import Schema
-from pykudu_sql.storage.common.table_properties import Properties
-from pykudu_sql.storage.common.types import Cell
-from pykudu_sql.storage.database_reader import DatabaseReader, TabletOpener, open_tablets
-from pykudu_sql.storage.definitions import Definitions
+from pykudu_sql.storage.common.types.schema import Schema
+from pykudu_sql.storage.common.types.table_properties import Properties
+from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import DiskError, InterfaceError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.directory_check import check_directories
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import Lease
 from pykudu_sql.storage.fs.process import current_process
-from pykudu_sql.storage.history import History
-from pykudu_sql.storage.history_purge import HistoryPurge, PurgeHost
+from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
-from pykudu_sql.storage.log_retention import LogRetention
-from pykudu_sql.storage.logs import open_logs
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
-from pykudu_sql.storage.manifest_log import ManifestLog
-from pykudu_sql.storage.orphans import remove_orphans
-from pykudu_sql.storage.row_writer import RowWriter
-from pykudu_sql.storage.snapshots import SnapshotRegistry
+from pykudu_sql.storage.recovery.database_reader import DatabaseReader, TabletOpener, open_tablets
+from pykudu_sql.storage.recovery.logs import open_logs
+from pykudu_sql.storage.recovery.manifest_log import ManifestLog
+from pykudu_sql.storage.recovery.orphans import remove_orphans
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.tablet.bootstrap import replay
-from pykudu_sql.storage.tablet.file_reaper import FileReaper
-from pykudu_sql.storage.tablet.mvcc import MvccManager
+from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
+from pykudu_sql.storage.tablet.rowset.mvcc import MvccManager
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.transaction_host import TransactionHost
+from pykudu_sql.storage.transaction.row_writer import RowWriter
+from pykudu_sql.storage.transaction.transaction_host import TransactionHost
 
 if TYPE_CHECKING:
-    from pykudu_sql.storage.introspection import ColumnFileInfo, RowSetInfo
-    from pykudu_sql.storage.on_demand import OptimizeReport, VacuumReport
-    from pykudu_sql.storage.transaction import Transaction
+    from pykudu_sql.storage.transaction.transaction import Transaction
+    from pykudu_sql.storage.upkeep.introspection import ColumnFileInfo, RowSetInfo
+    from pykudu_sql.storage.upkeep.on_demand import OptimizeReport, VacuumReport
 
 __all__ = ["Store", "StoreOptions"]
 
@@ -298,7 +298,7 @@ class Store:
                 on reading.
         """
         # Reading and writing rows is much code, which `SELECT 1` and SHOW do without.
-        from pykudu_sql.storage.transaction import Transaction
+        from pykudu_sql.storage.transaction.transaction import Transaction
 
         self._process.check()
         if self._closed:
@@ -353,7 +353,7 @@ class Store:
             UndefinedTableError: no such table.
             DiskError, ReadOnlyError: the disk refused.
         """
-        from pykudu_sql.storage.on_demand import flush_tables
+        from pykudu_sql.storage.upkeep.on_demand import flush_tables
 
         self._committer.check_writable()
         tables = self.catalog.tables.values() if name is None else [self.catalog.table(name)]
@@ -368,7 +368,7 @@ class Store:
             UndefinedTableError: no such table.
             DiskError, ReadOnlyError: the disk refused.
         """
-        from pykudu_sql.storage.on_demand import optimize_table, rewrite_table
+        from pykudu_sql.storage.upkeep.on_demand import optimize_table, rewrite_table
 
         self._committer.check_writable()
         do = rewrite_table if full else optimize_table
@@ -381,7 +381,7 @@ class Store:
             UndefinedTableError: no such table.
             DiskError, ReadOnlyError: the disk refused.
         """
-        from pykudu_sql.storage.on_demand import vacuum_tablets
+        from pykudu_sql.storage.upkeep.on_demand import vacuum_tablets
 
         self._committer.check_writable()
         infos = None if name is None else self.catalog.table(name).tablets
@@ -391,13 +391,13 @@ class Store:
 
     def rowset_infos(self, table: TableInfo) -> "list[RowSetInfo]":
         """The rowsets of a table."""
-        from pykudu_sql.storage.introspection import rowset_infos
+        from pykudu_sql.storage.upkeep.introspection import rowset_infos
 
         return list(rowset_infos(table, self._tablets))
 
     def column_file_infos(self, table: TableInfo) -> "list[ColumnFileInfo]":
         """The column files of a table."""
-        from pykudu_sql.storage.introspection import column_file_infos
+        from pykudu_sql.storage.upkeep.introspection import column_file_infos
 
         return list(column_file_infos(table, self._tablets))
 

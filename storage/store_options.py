@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pykudu_sql.storage.common.hybrid_time import wall_micros
+from pykudu_sql.storage.common.types.hybrid_time import wall_micros
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import pykudu_sql
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("planner", "shell", "storage")
+MODULES_IN_A_ROOM = 20
 HEAVY = ("deltalake", "duckdb", "numpy", "prompt_toolkit", "pyarrow", "pyspark", "sqlglot")
 
 
@@ -50,6 +51,11 @@ def folders_with_code(top: Path, package: str) -> Iterator[str]:
             yield from folders_with_code(child, f"{package}.{child.name}")
 
 
+def folder_of(package: str) -> Path:
+    parts = package.split(".")
+    return ROOT.joinpath(*parts[1:] if parts[1:2] and parts[1] in ROOMS else parts)
+
+
 def imported_modules(path: Path) -> Iterator[tuple[int, int, str]]:
     """Line, level of relativity (0 for absolute) and name of every import of a file."""
     for node in ast.walk(ast.parse(path.read_text(), filename=str(path))):
@@ -69,6 +75,12 @@ def test_the_package_list_is_the_folders_found() -> None:
     assert sorted(setuptools_table()["packages"]) == sorted(found)
 
 
+@pytest.mark.parametrize("package", setuptools_table()["packages"])
+def test_no_room_is_too_full_to_read(package: str) -> None:
+    modules = [path for path in folder_of(package).glob("*.py") if path.name != "__init__.py"]
+    assert len(modules) <= MODULES_IN_A_ROOM
+
+
 def test_the_package_directories_are_the_rooms() -> None:
     expected = {"pykudu_sql": "pykudu_sql"} | {f"pykudu_sql.{room}": room for room in ROOMS}
     assert setuptools_table()["package-dir"] == expected
@@ -76,9 +88,7 @@ def test_the_package_directories_are_the_rooms() -> None:
 
 @pytest.mark.parametrize("package", setuptools_table()["packages"])
 def test_every_package_has_an_init_that_is_its_own(package: str) -> None:
-    parts = package.split(".")
-    folder = ROOT.joinpath(*parts[1:] if parts[1:2] and parts[1] in ROOMS else parts)
-    assert (folder / "__init__.py").is_file()
+    assert (folder_of(package) / "__init__.py").is_file()
 
 
 @pytest.mark.parametrize("room", ROOMS)

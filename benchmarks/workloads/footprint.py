@@ -14,7 +14,7 @@ from benchmarks.peers.peer import Peer
 from benchmarks.survey import Bound, Figure, Survey
 from benchmarks.tables import LINEITEM
 from benchmarks.workbench import Workbench
-from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 
 CODECS = ("snappy", "zstd")
 

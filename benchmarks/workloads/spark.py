@@ -115,7 +115,7 @@ class _Sources:
     @functools.cached_property
     def session(self) -> "SparkSession":
         """Of all races; it ends with the program."""
-        from pykudu_sql.spark.session import start_session
+        from pykudu_sql.spark.sessions.session import start_session
 
         return start_session("local[*]", _CONF, "benchmarks")
 

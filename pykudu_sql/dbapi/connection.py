@@ -9,15 +9,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from pykudu_sql.dbapi import exceptions
-from pykudu_sql.dbapi.boundary import check_text, guarded
 from pykudu_sql.dbapi.cursor import Cursor, Parameters
+from pykudu_sql.error_boundary import check_text, guarded
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from pykudu_sql.session import Session
     from pykudu_sql.spark.tables import SparkTables
-    from pykudu_sql.storage.common.row_result import RowError
+    from pykudu_sql.storage.common.rows.row_result import RowError
 
 
 @guarded
@@ -178,7 +178,7 @@ class Connection:
             NotSupportedError: the database is in memory.
             OperationalError: there is no PySpark or no Java; says what to install.
         """
-        from pykudu_sql.spark.java import check_pyspark
+        from pykudu_sql.spark.sessions.java import check_pyspark
 
         check_pyspark("conn.spark()", "query the connection itself")
         from pykudu_sql.spark.tables import tables_of
@@ -237,7 +237,7 @@ class Connection:
     @guarded
     def list_system_tables(self) -> list[str]:
         """Names of the read-only tables that tell about the database itself, sorted."""
-        from pykudu_sql.storage.system_catalog import SYSTEM_TABLES
+        from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
 
         return sorted(SYSTEM_TABLES)
 
@@ -251,7 +251,7 @@ class Connection:
         Raises:
             UndefinedTableError: no such table.
         """
-        from pykudu_sql.storage.system_catalog import readable_table
+        from pykudu_sql.storage.catalog.system_catalog import readable_table
 
         check_text(table, "the name of a table")
         schema = readable_table(self._session.catalog, table).schema

@@ -2,15 +2,15 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from pykudu_sql.dbapi.boundary import guarded
 from pykudu_sql.dbapi.exceptions import (
     InterfaceError,
     NotSupportedError,
     ProgrammingError,
 )
-from pykudu_sql.dbapi.types import SqlType
+from pykudu_sql.error_boundary import guarded
+from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.storage.errors import RowPositionError
 
 if TYPE_CHECKING:
@@ -18,14 +18,26 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from pykudu_sql.dbapi.connection import Connection
-    from pykudu_sql.result import Outcome, Result
+    from pykudu_sql.results.result import Outcome, Result
     from pykudu_sql.session import Session
-    from pykudu_sql.storage.common.row_result import RowError
+    from pykudu_sql.storage.common.rows.row_result import RowError
 
 Parameters = Sequence[Any] | Mapping[str, Any] | None
 Column = tuple[str, SqlType, None, None, int | None, int | None, None]
 Row = tuple[Any, ...]
+
+
+class CursorOwner(Protocol):
+    """The connection of a cursor, as far as PEP 249 describes it."""
+
+    def commit(self) -> None:
+        """Make the changes of the transaction permanent."""
+
+    def rollback(self) -> None:
+        """Give up the changes of the transaction."""
+
+    def close(self) -> None:
+        """Close the connection and with it its cursors."""
 
 
 class Cursor:
@@ -37,7 +49,7 @@ class Cursor:
         lastrowid: always None; rows have keys instead.
     """
 
-    def __init__(self, connection: "Connection", session: "Session") -> None:
+    def __init__(self, connection: CursorOwner, session: "Session") -> None:
         """Made by `Connection.cursor`."""
         self.arraysize = 1
         self.connection = connection

@@ -9,7 +9,7 @@ their length as it is: an interval's day is 24 hours wherever the engine adds it
 from collections.abc import Sequence
 from typing import Any
 
-from pykudu_sql.planner.lexer import quote_name
+from pykudu_sql.planner.parse.lexer import quote_name
 
 # The whole hours that fit into 64 bits of nanoseconds.
 MOST_HOURS = 2_562_046

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from pykudu_sql.storage.common.hybrid_time import Timestamp
-from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.planner.lexer import quote_name
+from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.storage.errors import Error, OperationalError, ValueOutOfRangeError
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ first of its kind comes: a script of a few statements needs little of it.
 from collections.abc import Callable
 from functools import partial
 
-from pykudu_sql.executor.constants import Constants
+from pykudu_sql.executor.reading.constants import Constants
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.comparison import InexactKeyError
-from pykudu_sql.planner.definition import definition_name
-from pykudu_sql.planner.listing_plans import Describe, DescribeDatabase, DescribeFormatted
-from pykudu_sql.planner.namespace_plans import (
+from pykudu_sql.planner.plan.comparison import InexactKeyError
+from pykudu_sql.planner.plan.definition import definition_name
+from pykudu_sql.planner.plan.listing_plans import Describe, DescribeDatabase, DescribeFormatted
+from pykudu_sql.planner.plan.namespace_plans import (
     CommentOn,
     CreateDatabase,
     CreateView,
@@ -22,7 +22,7 @@ from pykudu_sql.planner.namespace_plans import (
     DropView,
     ShowCreateView,
 )
-from pykudu_sql.planner.plan import (
+from pykudu_sql.planner.plan.plan import (
     AlterTable,
     ChangeQuery,
     ConflictInsert,
@@ -57,10 +57,10 @@ from pykudu_sql.planner.plan import (
     UpdateQuery,
     Vacuum,
 )
-from pykudu_sql.planner.value import ParameterValues
-from pykudu_sql.result import Outcome
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import with_setting
-from pykudu_sql.storage.common.hybrid_time import SnapshotBound, last_before
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_before
 
 Prepared = Callable[[ParameterValues], Outcome]
 
@@ -82,41 +82,41 @@ def _define(state: SessionState, name: str, run: Prepared, parameters: Parameter
 def _prepare(state: SessionState, plan: Plan) -> Prepared:
     match plan:
         case KeyLookup():
-            from pykudu_sql.executor.queries import Lookup
+            from pykudu_sql.executor.reading.key_lookup import Lookup
 
             return _or_in_general(state, plan, Lookup(state, plan))
         case KeyUpdate() | KeyDelete():
-            from pykudu_sql.executor.writes import prepare_write
+            from pykudu_sql.executor.writing.writes import prepare_write
 
             return _or_in_general(state, plan, prepare_write(state, plan))
         case Query():
-            from pykudu_sql.executor.queries import select
+            from pykudu_sql.executor.reading.queries import select
 
             return partial(select, state, plan)
         case ConstantRow():
             return Constants(state, plan)
         case InsertValues() | InsertQuery() | UpdateQuery() | DeleteQuery():
-            from pykudu_sql.executor.writes import prepare_write
+            from pykudu_sql.executor.writing.writes import prepare_write
 
             return prepare_write(state, plan)
         case ChangeQuery() | ConflictInsert() | InsertReturning():
-            from pykudu_sql.executor.changes import change
+            from pykudu_sql.executor.writing.changes import change
 
             return partial(change, state, plan)
         case RestoreTable():
-            from pykudu_sql.executor.restore import restore_table
+            from pykudu_sql.executor.writing.restore import restore_table
 
             return partial(restore_table, state, plan)
         case CreateTable():
-            from pykudu_sql.executor.definitions import create_table
+            from pykudu_sql.executor.writing.definitions import create_table
 
             return partial(create_table, state, plan)
         case Explain(explained, analyze=True):
-            from pykudu_sql.executor.explanations import analyze_plan
+            from pykudu_sql.executor.inspection.explanations import analyze_plan
 
             return partial(analyze_plan, state, plan, prepare(state, explained))
         case Explain():
-            from pykudu_sql.executor.explanations import explain_plan
+            from pykudu_sql.executor.inspection.explanations import explain_plan
 
             return partial(explain_plan, state, plan)
         case _:
@@ -139,14 +139,9 @@ def _or_in_general(
 
 def _run(state: SessionState, plan: Plan) -> Outcome:
     """Run a plan that takes no parameters."""
-    from pykudu_sql.executor import (
-        definitions,
-        descriptions,
-        history,
-        listings,
-        maintenance,
-        namespaces,
-    )
+    from pykudu_sql.executor import maintenance, namespaces
+    from pykudu_sql.executor.inspection import descriptions, history, listings
+    from pykudu_sql.executor.writing import definitions
 
     match plan:
         case DropTable():
@@ -170,7 +165,7 @@ def _run(state: SessionState, plan: Plan) -> Outcome:
         ):
             return namespaces.run(state, plan)
         case Pragma():
-            from pykudu_sql.executor.pragmas import pragma
+            from pykudu_sql.executor.inspection.pragmas import pragma
 
             return pragma(state, plan)
         case Show():

@@ -5,9 +5,9 @@ Asked to stop, they do so between two steps: the step at hand has no effect, tho
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.plan import Flush, Optimize, Vacuum
-from pykudu_sql.result import Outcome, RowResult, header
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.planner.plan.plan import Flush, Optimize, Vacuum
+from pykudu_sql.results.result import Outcome, RowResult, header
+from pykudu_sql.storage.common.types.types import DataType, Kind
 
 _NUMBER = DataType(Kind.INT64)
 _REAL = DataType(Kind.DOUBLE)

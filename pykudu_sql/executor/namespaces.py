@@ -4,7 +4,8 @@ Like tables they take effect at once and are durable when the statement returns.
 """
 
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.namespace_plans import (
+from pykudu_sql.planner.explain.show_create import create_view_sql
+from pykudu_sql.planner.plan.namespace_plans import (
     CommentOn,
     CreateDatabase,
     CreateView,
@@ -14,11 +15,10 @@ from pykudu_sql.planner.namespace_plans import (
     Namespace,
     ShowCreateView,
 )
-from pykudu_sql.planner.show_create import create_view_sql
-from pykudu_sql.result import Outcome, Row, RowResult, header
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.results.result import Outcome, Row, RowResult, header
+from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import ProgrammingError
-from pykudu_sql.storage.namespace import DEFAULT_DATABASE
 
 _TEXT = DataType(Kind.STRING)
 

@@ -6,19 +6,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pykudu_sql.dbapi.boundary import OwnErrors
 from pykudu_sql.engine.query_engine import Relation, StreamingEngine
+from pykudu_sql.error_boundary import OwnErrors
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.transaction_scope import TransactionScope
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
-from pykudu_sql.storage.catalog import Catalog
-from pykudu_sql.storage.common.row_result import RowError
+from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.errors import QueryCancelledError
 from pykudu_sql.storage.fs.process import Process
 from pykudu_sql.storage.store import Store
 
 if TYPE_CHECKING:  # Loaded by the first statement that runs on Spark.
-    from pykudu_sql.engine.spark_engine import SparkEngine
+    from pykudu_sql.spark.query.spark_engine import SparkEngine
 
 
 @dataclass(slots=True)

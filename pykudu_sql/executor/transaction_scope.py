@@ -19,12 +19,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from pykudu_sql.executor.turns import Turns
+from pykudu_sql.retry_queue import Turns
 from pykudu_sql.storage.errors import OperationalError, SerializationError, UndefinedObjectError
 
 if TYPE_CHECKING:  # The store loads them for the first transaction.
-    from pykudu_sql.storage.transaction import Transaction
-    from pykudu_sql.storage.write_set import Savepoint
+    from pykudu_sql.storage.transaction.transaction import Transaction
+    from pykudu_sql.storage.transaction.write_set import Savepoint
 
 MAX_ATTEMPTS = 20
 

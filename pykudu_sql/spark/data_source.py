@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
-from pykudu_sql.storage.common.hybrid_time import last_before
+from pykudu_sql.storage.common.types.hybrid_time import last_before
 from pykudu_sql.storage.errors import ProgrammingError
 
 if TYPE_CHECKING:
-    from pykudu_sql.spark.change_reader import PykuduChangeReader
-    from pykudu_sql.spark.reader import PykuduReader
-    from pykudu_sql.spark.stream_reader import PykuduStreamReader
-    from pykudu_sql.spark.writer import PykuduStreamWriter, PykuduWriter
+    from pykudu_sql.spark.changes.change_reader import PykuduChangeReader
+    from pykudu_sql.spark.changes.stream_reader import PykuduStreamReader
+    from pykudu_sql.spark.reading.reader import PykuduReader
+    from pykudu_sql.spark.writing.writer import PykuduStreamWriter, PykuduWriter
 
 
 class PykuduDataSource(DataSource):
@@ -34,10 +34,10 @@ class PykuduDataSource(DataSource):
         Raises:
             Error: there is no such database, table or column.
         """
-        from pykudu_sql.spark.arrow_types import spark_schema
-        from pykudu_sql.spark.change_options import wants_changes
+        from pykudu_sql.spark.arrow.arrow_types import spark_schema
+        from pykudu_sql.spark.changes.change_options import wants_changes
         from pykudu_sql.spark.options import ReadOptions
-        from pykudu_sql.spark.read_plan import read_planner
+        from pykudu_sql.spark.reading.read_plan import read_planner
 
         if wants_changes(self.options):
             return self._change_schema()
@@ -48,8 +48,8 @@ class PykuduDataSource(DataSource):
 
     def _change_schema(self) -> StructType:
         """The columns of the change feed. A batch ends at this moment unless another was given."""
-        from pykudu_sql.spark.change_feed import ChangeFeed
-        from pykudu_sql.spark.change_options import ChangeOptions
+        from pykudu_sql.spark.changes.change_feed import ChangeFeed
+        from pykudu_sql.spark.changes.change_options import ChangeOptions
 
         options = ChangeOptions.of(self.options)
         feed = ChangeFeed(options)
@@ -67,10 +67,10 @@ class PykuduDataSource(DataSource):
         Args:
             schema: what `schema` gave, or what the user asked for.
         """
-        from pykudu_sql.spark.change_options import ChangeOptions, wants_changes
-        from pykudu_sql.spark.change_reader import PykuduChangeReader
+        from pykudu_sql.spark.changes.change_options import ChangeOptions, wants_changes
+        from pykudu_sql.spark.changes.change_reader import PykuduChangeReader
         from pykudu_sql.spark.options import ReadOptions
-        from pykudu_sql.spark.reader import PykuduReader
+        from pykudu_sql.spark.reading.reader import PykuduReader
 
         if wants_changes(self.options):
             return PykuduChangeReader(ChangeOptions.of(self.options), schema)
@@ -82,9 +82,9 @@ class PykuduDataSource(DataSource):
         Raises:
             ProgrammingError: changes were not asked for.
         """
-        from pykudu_sql.spark.change_options import ChangeOptions, wants_changes
+        from pykudu_sql.spark.changes.change_options import ChangeOptions, wants_changes
+        from pykudu_sql.spark.changes.stream_reader import PykuduStreamReader
         from pykudu_sql.spark.options import Place
-        from pykudu_sql.spark.stream_reader import PykuduStreamReader
 
         if not wants_changes(self.options):
             raise ProgrammingError(
@@ -102,13 +102,13 @@ class PykuduDataSource(DataSource):
             overwrite: whether its rows take the place of all others.
         """
         from pykudu_sql.spark.options import WriteOptions
-        from pykudu_sql.spark.writer import PykuduWriter
+        from pykudu_sql.spark.writing.writer import PykuduWriter
 
         return PykuduWriter(WriteOptions.of(self.options), schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> "PykuduStreamWriter":
         """The writer of a stream's batches, which are always added."""
         from pykudu_sql.spark.options import WriteOptions
-        from pykudu_sql.spark.writer import PykuduStreamWriter
+        from pykudu_sql.spark.writing.writer import PykuduStreamWriter
 
         return PykuduStreamWriter(WriteOptions.of(self.options), schema)

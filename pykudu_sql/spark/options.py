@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError, ProgrammingError
 
 # As Spark does with files (`spark.sql.files.maxPartitionBytes`).

@@ -14,17 +14,18 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession
 
 from pykudu_sql.database import MEMORY
-from pykudu_sql.spark.active_session import active_session, is_classic
-from pykudu_sql.spark.arrow_types import spark_schema
+from pykudu_sql.spark.arrow.arrow_types import spark_schema
 from pykudu_sql.spark.failures import own_errors
-from pykudu_sql.spark.held_leases import hold_lease
 from pykudu_sql.spark.options import ReadOptions, distinct_names
-from pykudu_sql.spark.read_plan import read_planner
-from pykudu_sql.spark.session import start_session
-from pykudu_sql.spark.staged_job import WAIT_SECONDS, commit_alone
-from pykudu_sql.spark.token_frame import parallelism, token_frame
-from pykudu_sql.spark.write_record import read_record
-from pykudu_sql.storage.common.hybrid_time import SnapshotBound, last_before
+from pykudu_sql.spark.reading.held_leases import hold_lease
+from pykudu_sql.spark.reading.read_plan import read_planner
+from pykudu_sql.spark.reading.token_frame import parallelism, token_frame
+from pykudu_sql.spark.sessions.active_session import active_session, is_classic
+from pykudu_sql.spark.sessions.session import start_session
+from pykudu_sql.spark.writing.staged_job import WAIT_SECONDS, commit_alone
+from pykudu_sql.spark.writing.write_record import read_record
+from pykudu_sql.storage.catalog.writer_batch import WriterBatch
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_before
 from pykudu_sql.storage.errors import (
     DiskError,
     NotSupportedError,
@@ -33,10 +34,9 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.staged_commit import WriteReport, commit_staged
-from pykudu_sql.storage.staging import create_staging, remove_staging
+from pykudu_sql.storage.ingest.staging import create_staging, remove_staging
+from pykudu_sql.storage.remote.staged_commit import WriteReport, commit_staged
 from pykudu_sql.storage.store import Store
-from pykudu_sql.storage.writer_batch import WriterBatch
 
 __all__ = [
     "SparkTables",

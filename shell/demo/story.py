@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pykudu_sql
 from pykudu_sql.shell.demo import scenes
 from pykudu_sql.shell.demo.data import TABLES, MissingData, load
-from pykudu_sql.shell.output import Output, tell
-from pykudu_sql.shell.printer import print_result
+from pykudu_sql.shell.output.printer import print_result
+from pykudu_sql.shell.output.terminal import Output, tell
 from pykudu_sql.shell.settings import Settings
 
 if TYPE_CHECKING:

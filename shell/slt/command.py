@@ -15,9 +15,8 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from pykudu_sql.shell.arguments import ArgumentParser
-from pykudu_sql.shell.interruptible import run_interruptibly
-from pykudu_sql.shell.output import Output
+from pykudu_sql.shell.editing.interruptible import run_interruptibly
+from pykudu_sql.shell.output.terminal import Output
 from pykudu_sql.shell.settings import UsageError
 from pykudu_sql.shell.slt.database import Database, DbConnection, Driver
 from pykudu_sql.shell.slt.override import rewrite
@@ -25,6 +24,7 @@ from pykudu_sql.shell.slt.parser import ScriptError, parse
 from pykudu_sql.shell.slt.report import FileResult, describe, junit, summary
 from pykudu_sql.shell.slt.runner import Runner
 from pykudu_sql.shell.slt.states import STATES, State
+from pykudu_sql.shell.tools.arguments import ArgumentParser
 
 _SUFFIXES = (".test", ".slt")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from pykudu_sql.shell.display import escape
+from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.slt.outcomes import Problem
 from pykudu_sql.shell.slt.runner import ScriptResult
 

@@ -5,8 +5,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
+from pykudu_sql.shell.output.values import to_text
 from pykudu_sql.shell.slt.records import Digest, Sort
-from pykudu_sql.shell.values import to_text
 
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 _THOUSANDTH = decimal.Decimal("0.001")

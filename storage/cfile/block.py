@@ -27,7 +27,7 @@ import numpy as np
 
 from pykudu_sql.storage.cfile import compression
 from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
-from pykudu_sql.storage.common.types import Compression, Encoding
+from pykudu_sql.storage.common.types.types import Compression, Encoding
 from pykudu_sql.storage.errors import CorruptionError
 
 MAX_BLOCK_ROWS = 16 * 1024 * 1024

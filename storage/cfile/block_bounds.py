@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.zone_map import Mask, ZoneMap, object_array
-from pykudu_sql.storage.common import compute as pc
-from pykudu_sql.storage.common.arrays import wide_bounds
-from pykudu_sql.storage.common.types import DataType
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import wide_bounds
+from pykudu_sql.storage.common.types.types import DataType
 
 MAX_BOUND_BYTES = 64
 

@@ -18,9 +18,9 @@ from pykudu_sql.storage.cfile.block import MAX_RAW_BYTES, Block, bitmap_length
 from pykudu_sql.storage.cfile.encoding import bitshuffle, frame, plain, prefix, rle
 from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
 from pykudu_sql.storage.cfile.encoding.dictionary import code_type
-from pykudu_sql.storage.common.arrays import plain as without_dictionary
-from pykudu_sql.storage.common.arrays import wide_bounds
-from pykudu_sql.storage.common.types import DataType, Encoding, Kind
+from pykudu_sql.storage.common.types.arrays import plain as without_dictionary
+from pykudu_sql.storage.common.types.arrays import wide_bounds
+from pykudu_sql.storage.common.types.types import DataType, Encoding, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
 _MAX_ARROW_OFFSET = 2**31 - 1

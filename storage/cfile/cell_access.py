@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.common.arrays import fixed_view
-from pykudu_sql.storage.common.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types.arrays import fixed_view
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
 ReadCell = Callable[[int], Cell]
 

@@ -26,11 +26,17 @@ from pykudu_sql.storage.cfile.column_runs import ColumnRuns, runs_of
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
-from pykudu_sql.storage.common.arrays import plain
-from pykudu_sql.storage.common.column_predicate import Comparison, InList, Leaf, Op, StartsWith
-from pykudu_sql.storage.common.predicate_eval import evaluate
-from pykudu_sql.storage.common.scan_stats import ScanStats
-from pykudu_sql.storage.common.types import Cell, DataType, Encoding
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    Comparison,
+    InList,
+    Leaf,
+    Op,
+    StartsWith,
+)
+from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.types import Cell, DataType, Encoding
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 
 Side = Literal["left", "right"]

@@ -19,10 +19,10 @@ from pykudu_sql.storage.cfile.block import MAX_RAW_BYTES, ROW_MULTIPLE
 from pykudu_sql.storage.cfile.block_bounds import BlockCuts
 from pykudu_sql.storage.cfile.encoding import bitshuffle, dictionary, frame, plain, prefix, rle
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
-from pykudu_sql.storage.common import compute as pc
-from pykudu_sql.storage.common.arrays import combine, fixed_view, validity
-from pykudu_sql.storage.common.arrays import plain as without_dictionary
-from pykudu_sql.storage.common.types import Compression, DataType, Encoding, Kind
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import combine, fixed_view, validity
+from pykudu_sql.storage.common.types.arrays import plain as without_dictionary
+from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueTooLargeError
 
 _CODE_BYTES = 4

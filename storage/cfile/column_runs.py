@@ -15,8 +15,8 @@ import pyarrow as pa
 from pykudu_sql.storage.cfile.block import Block
 from pykudu_sql.storage.cfile.block_decoder import check_range
 from pykudu_sql.storage.cfile.encoding import rle
-from pykudu_sql.storage.common.arrays import from_fixed
-from pykudu_sql.storage.common.types import DataType, Encoding, Kind
+from pykudu_sql.storage.common.types.arrays import from_fixed
+from pykudu_sql.storage.common.types.types import DataType, Encoding, Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import zstandard
 
 from pykudu_sql.storage.cfile.encoding import bitshuffle
 from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
-from pykudu_sql.storage.common.types import Compression
+from pykudu_sql.storage.common.types.types import Compression
 from pykudu_sql.storage.errors import CorruptionError
 
 _ZSTD_LEVEL = 1

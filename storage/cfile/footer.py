@@ -27,8 +27,8 @@ from pykudu_sql.storage.cfile.block_file import (
     Section,
     checksum,
 )
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Compression, DataType, Encoding
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding
 from pykudu_sql.storage.errors import DatabaseError, FormatVersionError
 
 MAGIC = b"PKCFILE1"

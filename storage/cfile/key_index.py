@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from pykudu_sql.storage.cfile.encoding import plain
-from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.errors import CorruptionError
 
 INTERVAL = 256

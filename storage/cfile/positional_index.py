@@ -15,7 +15,7 @@ import numpy as np
 
 from pykudu_sql.storage.cfile.block import MAX_BLOCK_ROWS, ROW_MULTIPLE
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
-from pykudu_sql.storage.common.types import DataType
+from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.errors import CorruptionError
 
 

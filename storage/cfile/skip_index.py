@@ -19,13 +19,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
-from pykudu_sql.storage.common import compute as pc
-from pykudu_sql.storage.common.arrays import cells_to_array, plain, stored_numbers
-from pykudu_sql.storage.common.column_predicate import Comparison, InList, Op, Predicate
-from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
-from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.common.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.predicate.column_predicate import Comparison, InList, Op, Predicate
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import cells_to_array, plain, stored_numbers
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
 FALSE_POSITIVES = 0.01
 _PREFIX_BYTES = 1024

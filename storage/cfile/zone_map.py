@@ -20,9 +20,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pykudu_sql.storage.common.column_predicate import Predicate
-from pykudu_sql.storage.common.predicate_stats import BlockStats, ColumnStats, may_match_blocks
-from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.common.predicate.column_predicate import Predicate
+from pykudu_sql.storage.common.predicate.predicate_stats import (
+    BlockStats,
+    ColumnStats,
+    may_match_blocks,
+)
+from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.errors import CorruptionError
 
 Mask = npt.NDArray[np.bool_]

@@ -8,9 +8,9 @@ import pyarrow as pa
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.container import ContainerReader
 from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding, guarded
-from pykudu_sql.storage.common import compute as pc
-from pykudu_sql.storage.common.arrays import fixed_view, plain, wide_bounds
-from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import fixed_view, plain, wide_bounds
+from pykudu_sql.storage.common.types.types import Cell
 
 
 def check_container(reader: ContainerReader, size: int, quick: bool) -> Iterator[Finding]:

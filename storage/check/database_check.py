@@ -8,15 +8,19 @@ memory together.
 from collections.abc import Iterator
 from contextlib import suppress
 
-from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding, Tally, guarded
 from pykudu_sql.storage.check.tablet_check import check_tablet
-from pykudu_sql.storage.database_reader import DatabaseReader, DatabaseView, read_without_log
 from pykudu_sql.storage.errors import DatabaseError, DiskError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.orphans import find_orphans
+from pykudu_sql.storage.recovery.database_reader import (
+    DatabaseReader,
+    DatabaseView,
+    read_without_log,
+)
+from pykudu_sql.storage.recovery.orphans import find_orphans
 
 _CACHE_BYTES = 256 << 20
 _REMOVED_AT_OPENING = "Open the database for writing: that removes files that nothing names."

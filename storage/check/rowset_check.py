@@ -6,11 +6,11 @@ import numpy as np
 
 from pykudu_sql.storage.cfile.key_index import INTERVAL
 from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding
-from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.hybrid_time import EVERYTHING
-from pykudu_sql.storage.tablet.delta_store import DeltaKind, Deltas, stats
-from pykudu_sql.storage.tablet.deltafile import UNDO, DeltaFile
-from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Deltas, stats
+from pykudu_sql.storage.tablet.delta.deltafile import UNDO, DeltaFile
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
 
 def check_base(rowset: DiskRowSet) -> Iterator[Finding]:

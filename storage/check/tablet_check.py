@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.container import ContainerReader
 from pykudu_sql.storage.check.container_check import check_container
 from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding, Tally, guarded
 from pykudu_sql.storage.check.rowset_check import check_base, check_deltas, check_live_rows
-from pykudu_sql.storage.common.arrays import plain
-from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.hybrid_time import EVERYTHING
-from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.memrowset import MemRowSet
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 

@@ -24,7 +24,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
-from pykudu_sql.storage.common.hybrid_time import from_micros, to_datetime, wall_micros
+from pykudu_sql.storage.common.types.hybrid_time import from_micros, to_datetime, wall_micros
 from pykudu_sql.storage.errors import LockedError
 
 _LONGEST_NOTE = 1024

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
-from pykudu_sql.storage.common.arrays import array_to_cells
-from pykudu_sql.storage.common.hybrid_time import Timestamp
-from pykudu_sql.storage.common.schema import ColumnSchema
+from pykudu_sql.storage.common.types.arrays import array_to_cells
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.inspect.text import (
     cell_text,
@@ -15,11 +15,11 @@ from pykudu_sql.storage.inspect.text import (
     size_text,
     time_text,
 )
-from pykudu_sql.storage.tablet.delta_store import DeltaKind
-from pykudu_sql.storage.tablet.deltafile import DeltaFile, DeltaFileMeta
-from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile, DeltaFileMeta
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
 
 
 def dump_tablet(tablet: Tablet) -> Iterator[str]:

@@ -7,18 +7,18 @@ file hides only itself.
 import uuid
 from collections.abc import Iterator, Sequence
 
-from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.database_reader import DatabaseView, read_without_log
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import ProgrammingError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.inspect.file_dump import dump_cfile, dump_delta, dump_rowset, dump_tablet
 from pykudu_sql.storage.inspect.log_dump import dump_manifest, dump_wal
 from pykudu_sql.storage.inspect.text import count_text, name_text, size_text
-from pykudu_sql.storage.tablet.deltafile import DeltaFile
-from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
+from pykudu_sql.storage.recovery.database_reader import DatabaseView, read_without_log
+from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 _CACHE_BYTES = 64 << 20

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from pykudu_sql.storage.common.hybrid_time import SnapshotBound, Timestamp, last_before
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp, last_before
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.layout import (

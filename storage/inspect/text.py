@@ -1,7 +1,7 @@
 """How things are written for a person. Nothing that comes from data can steer a terminal."""
 
-from pykudu_sql.storage.common.hybrid_time import Timestamp, logical_of, to_datetime
-from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp, logical_of, to_datetime
+from pykudu_sql.storage.common.types.types import Cell
 
 _LONGEST = 60
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pykudu_sql.storage.catalog import Catalog
-from pykudu_sql.storage.log_retention import LogRetention
+from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.commit.log_retention import LogRetention
 from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost

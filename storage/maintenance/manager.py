@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
-from pykudu_sql.storage.common.hybrid_time import wall_micros
+from pykudu_sql.storage.common.types.hybrid_time import wall_micros
 from pykudu_sql.storage.maintenance.choice import Situation, choose
 from pykudu_sql.storage.maintenance.file_effect import Effect, effect_between, file_sizes
 from pykudu_sql.storage.maintenance.host import MaintenanceHost

@@ -8,11 +8,11 @@ from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.maintenance.survey import updated_columns
 from pykudu_sql.storage.maintenance.surveyor import Surveyor
-from pykudu_sql.storage.tablet.compaction import compact_rowsets
-from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
-from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.flush import flush_delta_stores, flush_memrowset
-from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
+from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.maintenance.flush import flush_delta_stores, flush_memrowset
+from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 TabletWork = Callable[[Tablet, Checkpoint], object]

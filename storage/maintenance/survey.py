@@ -7,19 +7,19 @@ each set of DiskRowSets; memory, log and ancient history mark are looked at each
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from pykudu_sql.storage.common.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.maintenance.scoring import major_compaction_score, minor_compaction_score
-from pykudu_sql.storage.tablet.compaction_policy import (
+from pykudu_sql.storage.tablet.maintenance.compaction_policy import (
     MINIMUM_IMPROVEMENT,
     NO_CHOICE,
     RowSetChoice,
     choose_rowsets,
 )
-from pykudu_sql.storage.tablet.history_gc import is_garbage
-from pykudu_sql.storage.tablet.key_interval import total_width, tree_intervals
-from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
+from pykudu_sql.storage.tablet.maintenance.history_gc import is_garbage
+from pykudu_sql.storage.tablet.rowset.key_interval import total_width, tree_intervals
+from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,11 @@ import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pykudu_sql.storage.catalog import Catalog, TableInfo
-from pykudu_sql.storage.common.table_properties import compaction_disabled, maintenance_priority
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.common.types.table_properties import (
+    compaction_disabled,
+    maintenance_priority,
+)
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
 from pykudu_sql.storage.maintenance.scoring import flush_score, postpones_compaction, prioritised
@@ -19,8 +22,8 @@ from pykudu_sql.storage.maintenance.survey import (
     memrowset_memory,
     survey_disk,
 )
-from pykudu_sql.storage.tablet.compaction_policy import RowSetChoice
-from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
+from pykudu_sql.storage.tablet.maintenance.compaction_policy import RowSetChoice
+from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 

@@ -13,7 +13,12 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from pykudu_sql.storage.common.hybrid_time import END_OF_TIME, EVERYTHING, UNCOMMITTED, Timestamp
+from pykudu_sql.storage.common.types.hybrid_time import (
+    END_OF_TIME,
+    EVERYTHING,
+    UNCOMMITTED,
+    Timestamp,
+)
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.tablet.commit_check import check_insert, check_mutation, row_count
 from pykudu_sql.storage.tablet.commit_record import (
@@ -24,9 +29,9 @@ from pykudu_sql.storage.tablet.commit_record import (
     TabletWrites,
     decode_commit,
 )
-from pykudu_sql.storage.tablet.locator import TabletComponents
-from pykudu_sql.storage.tablet.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.rowset import RowSet
+from pykudu_sql.storage.tablet.rowset.locator import TabletComponents
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.rowset.rowset import RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 T = TypeVar("T")

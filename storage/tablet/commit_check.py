@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.common.arrays import fixed_view
-from pykudu_sql.storage.common.cell_check import is_cell_of
-from pykudu_sql.storage.common.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types.arrays import fixed_view
+from pykudu_sql.storage.common.types.cell_check import is_cell_of
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
     BatchMutation,
     RowInsert,
     RowMutation,
 )
-from pykudu_sql.storage.tablet.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
 
 
 def row_count(insert: RowInsert | BatchInsert) -> int:

@@ -26,10 +26,10 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.common.hybrid_time import Timestamp
-from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import CorruptionError
-from pykudu_sql.storage.tablet.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
 
 _COMMIT = struct.Struct("<BQI")
 _TABLET = struct.Struct("<16sQII")

@@ -14,26 +14,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from pykudu_sql.storage.common.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
-from pykudu_sql.storage.common.murmur import hash64_one
-from pykudu_sql.storage.common.row_filter import RowFilter
-from pykudu_sql.storage.common.schema import ColumnSchema, Schema
-from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.keys.murmur import hash64_one
+from pykudu_sql.storage.common.predicate.row_filter import RowFilter
+from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
+from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.tablet.commit_record import (
     BatchMutation,
     RowInsert,
     RowMutation,
     TabletWrites,
 )
-from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
-from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.locator import OwnChanges, TabletComponents
-from pykudu_sql.storage.tablet.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.rowset import KeyProbe, RowBlock, RowSet
-from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
-from pykudu_sql.storage.tablet.tablet_files import TabletFiles
-from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta, TabletMetadata
+from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.locator import OwnChanges, TabletComponents
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, RowSet
+from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
+from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletMetadata
 
 
 class Tablet:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from pykudu_sql.storage.common.hybrid_time import SnapshotBound
-from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
 
 
 @dataclass(frozen=True, slots=True)

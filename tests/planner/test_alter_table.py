@@ -3,12 +3,12 @@
 
 import pytest
 
-from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.ddl_parser import parse_alter_table
-from pykudu_sql.planner.plan import AlterTable
+from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import AlterTable
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.token_stream import TokenStream
-from pykudu_sql.storage.alter import (
+from pykudu_sql.storage.catalog.alter import (
     AddColumn,
     AddRange,
     DropColumn,
@@ -18,8 +18,8 @@ from pykudu_sql.storage.alter import (
     SetAttributes,
     SetDefault,
 )
-from pykudu_sql.storage.common.partition import HashDimension, RangePartition
-from pykudu_sql.storage.common.types import Compression, Encoding
+from pykudu_sql.storage.common.partition.partition import HashDimension, RangePartition
+from pykudu_sql.storage.common.types.types import Compression, Encoding
 from pykudu_sql.storage.errors import Error
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from pykudu_sql import connect
-from pykudu_sql.planner.constant_row import constant_row
+from pykudu_sql.planner.query.constant_row import constant_row
 
 ROWS = [
     "select 1",

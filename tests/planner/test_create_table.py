@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from pykudu_sql.planner.context import PlanContext, PlanSettings
-from pykudu_sql.planner.ddl_parser import parse_create_table
-from pykudu_sql.planner.plan import CreateTable
+from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_create_table
+from pykudu_sql.planner.explain.show_create import create_table_sql
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
+from pykudu_sql.planner.plan.plan import CreateTable
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.show_create import create_table_sql
-from pykudu_sql.planner.token_stream import TokenStream
-from pykudu_sql.storage.catalog import TableInfo, TabletInfo
+from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
 from pykudu_sql.storage.errors import Error
 
 

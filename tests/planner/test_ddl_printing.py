@@ -7,12 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.ddl_parser import parse_alter_table, parse_create_table
-from pykudu_sql.planner.plan import CreateTable
-from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.show_create import create_table_sql
-from pykudu_sql.planner.syntax import (
+from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table, parse_create_table
+from pykudu_sql.planner.ddl_grammar.syntax import (
     AddColumnsSyntax,
     AddRangeSyntax,
     AlterColumnSyntax,
@@ -33,12 +29,20 @@ from pykudu_sql.planner.syntax import (
     SplitRow,
     TableCommentSyntax,
 )
-from pykudu_sql.planner.token_stream import TokenStream
-from pykudu_sql.storage.catalog import TableInfo, new_table
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema, RangePartition
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.table_properties import MAINTENANCE_PRIORITY
-from pykudu_sql.storage.common.types import Cell, Compression, DataType, Encoding, Kind
+from pykudu_sql.planner.explain.show_create import create_table_sql
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import CreateTable
+from pykudu_sql.planner.planner import plan
+from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
+from pykudu_sql.storage.common.partition.partition import (
+    HashDimension,
+    PartitionSchema,
+    RangePartition,
+)
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.table_properties import MAINTENANCE_PRIORITY
+from pykudu_sql.storage.common.types.types import Cell, Compression, DataType, Encoding, Kind
 
 _WORDS = """
     id day value note t x1 _a primary key non unique not null default comment hash range values

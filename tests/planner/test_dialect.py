@@ -2,10 +2,10 @@
 
 import pytest
 
-from pykudu_sql.planner import dialect
-from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.dialect import parse
-from pykudu_sql.planner.guards import guard_text
+from pykudu_sql.planner.parse import dialect
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.guards import guard_text
+from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.storage.errors import (
     NotSupportedError,

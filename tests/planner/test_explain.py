@@ -5,8 +5,8 @@ import textwrap
 
 import pytest
 
-from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.explain import ExplainFacts, ScanFacts, explain
+from pykudu_sql.planner.explain.explain import ExplainFacts, ScanFacts, explain
+from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.planner import plan
 
 GOLDENS = [

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pykudu_sql.planner.context import PlanContext, PlanSettings
-from pykudu_sql.planner.plan import InsertValues, Query, SetOption
+from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
+from pykudu_sql.planner.plan.plan import InsertValues, Query, SetOption
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.storage.errors import Error
 

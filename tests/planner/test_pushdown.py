@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.planner.comparison import InexactKeyError, compare, exact_cell
-from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.plan import Query
+from pykudu_sql.planner.explain.predicate_text import predicate_text
+from pykudu_sql.planner.plan.comparison import InexactKeyError, compare, exact_cell
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.predicate_text import predicate_text
-from pykudu_sql.planner.template import bind_predicate
-from pykudu_sql.storage.common.column_predicate import NEVER, Comparison, Op
-from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.predicate.column_predicate import NEVER, Comparison, Op
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import DataType, Kind
 
 
 def pushed(sql: str, context: PlanContext, parameters: object = None) -> dict[str, str]:

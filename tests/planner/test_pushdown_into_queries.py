@@ -3,11 +3,11 @@
 
 import pytest
 
-from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.plan import Query
+from pykudu_sql.planner.explain.predicate_text import predicate_text
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.predicate_text import predicate_text
-from pykudu_sql.planner.template import bind_predicate
 
 
 def pushed(sql: str, context: PlanContext, parameters: tuple[object, ...] = ()) -> list[str]:

@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.plan import KeyLookup, Query, Scan
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import KeyLookup, Query, Scan
+from pykudu_sql.planner.plan.template import bind_predicate
+from pykudu_sql.planner.plan.value import bind_key
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.template import bind_predicate
-from pykudu_sql.planner.value import bind_key
-from pykudu_sql.storage.common.cells import from_cell
-from pykudu_sql.storage.common.predicate_eval import evaluate as evaluate_predicate
-from pykudu_sql.storage.common.scan_spec import ScanOrder
+from pykudu_sql.storage.common.predicate.predicate_eval import evaluate as evaluate_predicate
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
+from pykudu_sql.storage.common.types.cells import from_cell
 
 WORDS = ["alpha", "beta", "gamma", "al", "a", "", "zeta", "Alpha", None]
 ENGINE_SETTINGS = (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pykudu_sql.planner.context import PlanContext
-from pykudu_sql.planner.row_condition import plan_condition
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.query.row_condition import plan_condition
 from pykudu_sql.storage.errors import Error, NotSupportedError
 
 

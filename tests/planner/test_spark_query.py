@@ -8,13 +8,13 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.planner.context import PlanContext
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.query_plans import Query
+from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.query_plans import Query
-from pykudu_sql.planner.scan_condition import scan_condition
-from pykudu_sql.planner.spark_query import spark_sql
-from pykudu_sql.planner.spark_types import NotOnSparkError, ValueType, common_type
-from pykudu_sql.planner.template import bind_predicate
+from pykudu_sql.planner.query.scan_condition import scan_condition
+from pykudu_sql.planner.spark.spark_query import spark_sql
+from pykudu_sql.planner.spark.spark_types import NotOnSparkError, ValueType, common_type
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.planner.statements import is_complete, split_statements
+from pykudu_sql.planner.parse.statements import is_complete, split_statements
 
 
 @pytest.mark.parametrize(

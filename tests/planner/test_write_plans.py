@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.planner.context import PlanContext, PlanSettings
-from pykudu_sql.planner.lexer import quote_string
-from pykudu_sql.planner.plan import (
+from pykudu_sql.planner.dml.values import read_values
+from pykudu_sql.planner.parse.lexer import quote_string
+from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
+from pykudu_sql.planner.plan.plan import (
     DeleteQuery,
     InsertQuery,
     InsertValues,
@@ -21,10 +22,9 @@ from pykudu_sql.planner.plan import (
     UpdateQuery,
     scans_of,
 )
+from pykudu_sql.planner.plan.value import Parameter, bind_value
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.planner.value import Parameter, bind_value
-from pykudu_sql.planner.values import read_values
-from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import Error, InterfaceError
 
 DAY = (dt.date(2026, 1, 1) - dt.date(1970, 1, 1)).days

@@ -6,12 +6,12 @@ import duckdb
 import pytest
 
 import pykudu_sql
-from pykudu_sql.planner.borrowed_functions import BORROWED, TEMPLATES
-from pykudu_sql.planner.dialect import parse
-from pykudu_sql.planner.engine_sql import to_sql
-from pykudu_sql.planner.function_table import FUNCTIONS, NODE_NAMES, Arity, Function
-from pykudu_sql.planner.own_names import INNER_NAMES
-from pykudu_sql.planner.rules import apply_rules
+from pykudu_sql.planner.functions.borrowed_functions import BORROWED, TEMPLATES
+from pykudu_sql.planner.functions.rules import apply_rules
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.own_names import INNER_NAMES
+from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, Arity, Function
 from pykudu_sql.storage.errors import Error, ProgrammingError
 
 MOST = 7

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import pykudu_sql
-from pykudu_sql.planner.borrowed_functions import BORROWED
-from pykudu_sql.planner.function_table import FUNCTIONS as TABLE
+from pykudu_sql.planner.functions.borrowed_functions import BORROWED
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS as TABLE
 
 FUNCTIONS = Path(__file__).resolve().parents[2] / "docs" / "functions.md"
 _DAY = "DATE '2024-02-25'"

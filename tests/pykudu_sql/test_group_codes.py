@@ -7,7 +7,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor import group_codes
+from pykudu_sql.executor.reading import group_codes
 
 WORDS = ["red", "green", "blue", "Grün", "", None]
 

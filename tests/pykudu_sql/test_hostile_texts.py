@@ -7,8 +7,9 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection, Error, InternalError
-from pykudu_sql.planner import guards, query
-from pykudu_sql.planner.dialect import printed
+from pykudu_sql.planner.parse import guards
+from pykudu_sql.planner.parse.dialect import printed
+from pykudu_sql.planner.query import query
 
 SETTING = "(current_setting('temp_directory'))"
 IN_TEXT = SETTING.replace("'", "''")

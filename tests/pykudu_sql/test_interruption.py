@@ -16,12 +16,12 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.executor.cancellation import Cancellation
-from pykudu_sql.executor.scans import StreamedScan
-from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.executor.reading.scans import StreamedScan
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import InvalidValueError, QueryCancelledError
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
-from pykudu_sql.storage.tablet import compaction, diskrowset_writer
-from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.tablet.maintenance import compaction, diskrowset_writer
+from pykudu_sql.storage.transaction.transaction import Transaction
 
 ENDLESS = {
     "a join": "select count(*) from t x, t y, t z where x.a * y.a * z.a = 7",

@@ -9,7 +9,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor import join_scans
+from pykudu_sql.executor.reading import join_scans
 
 ROWS = 20_000
 

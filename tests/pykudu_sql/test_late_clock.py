@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pykudu_sql
-from pykudu_sql.storage.common.hybrid_time import END_OF_TIME, from_micros, to_datetime
+from pykudu_sql.storage.common.types.hybrid_time import END_OF_TIME, from_micros, to_datetime
 
 UNSIGNED = dt.datetime(2041, 5, 10, 11, 56, 53, 685248)
 LATE = {

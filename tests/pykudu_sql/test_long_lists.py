@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import pykudu_sql
-from pykudu_sql.planner.long_list import LEAST_VALUES, cut_long_lists
+from pykudu_sql.planner.parse.long_list import LEAST_VALUES, cut_long_lists
 from pykudu_sql.storage.errors import Error, StatementTooComplexError, SyntaxError
 
 ROWS = 3000

@@ -7,7 +7,7 @@ import pytest
 import pykudu_sql
 from pykudu_sql.dbapi.connection import Connection
 from pykudu_sql.storage.errors import UndefinedColumnError
-from pykudu_sql.storage.tablet.row_address import ROW_ADDRESS
+from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS
 
 
 @pytest.fixture

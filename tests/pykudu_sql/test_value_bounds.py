@@ -11,11 +11,11 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql.engine.value_guard import MAX_DEPTH, nesting
-from pykudu_sql.planner.dialect import parse, parse_printed
-from pykudu_sql.planner.engine_sql import to_sql
-from pykudu_sql.planner.function_table import FUNCTIONS
-from pykudu_sql.planner.rules import apply_rules
-from pykudu_sql.planner.value_bounds import bound_values, without_bounds
+from pykudu_sql.planner.functions.rules import apply_rules
+from pykudu_sql.planner.parse.dialect import parse, parse_printed
+from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.value_bounds.value_bounds import bound_values, without_bounds
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS
 from pykudu_sql.storage.errors import Error, ValueOutOfRangeError
 
 LARGE = [

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.box import Preview, draw, footer
-from pykudu_sql.shell.display import width
+from pykudu_sql.shell.output.box import Preview, draw, footer
+from pykudu_sql.shell.output.display import width
 
 
 def box(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.completion import Completion, Suggest, complete
+from pykudu_sql.shell.editing.completion import Completion, Suggest, complete
 
 S = Suggest
 EXPRESSION = (S.COLUMNS, S.FUNCTIONS, S.KEYWORDS)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.display import elide, escape, pad, width
+from pykudu_sql.shell.output.display import elide, escape, pad, width
 
 
 @pytest.mark.parametrize(

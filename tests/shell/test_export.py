@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.export import EXPORTS
+from pykudu_sql.shell.output.export import EXPORTS
 
 ROWS = [(1, "plain", None), (2, 'quote " comma, line\nend', Decimal("1.50")), (3, "", None)]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prompt_toolkit.history import History, InMemoryHistory
 
-from pykudu_sql.shell.history import open_history
+from pykudu_sql.shell.editing.history import open_history
 
 
 def lines(history: History) -> list[str]:

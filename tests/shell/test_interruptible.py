@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from pykudu_sql.shell.interruptible import run_interruptibly
+from pykudu_sql.shell.editing.interruptible import run_interruptibly
 
 
 def press_ctrl_c() -> None:

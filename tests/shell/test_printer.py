@@ -5,8 +5,8 @@ import io
 import pytest
 
 import pykudu_sql
-from pykudu_sql.shell.output import Output
-from pykudu_sql.shell.printer import print_result
+from pykudu_sql.shell.output.printer import print_result
+from pykudu_sql.shell.output.terminal import Output
 from pykudu_sql.shell.settings import Settings
 
 

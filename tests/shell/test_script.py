@@ -2,8 +2,8 @@
 
 import pytest
 
-from pykudu_sql.planner.statements import is_complete
-from pykudu_sql.shell.script import CommandPart, SqlPart, is_command, parts
+from pykudu_sql.planner.parse.statements import is_complete
+from pykudu_sql.shell.editing.script import CommandPart, SqlPart, is_command, parts
 
 
 def test_commands_stand_on_lines_of_their_own_between_statements() -> None:

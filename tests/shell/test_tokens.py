@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.highlighter import styled_lines
-from pykudu_sql.shell.tokens import Kind, tokenize
+from pykudu_sql.shell.editing.highlighter import styled_lines
+from pykudu_sql.shell.editing.tokens import Kind, tokenize
 
 SQL_TEXT = st.text(st.sampled_from("ab1'\"`-/*x; \n.,()?:é"), max_size=40)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.values import is_number_type, to_json, to_text, unique_names
+from pykudu_sql.shell.output.values import is_number_type, to_json, to_text, unique_names
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from typing import Any
 
 import pyspark
 
-from pykudu_sql.spark.java import java_home
+from pykudu_sql.spark.sessions.java import java_home
 from tests.spark.cluster_driver import ROWS
 from tests.spark.listening import watched
 from tests.spark.loading import make_table, source_checksums, table_checksums, write_source

@@ -13,8 +13,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import pykudu_sql
-from pykudu_sql.spark.jobs.load import LoadOptions, load
-from pykudu_sql.spark.session import start_session
+from pykudu_sql.jobs.load import LoadOptions, load
+from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import read_table, write_table
 
 ROWS = 50_000

@@ -29,7 +29,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     """Two cores, a failed task tried twice more, one partition after a shuffle."""
-    from pykudu_sql.spark.session import start_session
+    from pykudu_sql.spark.sessions.session import start_session
     from pykudu_sql.storage.errors import OperationalError
 
     folder = tmp_path_factory.mktemp("spark")

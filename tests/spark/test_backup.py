@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pykudu_sql
+from pykudu_sql.jobs.backup import backup
+from pykudu_sql.jobs.backup_manifest import Content, read_steps
+from pykudu_sql.jobs.changes import changes
+from pykudu_sql.jobs.restore import RestoreOptions, restore
 from pykudu_sql.shell.cli import main
-from pykudu_sql.spark.jobs.backup import backup
-from pykudu_sql.spark.jobs.backup_manifest import Content, read_steps
-from pykudu_sql.spark.jobs.changes import changes
-from pykudu_sql.spark.jobs.restore import RestoreOptions, restore
 from pykudu_sql.storage.errors import (
     CorruptionError,
     DuplicateObjectError,

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import pykudu_sql
-from pykudu_sql.spark.jobs.load import LoadOptions, load
+from pykudu_sql.jobs.load import LoadOptions, load
 from pykudu_sql.spark.tables import write_table
 from pykudu_sql.storage.errors import DataError, InvalidSchemaError
 

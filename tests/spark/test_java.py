@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pykudu_sql.spark import java
-from pykudu_sql.spark.java import java_home, java_version, write_launcher
+from pykudu_sql.spark.sessions import java
+from pykudu_sql.spark.sessions.java import java_home, java_version, write_launcher
 from pykudu_sql.storage.errors import OperationalError
 
 

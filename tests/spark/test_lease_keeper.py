@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pykudu_sql.spark import held_leases, lease_keeper
-from pykudu_sql.spark.keeper import keep_lease
+from pykudu_sql.spark.reading import held_leases, lease_keeper
+from pykudu_sql.spark.reading.keeper import keep_lease
 from pykudu_sql.storage.errors import DiskError, LockedError, NotSupportedError
 from pykudu_sql.storage.fs.lease import Lease, oldest_lease, renew
 from pykudu_sql.storage.fs.local_env import LocalEnv

@@ -12,13 +12,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pykudu_sql
+from pykudu_sql.jobs import changes as changes_job
+from pykudu_sql.jobs import export as export_job
+from pykudu_sql.jobs import load as load_job
+from pykudu_sql.jobs.export import ExportOptions, export
+from pykudu_sql.jobs.load import LoadOptions, load
+from pykudu_sql.jobs.new_table import TableLayout
 from pykudu_sql.shell.cli import main
-from pykudu_sql.spark.jobs import changes as changes_job
-from pykudu_sql.spark.jobs import export as export_job
-from pykudu_sql.spark.jobs import load as load_job
-from pykudu_sql.spark.jobs.export import ExportOptions, export
-from pykudu_sql.spark.jobs.load import LoadOptions, load
-from pykudu_sql.spark.jobs.new_table import TableLayout
 from pykudu_sql.storage.errors import DataError, IntegrityError, OperationalError, ProgrammingError
 
 KEYED = TableLayout(("id",), ('("id") PARTITIONS 2',))

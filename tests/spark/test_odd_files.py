@@ -10,10 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pykudu_sql
+from pykudu_sql.jobs.export import ExportOptions, export
+from pykudu_sql.jobs.load import LoadOptions, load
+from pykudu_sql.jobs.new_table import TableLayout
 from pykudu_sql.shell.cli import main
-from pykudu_sql.spark.jobs.export import ExportOptions, export
-from pykudu_sql.spark.jobs.load import LoadOptions, load
-from pykudu_sql.spark.jobs.new_table import TableLayout
 from pykudu_sql.storage.errors import Error
 
 Rows = list[tuple[object, ...]]

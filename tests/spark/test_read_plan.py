@@ -5,11 +5,11 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.spark.arrow_types import to_spark
+from pykudu_sql.spark.arrow.arrow_types import to_spark
 from pykudu_sql.spark.options import Place, ReadOptions, WriteOptions
-from pykudu_sql.spark.read_plan import LEAST_SHARE, bundles, wanted_tasks
+from pykudu_sql.spark.reading.read_plan import LEAST_SHARE, bundles, wanted_tasks
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
-from pykudu_sql.storage.scan_token import MemoryShare, ScanToken
+from pykudu_sql.storage.scan.scan_token import MemoryShare, ScanToken
 
 PLACE = {"path": "/data/my.db", "table": "T"}
 

@@ -7,15 +7,15 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import pykudu_sql
-from pykudu_sql.spark import held_leases, token_frame
+from pykudu_sql.spark.reading import held_leases, token_frame
 from pykudu_sql.spark.tables import read_table, write_table
-from pykudu_sql.storage import scan_planner
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
     OperationalError,
     ProgrammingError,
     UndefinedTableError,
 )
+from pykudu_sql.storage.remote import scan_planner
 
 Rows = list[tuple[object, ...]]
 

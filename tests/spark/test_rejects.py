@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import pykudu_sql
+from pykudu_sql.jobs.load import LoadOptions, load
 from pykudu_sql.shell.cli import main
-from pykudu_sql.spark.jobs.load import LoadOptions, load
 from pykudu_sql.storage.errors import DataError
 
 TABLE = (

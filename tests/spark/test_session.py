@@ -7,8 +7,8 @@ import pytest
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from pykudu_sql.spark import worker_daemon
-from pykudu_sql.spark.session import local_settings
+from pykudu_sql.spark.sessions import worker_daemon
+from pykudu_sql.spark.sessions.session import local_settings
 
 
 def test_why_a_job_failed_is_told_once(spark: SparkSession) -> None:

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pykudu_sql.spark.session_start import children, end_jobs_on_interrupt, start_apart
+from pykudu_sql.spark.sessions.session_start import children, end_jobs_on_interrupt, start_apart
 from pykudu_sql.storage.errors import OperationalError, QueryCancelledError
 
 # In a process of its own, for this one has a session. The master is a port that never answers.
 GIVEN_UP = """
 import os, signal, socket, sys, threading, time
 import pykudu_sql
-from pykudu_sql.spark.session_start import children
+from pykudu_sql.spark.sessions.session_start import children
 
 silent = socket.create_server(("127.0.0.1", 0))
 master = "spark://127.0.0.1:%d" % silent.getsockname()[1]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pykudu_sql.spark.change_options import ChangeOptions, wants_changes
-from pykudu_sql.spark.stream_offset import StreamOffset
+from pykudu_sql.spark.changes.change_options import ChangeOptions, wants_changes
+from pykudu_sql.spark.changes.stream_offset import StreamOffset
 from pykudu_sql.storage.errors import DataError, InvalidValueError, ProgrammingError
 
 PLACE = {"path": "my.db", "table": "T"}

@@ -6,8 +6,8 @@ from pyspark.sql import SparkSession
 
 import pykudu_sql
 from pykudu_sql.spark.options import Place, WriteOptions
-from pykudu_sql.spark.writer import stream_name
-from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.spark.writing.writer import stream_name
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 
 
 def count(path: str) -> int:

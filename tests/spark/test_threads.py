@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 import pykudu_sql
 from pykudu_sql.spark.failures import own_errors
-from pykudu_sql.spark.session import start_session
+from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import active_session, write_table
 from pykudu_sql.storage.errors import AlreadyPresentError, InvalidValueError, NotSupportedError
 

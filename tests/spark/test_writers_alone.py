@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql.types import StructType
 
 import pykudu_sql
-from pykudu_sql.spark.arrow_types import spark_schema
+from pykudu_sql.spark.arrow.arrow_types import spark_schema
 from pykudu_sql.spark.options import Place, WriteOptions
-from pykudu_sql.spark.staged_job import find_table
-from pykudu_sql.spark.writer import PykuduStreamWriter, PykuduWriter, StagedMessage
-from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.spark.writing.staged_job import find_table
+from pykudu_sql.spark.writing.writer import PykuduStreamWriter, PykuduWriter, StagedMessage
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import AlreadyPresentError, CorruptionError, DataError
 
 Rows = list[tuple[object, ...]]

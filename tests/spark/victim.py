@@ -10,7 +10,7 @@ import sys
 
 from pyspark.sql import SparkSession
 
-from pykudu_sql.spark.session import start_session
+from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import write_table
 
 BATCH = 20_000

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import cells_to_array
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.types import Cell
-from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.arrays import cells_to_array
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.transaction.transaction import Transaction
 
 
 def addresses(txn: Transaction, table: TableInfo) -> dict[Cell, int]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
 from tests.storage.crash_rounds import main, write_for_ever
 
 

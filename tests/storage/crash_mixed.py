@@ -23,17 +23,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pykudu_sql.storage.alter import AddColumn, DropColumn
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.maintenance.manager import POLL_SECONDS
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.transaction.transaction import Transaction
 from tests.storage.crash_rounds import drain, in_child
 from tests.storage.model import operations, read
 

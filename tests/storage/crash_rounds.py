@@ -21,12 +21,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.check.database_check import DatabaseCheck
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store, StoreOptions

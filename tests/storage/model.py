@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.types import Cell
-from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.transaction.transaction import Transaction
 
 Key = tuple[Cell, ...]
 Row = dict[int, Cell]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 
 Row = dict[str, Any]
 Rows = dict[int, Row]

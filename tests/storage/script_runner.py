@@ -27,22 +27,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pykudu_sql.storage.alter import AddColumn, DropColumn
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import HistoryPurgedError, IntegrityError, SerializationError
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store
-from pykudu_sql.storage.tablet.compaction import compact_rowsets
-from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
-from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
+from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.transaction.transaction import Transaction
 from tests.storage.addressing import addresses, write_rows
 from tests.storage.script_model import Model, OpenTransaction, Refused, Row, Rows, effect
 from tests.storage.script_store import ScriptClock, open_store, set_history_age

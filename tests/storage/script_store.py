@@ -1,8 +1,8 @@
 """How scripts open a store: with a wall clock they may turn, and small rowsets."""
 
-from pykudu_sql.storage.alter import SetProperties
-from pykudu_sql.storage.common.hybrid_time import wall_micros
-from pykudu_sql.storage.common.table_properties import HISTORY_MAX_AGE
+from pykudu_sql.storage.catalog.alter import SetProperties
+from pykudu_sql.storage.common.types.hybrid_time import wall_micros
+from pykudu_sql.storage.common.types.table_properties import HISTORY_MAX_AGE
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.store_options import StoreOptions

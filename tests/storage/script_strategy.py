@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 
 WRITES = [kind.value for kind in RowOpKind if kind is not RowOpKind.UPSERT_IGNORE]
 SLOTS = st.integers(0, 2)

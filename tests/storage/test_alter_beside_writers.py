@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.alter import (
+from pykudu_sql.storage.catalog.alter import (
     AddColumn,
     AddRange,
     AlterStep,
@@ -18,11 +18,11 @@ from pykudu_sql.storage.alter import (
     SetAttributes,
     SetDefault,
 )
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.partition import PartitionSchema, RangePartition
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import Compression, DataType, Encoding, Kind
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding, Kind
 from pykudu_sql.storage.errors import SerializationError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions

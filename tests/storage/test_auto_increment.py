@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import NotNullError, ValueOutOfRangeError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions

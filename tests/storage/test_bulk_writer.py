@@ -10,14 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.bulk_writer import BULK_ROWS, coerce_columns
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import coerce, combine, plain
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema, RangePartition
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind, decimal_type
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import (
+    HashDimension,
+    PartitionSchema,
+    RangePartition,
+)
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.arrays import coerce, combine, plain
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     DiskError,
@@ -26,6 +29,7 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.fs.fault_env import Fail, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS, coerce_columns
 from pykudu_sql.storage.store import Store, StoreOptions
 
 ROWS = BULK_ROWS + 21_000

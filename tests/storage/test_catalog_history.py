@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.catalog import TableInfo, new_table
-from pykudu_sql.storage.catalog_history import CatalogHistory, TableEvent
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
+from pykudu_sql.storage.catalog.catalog_history import CatalogHistory, TableEvent
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import HistoryPurgedError, UndefinedTableError
 
 SCHEMA = create_schema([ColumnSchema(0, "k", DataType(Kind.INT32))], ["k"])

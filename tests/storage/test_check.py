@@ -10,16 +10,16 @@ import pytest
 
 from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.check.finding import Finding
-from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.diskrowset_writer import write_base
+from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_base
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_metadata import TabletEdit
 
 COLUMNS = [
     ColumnSchema(0, "id", DataType(Kind.INT64)),

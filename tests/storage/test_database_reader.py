@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import ReadOnlyError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env, FileLock, RandomAccessFile
@@ -26,7 +26,7 @@ from pykudu_sql.storage.fs.os_error import disk_error
 from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.record_log import ALIGNMENT, FILE_HEADER_BYTES
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.delta_compaction import compact_redo
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_redo
 from tests.storage.model import Key, Row, operations, read
 
 OPTIONS = StoreOptions(threads=1, maintenance=False)

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from pykudu_sql.storage.check.database_check import DatabaseCheck
-from pykudu_sql.storage.common.cells import to_cell
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import Cell, DataType, Encoding, Kind
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import Cell, DataType, Encoding, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.compaction import compact_rowsets
-from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
 from tests.storage.model import Key, Row, apply, operations, read
 
 MAX_CELL = 64 * 1024

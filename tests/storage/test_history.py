@@ -10,15 +10,22 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.alter import AddColumn, AddRange, DropColumn, DropRange, SetProperties
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.hybrid_time import bound_at, wall_micros
-from pykudu_sql.storage.common.partition import PartitionSchema, RangePartition
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, Schema, create_schema
-from pykudu_sql.storage.common.table_properties import HISTORY_MAX_AGE
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.alter import (
+    AddColumn,
+    AddRange,
+    DropColumn,
+    DropRange,
+    SetProperties,
+)
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import bound_at, wall_micros
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema, create_schema
+from pykudu_sql.storage.common.types.table_properties import HISTORY_MAX_AGE
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     HistoryPurgedError,
@@ -27,7 +34,6 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.store_state import StoreState
 
 INT = DataType(Kind.INT32)
 HOUR = 3_600_000_000

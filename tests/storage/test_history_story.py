@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pykudu_sql.storage.alter import AddColumn, DropColumn, DropRange
-from pykudu_sql.storage.common.hybrid_time import bound_at, format_timestamp
-from pykudu_sql.storage.common.partition import PartitionSchema, RangePartition
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn, DropRange
+from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import bound_at, format_timestamp
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import HistoryPurgedError, UndefinedTableError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError, ProgrammingError
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.inspect.inspector import inspect_database

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from pykudu_sql.storage.catalog import TableInfo, TabletInfo
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.type_names import parse_type
+from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
+from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.errors import CorruptionError
-from pykudu_sql.storage.store_state import StoreState
 
 
 def table_edit() -> dict[str, Any]:

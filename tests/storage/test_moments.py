@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pykudu_sql.storage.common.hybrid_time import bound_at
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import bound_at
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.log.manifest_tail import ManifestTail
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.store_state import StoreState
 from tests.storage.model import Key, Row, operations, read
 
 HOUR = 3_600_000_000

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.namespace import DatabaseInfo, ViewColumn, ViewInfo, new_id
+from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.fault_env import (
@@ -26,9 +28,7 @@ from pykudu_sql.storage.fs.fault_env import (
 )
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.namespace import DatabaseInfo, ViewColumn, ViewInfo, new_id
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.store_state import StoreState
 
 OPTIONS = StoreOptions(threads=1, maintenance=False)
 SCHEMA = create_schema([ColumnSchema(0, "id", DataType(Kind.INT32))], ["id"])

@@ -19,7 +19,7 @@ from pykudu_sql.storage.fs.local_env import LocalEnv
 
 WRITER = """
 import sys, pykudu_sql
-from pykudu_sql.storage.tablet.delta_compaction import compact_redo
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_redo
 
 def compact(store):
     for tablet in store.tablets.values():

@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pykudu_sql.storage.alter import AddColumn
-from pykudu_sql.storage.common.arrays import cells_to_array
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.alter import AddColumn
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.arrays import cells_to_array
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DiskError, TransactionResolutionUnknownError
 from pykudu_sql.storage.fs.fault_env import (
     Fail,

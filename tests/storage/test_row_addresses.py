@@ -7,21 +7,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.bulk_writer import BULK_ROWS
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanOrder, ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InterfaceError, NotNullError, SerializationError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.compaction import compact_rowsets
-from pykudu_sql.storage.tablet.delta_compaction import compact_major
-from pykudu_sql.storage.tablet.locator import TabletComponents
-from pykudu_sql.storage.tablet.pending_writes import PendingWrites
-from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major
+from pykudu_sql.storage.tablet.rowset.locator import TabletComponents
+from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
+from pykudu_sql.storage.transaction.transaction import Transaction
 from tests.storage.addressing import addresses, write_rows
 from tests.storage.model import operations
 

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.bulk_writer import BULK_ROWS
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InterfaceError, SerializationError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.transaction import Transaction
-from pykudu_sql.storage.write_set import Savepoint
+from pykudu_sql.storage.transaction.transaction import Transaction
+from pykudu_sql.storage.transaction.write_set import Savepoint
 from tests.storage.addressing import addresses, write_rows
 from tests.storage.model import operations, read
 

@@ -13,9 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.alter import AddColumn
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.column_predicate import (
+from pykudu_sql.storage.catalog.alter import AddColumn
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.predicate.column_predicate import (
     And,
     Comparison,
     InList,
@@ -26,23 +27,25 @@ from pykudu_sql.storage.common.column_predicate import (
     Predicate,
     StartsWith,
 )
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.predicate_json import predicate_from_json, predicate_to_json
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.predicate.predicate_json import (
+    predicate_from_json,
+    predicate_to_json,
+)
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError, DataError, FormatVersionError
 from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.scan_planner import plan_tokens
-from pykudu_sql.storage.scan_token import MemoryShare, RowSetShare, ScanToken, read_token
+from pykudu_sql.storage.remote.scan_planner import plan_tokens
+from pykudu_sql.storage.scan.scan_token import MemoryShare, RowSetShare, ScanToken, read_token
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.delta_compaction import compact_redo
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_redo
 
 READER = """
 import json, sys
 from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.scan_token import ScanToken, read_token
+from pykudu_sql.storage.scan.scan_token import ScanToken, read_token
 for line in sys.stdin:
     token = ScanToken.from_json(line)
     for batch in read_token(LocalEnv(), sys.argv[1], token):

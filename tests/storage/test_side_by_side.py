@@ -14,17 +14,17 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from pykudu_sql.storage.alter import AddColumn, DropColumn
+from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
 from pykudu_sql.storage.check.database_check import DatabaseCheck
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import SerializationError
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
 from tests.storage.model import operations
 
 ACCOUNTS, KEYS, WRITERS, EACH = 40, 80, 8, 100

@@ -7,13 +7,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import coerce
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.catalog.writer_batch import WriterBatch
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.arrays import coerce
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import (
     AlreadyPresentError,
     CorruptionError,
@@ -23,11 +25,9 @@ from pykudu_sql.storage.errors import (
     SerializationError,
 )
 from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.staged_commit import StagedWrite, WriteReport, commit_staged
-from pykudu_sql.storage.staging import StagedFile, StageTarget, create_staging, stage_rows
+from pykudu_sql.storage.ingest.staging import StagedFile, StageTarget, create_staging, stage_rows
+from pykudu_sql.storage.remote.staged_commit import StagedWrite, WriteReport, commit_staged
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.store_state import StoreState
-from pykudu_sql.storage.writer_batch import WriterBatch
 
 ENV = LocalEnv()
 LONG, TEXT = DataType(Kind.INT64), DataType(Kind.STRING)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pykudu_sql.storage.check.database_check import DatabaseCheck
-from pykudu_sql.storage.common.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.local_env import LocalEnv

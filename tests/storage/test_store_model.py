@@ -11,11 +11,15 @@ from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from pykudu_sql.storage.alter import AddColumn, DropColumn, RenameColumn
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema, RangePartition
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, Schema, create_schema
-from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
+from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn, RenameColumn
+from pykudu_sql.storage.common.partition.partition import (
+    HashDimension,
+    PartitionSchema,
+    RangePartition,
+)
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema, create_schema
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store, StoreOptions

@@ -10,12 +10,12 @@ import threading
 
 import pytest
 
-from pykudu_sql.storage.alter import AddColumn, DropColumn
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.fault_env import FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.memory_env import MemoryEnv

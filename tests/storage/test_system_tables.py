@@ -2,15 +2,15 @@
 
 from contextlib import closing
 
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.namespace import ViewColumn, ViewInfo, new_id
+from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.namespace import ViewColumn, ViewInfo, new_id
+from pykudu_sql.storage.remote.system_tables import system_rows
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.system_catalog import SYSTEM_TABLES
-from pykudu_sql.storage.system_tables import system_rows
 
 OPTIONS = StoreOptions(threads=1, maintenance=False)
 

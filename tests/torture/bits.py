@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Callable
 from functools import cache
 
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from tests.storage.hostile.sample import Sample
 from tests.storage.model import Key, Row, apply, operations

@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pykudu_sql.storage.common.arrays import cells_to_array
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.arrays import cells_to_array
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.store import Store
 from tests.storage.model import Key, Refused, Row, apply, operations, read, visible

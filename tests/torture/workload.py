@@ -8,17 +8,17 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from pykudu_sql.storage.alter import AddColumn, DropColumn
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.compaction import compact_rowsets
-from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
-from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
+from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from tests.torture.ledger import BULK_TABLE, TABLE, Ledger

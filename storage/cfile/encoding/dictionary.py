@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.common import compute as pc
-from pykudu_sql.storage.common.arrays import plain
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import plain
 
 _SAMPLE_ROWS = 16 * 1024
 _FEW_WORDS = 128

@@ -9,11 +9,11 @@ from typing import Any
 from unittest.mock import patch
 
 import pykudu_sql
-from pykudu_sql.executor import group_codes, join_scans
-from pykudu_sql.executor.queries import select
-from pykudu_sql.planner.plan import Query
-from pykudu_sql.planner.query import plan_rows
-from pykudu_sql.storage.common.scan_spec import ScanOrder
+from pykudu_sql.executor.reading import group_codes, join_scans
+from pykudu_sql.executor.reading.queries import select
+from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.query.query import plan_rows
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from tests.pykudu_sql.differential.tables import Table, draw_partitions
 
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from pykudu_sql import InternalError
-from pykudu_sql.dbapi.boundary import OwnErrors, own_error
+from pykudu_sql.error_boundary import OwnErrors, own_error
 from pykudu_sql.storage.errors import DataError, Error, ProgrammingError
 from tests.pykudu_sql.mutations.corpus import shapes
 from tests.pykudu_sql.mutations.judging import mutate_scripts, mutate_shapes

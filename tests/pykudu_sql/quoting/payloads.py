@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from pykudu_sql.planner.lexer import Token, TokenKind, tokenize
+from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize
 from pykudu_sql.shell.slt.parser import parse
 from pykudu_sql.shell.slt.records import Failure, Query, Statement
 from pykudu_sql.storage.errors import Error

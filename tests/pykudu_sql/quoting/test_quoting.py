@@ -5,8 +5,9 @@ import random
 import pytest
 from sqlglot import exp
 
-from pykudu_sql.planner import dialect, engine_sql, guards
-from pykudu_sql.planner.closed_tree import TreeTexts
+from pykudu_sql.planner.parse import dialect, guards
+from pykudu_sql.planner.printing import engine_sql
+from pykudu_sql.planner.printing.closed_tree import TreeTexts
 from tests.pykudu_sql.quoting.attack import Judge, attack
 from tests.pykudu_sql.quoting.payloads import SETUP, SHAPES, corpus
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pykudu_sql.shell.output import Output
+from pykudu_sql.shell.output.terminal import Output
 from pykudu_sql.shell.settings import UsageError
 from pykudu_sql.shell.slt.command import Campaign, find_scripts
 from pykudu_sql.shell.slt.database import Driver

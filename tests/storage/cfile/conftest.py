@@ -12,8 +12,8 @@ import pytest
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile
 from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter, FileIdentity
-from pykudu_sql.storage.common.arrays import from_fixed
-from pykudu_sql.storage.common.types import DataType
+from pykudu_sql.storage.common.types.arrays import from_fixed
+from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 
 IDENTITY = FileIdentity(b"database-id-0001", "tablet-1", "base", 7)

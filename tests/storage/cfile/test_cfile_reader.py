@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_reader import CFileReader
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
-from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Compression, DataType, Encoding
+from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding
 from pykudu_sql.storage.errors import InternalError
 
 ROWS = 400

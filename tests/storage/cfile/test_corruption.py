@@ -16,8 +16,8 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import FORMAT_VERSION, Section, checksum
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile, encode_column
 from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter, FileIdentity
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Compression, Encoding
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Compression, Encoding
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError, InternalError
 
 IDENTITY = FileIdentity(b"database-id-0001", "tablet-1", "base", 7)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.cfile.key_index import INTERVAL, KeyIndex
-from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.errors import CorruptionError
 
 

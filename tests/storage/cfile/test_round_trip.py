@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile, encode_column
-from pykudu_sql.storage.common.arrays import array_to_cells, plain
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Compression, DataType, Encoding
+from pykudu_sql.storage.common.types.arrays import array_to_cells, plain
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding
 from pykudu_sql.storage.errors import (
     CorruptionError,
     InvalidSchemaError,

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.cfile.skip_index import SkipIndex, values_asked
-from pykudu_sql.storage.common.arrays import cells_to_array
-from pykudu_sql.storage.common.column_predicate import Comparison, InList, IsNull, Op
-from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
+from pykudu_sql.storage.common.predicate.column_predicate import Comparison, InList, IsNull, Op
+from pykudu_sql.storage.common.types.arrays import cells_to_array
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import CorruptionError
 
 INT = DataType(Kind.INT32)

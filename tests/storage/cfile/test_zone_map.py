@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from pykudu_sql.storage.cfile.block_bounds import MAX_BOUND_BYTES, cut_down, cut_up
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
-from pykudu_sql.storage.common.arrays import array_to_cells
-from pykudu_sql.storage.common.column_predicate import Comparison, InList, IsNull, Op
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Compression, DataType, Encoding
+from pykudu_sql.storage.common.predicate.column_predicate import Comparison, InList, IsNull, Op
+from pykudu_sql.storage.common.types.arrays import array_to_cells
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding
 
 NAMES = (
     "BOOLEAN",

@@ -4,8 +4,12 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema, RangePartition
-from pykudu_sql.storage.common.types import DataType
+from pykudu_sql.storage.common.partition.partition import (
+    HashDimension,
+    PartitionSchema,
+    RangePartition,
+)
+from pykudu_sql.storage.common.types.types import DataType
 from tests.storage.common.strategies import KEY_TYPES, cells, key_schema
 
 

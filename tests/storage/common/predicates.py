@@ -5,8 +5,8 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.column_domain import compare
-from pykudu_sql.storage.common.column_predicate import (
+from pykudu_sql.storage.common.predicate.column_domain import compare
+from pykudu_sql.storage.common.predicate.column_predicate import (
     And,
     Comparison,
     InList,
@@ -17,7 +17,7 @@ from pykudu_sql.storage.common.column_predicate import (
     Predicate,
     StartsWith,
 )
-from pykudu_sql.storage.common.types import Cell, DataType
+from pykudu_sql.storage.common.types.types import Cell, DataType
 from tests.storage.common.strategies import cells
 
 

@@ -7,9 +7,9 @@ from functools import cache
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.arrays import cells_to_array
-from pykudu_sql.storage.common.schema import ColumnSchema, Schema, create_schema
-from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
+from pykudu_sql.storage.common.types.arrays import cells_to_array
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema, create_schema
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 
 KEY_TYPES = (
     DataType(Kind.INT8),

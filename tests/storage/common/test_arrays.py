@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.arrays import (
+from pykudu_sql.storage.common.types.arrays import (
     array_to_cells,
     cells_to_array,
     coerce,
@@ -19,9 +19,9 @@ from pykudu_sql.storage.common.arrays import (
     plain,
     validity,
 )
-from pykudu_sql.storage.common.cells import to_cell
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
+from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError
 from tests.storage.common.strategies import ALL_TYPES, cells
 

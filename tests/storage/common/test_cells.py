@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.cells import from_cell, to_cell
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types.cells import from_cell, to_cell
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 from tests.storage.common.strategies import ALL_TYPES, cells
 

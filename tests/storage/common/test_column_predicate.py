@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.column_predicate import (
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.predicate.column_predicate import (
     ALWAYS,
     NEVER,
     And,
@@ -23,18 +24,17 @@ from pykudu_sql.storage.common.column_predicate import (
     StartsWith,
     column_ids,
 )
-from pykudu_sql.storage.common.key_bounds import bounds
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
-from pykudu_sql.storage.common.predicate_eval import evaluate
-from pykudu_sql.storage.common.predicate_simplify import simplify
-from pykudu_sql.storage.common.predicate_stats import (
+from pykudu_sql.storage.common.predicate.key_bounds import bounds
+from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
+from pykudu_sql.storage.common.predicate.predicate_simplify import simplify
+from pykudu_sql.storage.common.predicate.predicate_stats import (
     BlockStats,
     ColumnStats,
     may_match,
     may_match_blocks,
 )
-from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.common.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from tests.storage.common.predicates import holds, predicates
 from tests.storage.common.strategies import (
     ALL_TYPES,

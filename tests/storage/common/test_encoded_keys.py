@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 
 _SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 _SIZES = st.sampled_from((0, 1, 2, 7, 8, 9, 16, 17, 26))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pykudu_sql
-from pykudu_sql.storage.common.hybrid_time import (
+from pykudu_sql.storage.common.types.hybrid_time import (
     END_OF_TIME,
     EVERYTHING,
     NOTHING,
@@ -122,5 +122,5 @@ def test_the_wall_clock_is_read_in_one_place() -> None:
         sources = (Path(folder, name) for name in names if name.endswith(".py"))
         found += [source for source in sources if reads.search(source.read_text())]
     assert [str(source.relative_to(package)) for source in found] == [
-        "storage/common/hybrid_time.py"
+        "storage/common/types/hybrid_time.py"
     ]

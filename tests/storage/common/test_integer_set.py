@@ -6,13 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.column_predicate import Among, And, Comparison, InList, Op, Predicate
-from pykudu_sql.storage.common.integer_set import IntegerSet
-from pykudu_sql.storage.common.predicate_eval import evaluate
-from pykudu_sql.storage.common.predicate_simplify import simplify
-from pykudu_sql.storage.common.predicate_stats import ColumnStats, may_match
-from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    Among,
+    And,
+    Comparison,
+    InList,
+    Op,
+    Predicate,
+)
+from pykudu_sql.storage.common.predicate.integer_set import IntegerSet
+from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
+from pykudu_sql.storage.common.predicate.predicate_simplify import simplify
+from pykudu_sql.storage.common.predicate.predicate_stats import ColumnStats, may_match
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 NEAR = st.lists(st.integers(-300, 300), min_size=1, max_size=60)

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
-from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import ValueTooLargeError
 from tests.storage.common.strategies import column_list, key_batches, to_columns
 

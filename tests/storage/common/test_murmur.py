@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.murmur import hash64_one, murmur64a_one
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.keys.murmur import hash64_one, murmur64a_one
 
 
 @pytest.mark.parametrize(

@@ -8,24 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.key_encoder import KeyEncoder
-from pykudu_sql.storage.common.murmur import murmur64a_one
-from pykudu_sql.storage.common.partition import (
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.keys.murmur import murmur64a_one
+from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
     Partition,
     PartitionSchema,
     RangePartition,
 )
-from pykudu_sql.storage.common.partition_assigner import PartitionAssigner
-from pykudu_sql.storage.common.partition_text import partition_by_sql, partition_text
-from pykudu_sql.storage.common.range_bound import (
+from pykudu_sql.storage.common.partition.partition_assigner import PartitionAssigner
+from pykudu_sql.storage.common.partition.partition_text import partition_by_sql, partition_text
+from pykudu_sql.storage.common.partition.range_bound import (
     exclusive_upper,
     inclusive_lower,
     increment,
     range_text,
 )
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import Cell, DataType, Kind, decimal_type
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     InvalidSchemaError,

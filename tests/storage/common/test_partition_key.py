@@ -4,10 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema, RangePartition
-from pykudu_sql.storage.common.partition_key import partition_key_span
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.partition.partition import (
+    HashDimension,
+    PartitionSchema,
+    RangePartition,
+)
+from pykudu_sql.storage.common.partition.partition_key import partition_key_span
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 
 SCHEMA = create_schema(
     [ColumnSchema(0, "a", DataType(Kind.INT32)), ColumnSchema(0, "b", DataType(Kind.STRING))],

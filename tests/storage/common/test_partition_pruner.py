@@ -6,7 +6,15 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.column_predicate import (
+from pykudu_sql.storage.common.partition.partition import (
+    HashDimension,
+    PartitionSchema,
+    RangePartition,
+)
+from pykudu_sql.storage.common.partition.partition_assigner import PartitionAssigner
+from pykudu_sql.storage.common.partition.partition_pruner import prune
+from pykudu_sql.storage.common.partition.partition_text import partition_by_sql, partition_text
+from pykudu_sql.storage.common.predicate.column_predicate import (
     ALWAYS,
     NEVER,
     And,
@@ -17,12 +25,8 @@ from pykudu_sql.storage.common.column_predicate import (
     Or,
     Predicate,
 )
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema, RangePartition
-from pykudu_sql.storage.common.partition_assigner import PartitionAssigner
-from pykudu_sql.storage.common.partition_pruner import prune
-from pykudu_sql.storage.common.partition_text import partition_by_sql, partition_text
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import Cell, DataType, Kind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import UncoveredRangeError
 from tests.golden import check_golden
 from tests.storage.common.partitionings import partitionings

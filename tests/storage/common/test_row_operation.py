@@ -3,9 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.common.row_operation import RowOpKind, check_cells, check_columns
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind, check_cells, check_columns
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import NotNullError, ValueTooLargeError
 
 SCHEMA = create_schema(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pykudu_sql.storage.common.schema import (
+from pykudu_sql.storage.common.types.schema import (
     AUTO_INCREMENTING_ID,
     ColumnSchema,
     Schema,
@@ -12,8 +12,8 @@ from pykudu_sql.storage.common.schema import (
     cell_to_json,
     create_schema,
 )
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Cell, DataType, Encoding, Kind
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Cell, DataType, Encoding, Kind
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     Error,

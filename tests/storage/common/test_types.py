@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.common.type_names import parse_type, type_of_arrow
-from pykudu_sql.storage.common.types import DataType, Encoding, Kind, decimal_type
+from pykudu_sql.storage.common.types.type_names import parse_type, type_of_arrow
+from pykudu_sql.storage.common.types.types import DataType, Encoding, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidSchemaError
 from tests.storage.common.strategies import ALL_TYPES
 

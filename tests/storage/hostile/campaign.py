@@ -20,12 +20,12 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pykudu_sql.storage.catalog import TableInfo
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.check.database_check import DatabaseCheck
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError, HistoryPurgedError
-from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.transaction.transaction import Transaction
 from tests.storage.hostile.mutator import Mutation, Mutator
 from tests.storage.hostile.sample import ROOT, Sample, build, disk_of, open_store, row
 

@@ -14,8 +14,8 @@ from pykudu_sql.storage.cfile import block, compression
 from pykudu_sql.storage.cfile.block_file import FileIdentity
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.encoding import bitshuffle
-from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array
-from pykudu_sql.storage.common.types import Cell, Compression, DataType, Encoding
+from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array
+from pykudu_sql.storage.common.types.types import Cell, Compression, DataType, Encoding
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.log.record_log import LogIdentity, LogKind
 from tests.storage.hostile import containers, logs

@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pykudu_sql.storage.alter import AddColumn
-from pykudu_sql.storage.common.partition import HashDimension, PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Compression, Encoding
+from pykudu_sql.storage.catalog.alter import AddColumn
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Compression, Encoding
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import Key, Row, apply, operations

@@ -7,18 +7,21 @@ from contextlib import closing
 
 import pytest
 
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.table_properties import DISABLE_COMPACTION, MAINTENANCE_PRIORITY
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.table_properties import (
+    DISABLE_COMPACTION,
+    MAINTENANCE_PRIORITY,
+)
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint, Mutation
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.introspection import inside
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.upkeep.introspection import inside
 from tests.storage.model import read
 
 BY_HAND = StoreOptions(threads=1, maintenance=False)

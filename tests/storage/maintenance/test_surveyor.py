@@ -9,25 +9,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.catalog import Catalog, TableInfo
-from pykudu_sql.storage.common.hybrid_time import wall_micros
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.commit.history import DEFAULT_MAX_AGE
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import wall_micros
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.history import DEFAULT_MAX_AGE
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.maintenance.survey import choose_compaction, survey_disk
 from pykudu_sql.storage.maintenance.surveyor import Surveyor
-from pykudu_sql.storage.on_demand import optimize_table
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
-from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.locator import TabletComponents
-from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
+from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.locator import TabletComponents
+from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
 from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.upkeep.on_demand import optimize_table
 from tests.storage.script_store import ScriptClock
 
 BY_HAND = StoreOptions(threads=1, maintenance=False)

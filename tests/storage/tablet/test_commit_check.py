@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pykudu_sql.storage.common.type_names import parse_type
-from pykudu_sql.storage.common.types import Cell
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.tablet.commit_check import check_insert, check_mutation
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
@@ -15,7 +15,7 @@ from pykudu_sql.storage.tablet.commit_record import (
     RowInsert,
     RowMutation,
 )
-from pykudu_sql.storage.tablet.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
 
 TYPES = {0: parse_type("INT"), 1: parse_type("STRING"), 2: parse_type("DATE")}
 

@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import pytest
 
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.store_options import StoreOptions
-from pykudu_sql.storage.tablet.compaction import CompactionResult, compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.compaction import CompactionResult, compact_rowsets
 from pykudu_sql.storage.tablet.tablet import Tablet
 from tests.storage.model import Key, Row, apply, operations, read
 

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.tablet.compaction_policy import (
+from pykudu_sql.storage.tablet.maintenance.compaction_policy import (
     APPROXIMATION_RATIO,
     MINIMUM_IMPROVEMENT,
     NO_CHOICE,
@@ -13,7 +13,7 @@ from pykudu_sql.storage.tablet.compaction_policy import (
     choose_rowsets,
     value_of,
 )
-from pykudu_sql.storage.tablet.key_interval import (
+from pykudu_sql.storage.tablet.rowset.key_interval import (
     KeyInterval,
     KeyRange,
     average_height,

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.container import FileIdentity
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.tablet.delta_store import (
+from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaCells,
     DeltaKind,
     Deltas,
@@ -24,8 +24,8 @@ from pykudu_sql.storage.tablet.delta_store import (
     winners,
     without_columns,
 )
-from pykudu_sql.storage.tablet.delta_view import DeltaView, FilePart
-from pykudu_sql.storage.tablet.deltafile import REDO, DeltaFile, write_delta_file
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView, FilePart
+from pykudu_sql.storage.tablet.delta.deltafile import REDO, DeltaFile, write_delta_file
 
 TYPES = {1: DataType(Kind.INT64), 2: DataType(Kind.INT64)}
 ROWS = 4

@@ -12,24 +12,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.check.database_check import DatabaseCheck
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet import delta_compaction
-from pykudu_sql.storage.tablet.compaction import compact_rowsets
-from pykudu_sql.storage.tablet.delta_compaction import (
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaStats
+from pykudu_sql.storage.tablet.delta.deltafile import UNDO, DeltaFileMeta
+from pykudu_sql.storage.tablet.maintenance import delta_compaction
+from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import (
     MOST_UNDO_RECORDS,
     compact_major,
     compact_redo,
     undo_to_absorb,
 )
-from pykudu_sql.storage.tablet.delta_store import DeltaStats
-from pykudu_sql.storage.tablet.deltafile import UNDO, DeltaFileMeta
-from pykudu_sql.storage.tablet.flush import flush_delta_stores, flush_memrowset
-from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
+from pykudu_sql.storage.tablet.maintenance.flush import flush_delta_stores, flush_memrowset
+from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from tests.storage.model import Key, Row, apply, operations, read

@@ -7,15 +7,15 @@ every snapshot reads.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pykudu_sql.storage.alter import AddColumn, DropColumn
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.common.types import DataType, Kind
-from pykudu_sql.storage.tablet.compaction import compact_rowsets
-from pykudu_sql.storage.tablet.delta_compaction import compact_major, compact_redo
-from pykudu_sql.storage.tablet.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.flush import flush_delta_stores, flush_memrowset
-from pykudu_sql.storage.tablet.history_gc import collect_deleted_rowsets, collect_undo
+from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
+from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
+from pykudu_sql.storage.tablet.maintenance.flush import flush_delta_stores, flush_memrowset
+from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from tests.storage.tablet.test_design_notes import Story

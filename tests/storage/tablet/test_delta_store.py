@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.tablet.delta_store import (
+from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaCells,
     DeltaKind,
     Deltas,

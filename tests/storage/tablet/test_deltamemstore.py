@@ -7,13 +7,13 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.schema import ColumnSchema
-from pykudu_sql.storage.common.types import Cell, DataType, Kind
-from pykudu_sql.storage.tablet.delta_store import DeltaKind
-from pykudu_sql.storage.tablet.delta_view import DeltaView, MemoryPart
-from pykudu_sql.storage.tablet.deltamemstore import DeltaMemStore
-from pykudu_sql.storage.tablet.row_change import RowChange
-from pykudu_sql.storage.tablet.rowset import replay_changes
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView, MemoryPart
+from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.row_change import RowChange
+from pykudu_sql.storage.tablet.rowset.rowset import replay_changes
 
 ROWS = 5
 COLUMNS = (ColumnSchema(1, "a", DataType(Kind.INT32)), ColumnSchema(2, "b", DataType(Kind.STRING)))

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from pykudu_sql.storage.alter import AddColumn, DropColumn
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanSpec
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import DataType, Kind
+from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.tablet_dump import dump_tablet
+from pykudu_sql.storage.tablet.read.tablet_dump import dump_tablet
 from tests.golden import check_golden
 
 GOLDEN = Path(__file__).parent / "golden"

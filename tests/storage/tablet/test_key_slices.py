@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from pykudu_sql.storage.tablet.key_slices import key_slices
+from pykudu_sql.storage.tablet.maintenance.key_slices import key_slices
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.common.column_predicate import And, Comparison, Op, Or
-from pykudu_sql.storage.tablet.pruning import Range, matching_ranges, unite
+from pykudu_sql.storage.common.predicate.column_predicate import And, Comparison, Op, Or
+from pykudu_sql.storage.tablet.rowset.pruning import Range, matching_ranges, unite
 
 RANGES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=8)
 

@@ -5,8 +5,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.tablet.row_address import located, shares
-from pykudu_sql.storage.tablet.rowset import RowBlock
+from pykudu_sql.storage.tablet.rowset.row_address import located, shares
+from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5) | st.integers(0, 2**31)))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.tablet.row_slice import GatheredColumns, HeldColumns, gather
+from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns, gather
 
 
 class ReadColumns(Mapping[int, pa.Array]):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.tablet.rowset_tree import RowSetTree
-from pykudu_sql.storage.tablet.tablet_metadata import RowSetMeta
+from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 
 KEYS = st.binary(max_size=2)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.tablet.delta_tracker import DeltaTracker
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
 from tests.storage.tablet.test_delta_mechanisms import story_of_three_rows
 
 

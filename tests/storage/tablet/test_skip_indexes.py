@@ -2,13 +2,19 @@
 
 import pytest
 
-from pykudu_sql.storage.alter import CreateIndex, DropColumn, DropIndex
+from pykudu_sql.storage.catalog.alter import CreateIndex, DropColumn, DropIndex
 from pykudu_sql.storage.cfile.skip_index import SkipIndex
 from pykudu_sql.storage.check.rowset_check import check_base
-from pykudu_sql.storage.common.arrays import cells_to_array
-from pykudu_sql.storage.common.column_predicate import Comparison, InList, Op, Or, Predicate
-from pykudu_sql.storage.common.row_operation import RowOpKind
-from pykudu_sql.storage.common.scan_stats import ScanStats
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    Comparison,
+    InList,
+    Op,
+    Or,
+    Predicate,
+)
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.errors import DuplicateObjectError, UndefinedObjectError
 from tests.storage.tablet.test_delta_mechanisms import INT, DeltaStory, story_of_three_rows
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.catalog import TableInfo
-from pykudu_sql.storage.common.arrays import array_to_cells, cells_to_array
-from pykudu_sql.storage.common.column_predicate import (
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.predicate.column_predicate import (
     And,
     Comparison,
     InList,
@@ -20,15 +20,15 @@ from pykudu_sql.storage.common.column_predicate import (
     Predicate,
     StartsWith,
 )
-from pykudu_sql.storage.common.partition import PartitionSchema
-from pykudu_sql.storage.common.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.scan_spec import ScanOrder, ScanSpec, Summary, SummaryKind
-from pykudu_sql.storage.common.scan_stats import ScanStats
-from pykudu_sql.storage.common.schema import ColumnSchema, create_schema
-from pykudu_sql.storage.common.types import Cell, DataType, Encoding, Kind, decimal_type
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec, Summary, SummaryKind
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array
+from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
+from pykudu_sql.storage.common.types.types import Cell, DataType, Encoding, Kind, decimal_type
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.transaction import Transaction
+from pykudu_sql.storage.transaction.transaction import Transaction
 from tests.storage.common.predicates import holds, predicates
 
 BIGINT = DataType(Kind.INT64)

@@ -1,0 +1,100 @@
+"""What a query compares with TIMESTAMPs, or casts to one: texts that tell an offset become UTC.
+
+See `planner.zoned_text`. Literals are turned here, a parameter's value when it is known, and a
+stored column's values by the engine, row by row: only those that look as if they had an offset are
+read with it, which takes five times as long.
+"""
+
+from collections.abc import Iterator, MutableMapping
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.constant import parameter_key
+from pykudu_sql.planner.bind.sources import Source, stored_type
+from pykudu_sql.planner.functions.zoned_text import in_utc, is_timestamp, turn_literal
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.long_list import turn_long_list
+from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.storage.common.types.types import Kind
+
+_READ_WITH_OFFSET = (
+    "CASE WHEN regexp_matches(_text, ':.*[-+A-Za-z]') "
+    # The engine reads no blank before an offset, which literals may have.
+    "THEN CAST({0}(replace(replace(_text, ' +', '+'), ' -', '-') AS TIMESTAMPTZ) AS TIMESTAMP) "
+    "ELSE {0}(_text AS TIMESTAMP) END"
+)
+_COMPARISONS = (
+    *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),
+    *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In),
+)
+
+
+def turn_moments(tree: exp.Expr, owners: MutableMapping[int, Source]) -> frozenset[ParameterKey]:
+    """Rewrite the literals and text columns that are compared with a TIMESTAMP, or cast to one.
+
+    Args:
+        tree: a bound query, changed in place.
+        owners: the source of each of its columns, by node identity; new columns are added.
+
+    Returns:
+        The parameters of such places.
+    """
+    met = set()
+    for node in list(tree.walk()):
+        for written in list(_meant_as_moments(node, owners)):
+            if isinstance(written, exp.Column):
+                _turn_column(written, isinstance(node, exp.TryCast), owners)
+            if isinstance(written, exp.Placeholder):
+                met.add(parameter_key(written))
+            turn_literal(written)
+            turn_long_list(written, in_utc)
+    return frozenset(met)
+
+
+def _turn_column(column: exp.Column, tries: bool, owners: MutableMapping[int, Source]) -> None:
+    """Write a text column as the moments that its values name; leave others alone.
+
+    Args:
+        column: of the tree.
+        tries: whether a text that is no time is NULL.
+        owners: see `turn_moments`.
+    """
+    source = owners.get(id(column))
+    found = stored_type(source, column.name.lower())
+    if source is None or found is None or not found.is_text:
+        return
+    cast = "TRY_CAST" if tries else "CAST"
+    turned = parse(f"SELECT ({_READ_WITH_OFFSET.format(cast)})").expressions[0]
+    for place in list(turned.find_all(exp.Column)):
+        copied = column.copy()
+        owners[id(copied)] = source
+        place.replace(copied)
+    column.replace(turned)
+
+
+def _meant_as_moments(node: exp.Expr, owners: MutableMapping[int, Source]) -> Iterator[exp.Expr]:
+    if isinstance(node, exp.Cast) and is_timestamp(node.to):
+        yield _bare(node.this)
+        return
+    operands: list[exp.Expr] = []
+    if isinstance(node, _COMPARISONS):
+        operands = [_bare(operand) for operand in node.iter_expressions()]
+    elif isinstance(node, exp.Case) and node.this is not None:
+        operands = [_bare(node.this), *(_bare(branch.this) for branch in node.args["ifs"])]
+    if any(_is_moment(operand, owners) for operand in operands):
+        yield from operands
+
+
+def _is_moment(node: exp.Expr, owners: MutableMapping[int, Source]) -> bool:
+    if isinstance(node, exp.Cast):
+        return is_timestamp(node.to)
+    if not isinstance(node, exp.Column):
+        return isinstance(node, exp.CurrentTimestamp)
+    found = stored_type(owners.get(id(node)), node.name.lower())
+    return found is not None and found.kind is Kind.UNIXTIME_MICROS
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node

@@ -1,0 +1,105 @@
+"""Constants in predicates: literals, parameters, and expressions that need no row.
+
+Literals of the common kinds are read here; whatever else has no column, parameter, subquery or
+random call in it (`DATE '1998-12-01' - INTERVAL 90 DAY`) is computed by the engine once, when the
+statement is planned.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.moment import constant_value
+from pykudu_sql.planner.functions.functions import is_volatile
+from pykudu_sql.planner.parse.dialect import POSITIONAL
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.storage.errors import DataError, ProgrammingError
+
+_MAX_DIGITS = 38
+_VARYING = (exp.Column, exp.Placeholder, exp.Query, exp.Star, exp.AggFunc, exp.Window)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value known while planning; None is NULL."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A parameter."""
+
+    key: ParameterKey
+
+
+def parameter_key(node: exp.Placeholder) -> ParameterKey:
+    """The key of a placeholder: a position for `?`, else its name."""
+    name = node.name
+    return int(name[1:]) if name.startswith(POSITIONAL) else name
+
+
+def constant(node: exp.Expr, context: PlanContext) -> Constant | Hole | None:
+    """The constant an expression stands for; None if it varies by row or cannot be computed."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    match node:
+        case exp.Literal():
+            return Constant(literal_value(node))
+        case exp.Placeholder():
+            return Hole(parameter_key(node))
+        case exp.Null():
+            return Constant(None)
+        case exp.Boolean():
+            return Constant(bool(node.this))
+        case exp.HexString():
+            return _binary(node)
+        case exp.Neg(this=exp.Literal(is_string=False) as number):
+            return Constant(_negated(literal_value(number)))
+        case exp.Cast(this=exp.Literal(is_string=True) as text):
+            moment = _moment(text.this, node.to)
+            if moment is not None:
+                return Constant(moment)
+    if any(isinstance(part, _VARYING) or is_volatile(part) for part in node.walk()):
+        return None
+    try:
+        return Constant(constant_value(node, context))
+    except (DataError, ProgrammingError):
+        return None  # the engine will say so when the row is there
+
+
+def literal_value(node: exp.Literal) -> object:
+    """A text, an integer, a decimal of any length, or with an exponent a double."""
+    text = str(node.this)
+    if node.is_string:
+        return text
+    if "e" in text.lower():
+        return float(text)
+    return Decimal(text) if "." in text or len(text) > _MAX_DIGITS else int(text)
+
+
+def _negated(number: object) -> object:
+    """A number with its sign turned; a Decimal keeps digits that its arithmetic would round."""
+    return number.copy_negate() if isinstance(number, Decimal) else -number  # type: ignore[operator]
+
+
+def _binary(node: exp.HexString) -> Constant | None:
+    try:
+        return Constant(bytes.fromhex(str(node.this)))
+    except ValueError:
+        return None
+
+
+def _moment(text: str, target: exp.DataType) -> dt.date | dt.datetime | None:
+    try:
+        if target.is_type("date"):
+            return dt.date.fromisoformat(text.strip())
+        if target.is_type("timestamp", "timestampntz"):
+            moment = dt.datetime.fromisoformat(text.strip())
+            return moment if moment.tzinfo is None else None
+    except ValueError:
+        return None
+    return None

@@ -1,0 +1,66 @@
+"""What a statement that writes calls its tables, and columns that are qualified so."""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.namespace import database_of, own_name
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelationName:
+    """The name of an item of a FROM clause.
+
+    Attributes:
+        alias: the name its columns are qualified with.
+        database: that may stand before it, where it is a table's own name; None for an alias.
+    """
+
+    alias: str
+    database: str | None
+
+    def column(self, name: str) -> exp.Column:
+        """One of its columns, qualified."""
+        return exp.column(name, table=self.alias, db=self.database)
+
+    def qualify(self, column: exp.Column) -> None:
+        """Give a column without a qualifier this one, in place."""
+        qualified = self.column(column.name)
+        for key in ("table", "db"):
+            column.set(key, qualified.args.get(key))
+
+    def is_named_by(self, column: exp.Column) -> bool:
+        """Whether a column has no qualifier, or one that names this."""
+        if not column.table:
+            return True
+        fits = column.table.lower() == self.alias.lower() and not column.args.get("catalog")
+        return fits and column.db.lower() in ("", self.database)
+
+
+def name_of_target(node: exp.Table, table: TableInfo) -> CorrelationName:
+    """What a mention of the table to be written calls it."""
+    return CorrelationName(node.alias, None) if node.alias else name_of_table(table)
+
+
+def name_of_table(table: TableInfo) -> CorrelationName:
+    """What a table is called that has no alias."""
+    return CorrelationName(own_name(table.name), database_of(table.name))
+
+
+def name_of_source(node: exp.Expr, ctes: exp.With | None, context: PlanContext) -> CorrelationName:
+    """What an item of a FROM clause is called.
+
+    Args:
+        node: the item.
+        ctes: the statement's WITH clause, whose queries hide tables.
+        context: for the database of tables that are named without one.
+    """
+    alias = node.alias_or_name
+    if not isinstance(node, exp.Table) or node.alias or not isinstance(node.this, exp.Identifier):
+        return CorrelationName(alias, None)
+    if node.db:
+        return CorrelationName(alias, node.db.lower())
+    hiding = {query.alias.lower() for query in ctes.expressions} if ctes else set()
+    return CorrelationName(alias, None if alias.lower() in hiding else context.settings.database)

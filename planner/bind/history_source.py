@@ -1,0 +1,147 @@
+"""History in a FROM clause: `CHANGES(t, a [, b])` and `t FOR SYSTEM_TIME FROM a TO b`.
+
+Both stand for rows of a stored table with columns of their own beside the table's: the table as it
+was at the end of the window, under the same ids, and what the scan tells behind them. The window's
+moments mean what they mean in AS OF: a change counts if a < its commit <= b, a version if it was
+valid some time in the window, whose end is not part of it for `TO` and is for `AND`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.moment import Moment, constant_moment
+from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.query_plans import HistoryWindow
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.history_columns import (
+    CHANGE_TYPE,
+    COMMIT_TIMESTAMP,
+    VALID_FROM,
+    VALID_TO,
+    HistoryKind,
+)
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_before
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.errors import (
+    InvalidValueError,
+    ProgrammingError,
+    SourcePosition,
+    SyntaxError,
+)
+
+CHANGES = "changes"
+_WINDOWS = ("FROM", "BETWEEN", "ALL")
+_MOMENT = DataType(Kind.UNIXTIME_MICROS)
+_TEXT = DataType(Kind.STRING)
+
+
+@dataclass(frozen=True, slots=True)
+class HistorySource:
+    """A mention of a table's history.
+
+    Attributes:
+        name: of the table, with its database where one was given.
+        window: what is looked at.
+        seen_at: bound at which the table is looked up, None for now.
+        moments: the expressions that the window came from.
+    """
+
+    name: str
+    window: HistoryWindow
+    seen_at: SnapshotBound | None
+    moments: tuple[exp.Expr, ...]
+
+
+def is_window(version: exp.Version) -> bool:
+    """Whether a FOR SYSTEM_TIME clause asks for versions."""
+    return version.args.get("kind") in _WINDOWS
+
+
+def is_changes(call: exp.Func) -> bool:
+    """Whether a table function is CHANGES."""
+    return isinstance(call, exp.Anonymous) and call.name.lower() == CHANGES
+
+
+def versions_source(
+    name: str, version: exp.Version, text: str, context: PlanContext
+) -> HistorySource:
+    """`t FOR SYSTEM_TIME FROM a TO b | BETWEEN a AND b | ALL`.
+
+    Raises:
+        ProgrammingError, InvalidValueError, SnapshotInFutureError: a bound is no moment, or they
+            stand in the wrong order.
+    """
+    until = context.settings.as_of
+    given = version.expression
+    moments = tuple(given.expressions) if isinstance(given, exp.Tuple) else ()
+    if not moments:
+        whole = HistoryWindow(HistoryKind.VERSIONS, None, until, until)
+        return HistorySource(name, whole, until, ())
+    first, last = (constant_moment(m, text, context, "FOR SYSTEM_TIME") for m in moments)
+    high = bound_before(last.first) if version.args.get("kind") == "FROM" else last.bound
+    _check_order(first, last, node_position(moments[1], text))
+    window = HistoryWindow(HistoryKind.VERSIONS, first.bound, high, until)
+    return HistorySource(name, window, last.bound, moments)
+
+
+def changes_source(call: exp.Func, text: str, context: PlanContext) -> HistorySource:
+    """`CHANGES(t, a [, b])`; b is now when it is left out.
+
+    Raises:
+        SyntaxError: the arguments are others.
+        ProgrammingError, InvalidValueError, SnapshotInFutureError: see `versions_source`.
+    """
+    arguments: Sequence[exp.Expr] = call.expressions
+    table = arguments[0] if arguments else None
+    if not isinstance(table, exp.Column) or len(arguments) not in (2, 3):
+        raise SyntaxError(
+            "CHANGES takes a table and one or two moments",
+            hint="write CHANGES(t, '2026-01-31 12:00:00', now())",
+            position=node_position(call, text),
+        )
+    name = f"{table.table}.{table.name}" if table.table else table.name
+    moments = tuple(arguments[1:])
+    found = [constant_moment(moment, text, context, "CHANGES") for moment in moments]
+    high = context.settings.as_of
+    if len(found) == 2:
+        high = found[1].bound
+        _check_order(found[0], found[1], node_position(moments[1], text))
+    window = HistoryWindow(HistoryKind.CHANGES, found[0].bound, high, high)
+    return HistorySource(name.lower(), window, high, moments)
+
+
+def history_table(table: TableInfo, kind: HistoryKind) -> TableInfo:
+    """A table with the columns that a history scan tells behind its own.
+
+    Raises:
+        ProgrammingError: it has a column of such a name.
+    """
+    if kind is HistoryKind.CHANGES:
+        told = ((CHANGE_TYPE, _TEXT, False), (COMMIT_TIMESTAMP, _MOMENT, False))
+    else:
+        told = ((VALID_FROM, _MOMENT, True), (VALID_TO, _MOMENT, True))
+    for name, _, _ in told:
+        if name in table.schema.by_name:
+            raise ProgrammingError(
+                f"table '{table.name}' has a column '{name}', which its {kind} have too",
+                hint=f"ALTER TABLE {table.name} RENAME COLUMN {name} TO another_name",
+                sqlstate="42701",
+            )
+    first = table.schema.next_column_id
+    extra = (
+        ColumnSchema(first + i, name, column_type, nullable)
+        for i, (name, column_type, nullable) in enumerate(told)
+    )
+    schema = replace(table.schema, columns=(*table.schema.columns, *extra))
+    return replace(table, schema=schema)
+
+
+def _check_order(first: Moment, last: Moment, position: SourcePosition | None) -> None:
+    if last.bound < first.bound:
+        raise InvalidValueError(
+            "the window of time ends before it begins", hint="swap its moments", position=position
+        )

@@ -1,0 +1,153 @@
+"""Which stored columns the columns of a query are, so that filters on one become filters on others.
+
+`SELECT * FROM (SELECT k, sum(x) FROM t GROUP BY k) WHERE k = 5` needs the rows of `t` with `k = 5`
+only. A filter on a query's rows is the same as one on the rows that its SELECTs read, where
+
+- the column is shown as it is;
+- no LIMIT or OFFSET counts rows, and no DISTINCT ON chooses among them;
+- rows are gathered, if at all, by groups the column is a key of, and no window reaches beyond its
+  partitions; grouping sets show NULL in place of keys, and have none here;
+- in a set operation all operands say so of a column of the same type: a common type could compare
+  otherwise than theirs.
+
+`OutputColumn.branches` notes it, one branch a SELECT, and none for what is no SELECT.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.sources import Branch, Frame, OutputColumn, Places, Source
+from pykudu_sql.storage.common.types.types import DataType
+
+_GROUPING_SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
+
+
+def is_cut(query: exp.Expr) -> bool:
+    """Whether a query counts its rows, so that one may depend on another's being there."""
+    return query.args.get("limit") is not None or query.args.get("offset") is not None
+
+
+def sealed(columns: Sequence[OutputColumn]) -> list[OutputColumn]:
+    """Columns of a query that no filter may enter."""
+    return [
+        OutputColumn(
+            column.name, column.origins, tuple(Branch(branch.frame) for branch in column.branches)
+        )
+        for column in columns
+    ]
+
+
+def united(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
+    """The columns of a set operation; all those of its operands are used.
+
+    Args:
+        operands: the columns of each. The first has the names.
+    """
+    whole = all(column.branches for columns in operands for column in columns)
+    same_width = len({len(columns) for columns in operands}) == 1
+    if not whole or not same_width:
+        frames = [branch.frame for columns in operands for branch in columns[0].branches]
+        unknown = tuple(map(Branch, frames)) if whole else ()
+        return [OutputColumn(column.name, branches=unknown) for column in operands[0]]
+    return [_united(column) for column in zip(*operands, strict=True)]
+
+
+def by_their_names(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
+    """The columns of a set operation BY NAME, as the engine orders them; no filter enters it."""
+    columns: dict[str, OutputColumn] = {}
+    for operand in operands:
+        for column in operand:
+            columns.setdefault(column.name.lower(), column)
+    return sealed(list(columns.values()))
+
+
+def _united(columns: Sequence[OutputColumn]) -> OutputColumn:
+    branches = [branch for column in columns for branch in column.branches]
+    types = [column.stored_type() for column in columns]
+    if not all(_compare_alike(types[0], other) for other in types):
+        branches = [Branch(branch.frame) for branch in branches]
+    return OutputColumn(columns[0].name, branches=tuple(branches))
+
+
+def _compare_alike(one: DataType | None, other: DataType | None) -> bool:
+    if one is None or other is None:
+        return False
+    return one == other or (one.is_text and other.is_text) or (one.is_integer and other.is_integer)
+
+
+def settle(
+    select: exp.Select,
+    frame: Frame,
+    outputs: Sequence[OutputColumn],
+    owners: Mapping[int, Source],
+) -> None:
+    """Note which columns of a SELECT may be filtered in what it reads.
+
+    Args:
+        select: bound.
+        frame: of it; its `groups` are set.
+        outputs: its columns, each with what it shows as its one branch.
+        owners: the source of each column node, by its identity.
+    """
+    group = select.args.get("group")
+    if group is not None:
+        frame.groups = frozenset(_groups(group, outputs, owners))
+    if all(column.branches[0].source is None for column in outputs):
+        return
+    free = _free(select, frame, owners)
+    local = {id(source) for source in frame.sources.values()}
+    for column in outputs:
+        (shown,) = column.branches
+        place = (id(shown.source), shown.name)
+        if id(shown.source) not in local or (free is not None and place not in free):
+            column.branches = (Branch(frame),)
+
+
+def _free(select: exp.Select, frame: Frame, owners: Mapping[int, Source]) -> Places | None:
+    """The columns on which a filter may go before all that a SELECT does; None for any."""
+    distinct = select.args.get("distinct")
+    if is_cut(select) or select.args.get("windows") or (distinct and distinct.args.get("on")):
+        return frozenset()
+    if any(step.join is not None and step.join.method == "ASOF" for step in frame.steps):
+        return frozenset()  # the nearest row depends on the rows that do not match
+    free = frame.groups
+    for clause in (*select.expressions, select.args.get("qualify"), select.args.get("order")):
+        for window in clause.find_all(exp.Window) if clause is not None else ():
+            parts = window.args.get("partition_by") or ()
+            places = frozenset(place for part in parts if (place := _place(part, owners)))
+            free = places if free is None else free & places
+    return free
+
+
+def _groups(
+    group: exp.Group, outputs: Sequence[OutputColumn], owners: Mapping[int, Source]
+) -> Iterator[tuple[int, str]]:
+    """The columns that rows of one group have in common."""
+    if group.find(*_GROUPING_SETS) is not None or group.args.get("totals"):
+        return
+    if group.args.get("all"):
+        yield from (_shown(column) for column in outputs)
+    for key in group.expressions:
+        place = _place(key, owners)
+        if place is not None:
+            yield place
+        elif isinstance(key, exp.Literal) and not key.is_string and key.this.isdigit():
+            number = int(key.this)
+            yield from (_shown(column) for column in outputs[number - 1 : number])
+        elif isinstance(key, exp.Column) and not key.table:
+            named = [column for column in outputs if column.name.lower() == key.name.lower()]
+            yield from (_shown(column) for column in named if len(named) == 1)
+
+
+def _shown(column: OutputColumn) -> tuple[int, str]:
+    (branch,) = column.branches
+    return (id(branch.source), branch.name)
+
+
+def _place(node: exp.Expr, owners: Mapping[int, Source]) -> tuple[int, str] | None:
+    """The column that an expression is, by its source and name."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    source = owners.get(id(node)) if isinstance(node, exp.Column) else None
+    return None if source is None else (id(source), node.name.lower())

@@ -1,0 +1,233 @@
+"""Moments in SQL: `AS OF` clauses as snapshot bounds, and `now()` as the statement's own time.
+
+A snapshot of bound B sees the commits with a timestamp below B. `AS OF t` includes commits at t: a
+hybrid timestamp t gives t + 1, a time of microsecond precision m gives the first hybrid time after
+that microsecond. One statement has one time: `PlanContext.now` is fixed before planning starts.
+"""
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
+from pykudu_sql.planner.functions.exact_literals import type_literals
+from pykudu_sql.planner.functions.functions import check_function
+from pykudu_sql.planner.functions.rules import apply_rules
+from pykudu_sql.planner.functions.session_facts import with_session_facts
+from pykudu_sql.planner.parse.dialect import display, node_position
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.value_bounds.value_bounds import bound_values
+from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.hybrid_time import (
+    SnapshotBound,
+    Timestamp,
+    bound_at,
+    bound_at_micros,
+    from_micros,
+    last_before,
+    to_datetime,
+)
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.errors import (
+    DataError,
+    InvalidValueError,
+    NotSupportedError,
+    ProgrammingError,
+    SnapshotInFutureError,
+    SourcePosition,
+)
+
+TIMESTAMP = DataType(Kind.UNIXTIME_MICROS)
+_CURRENT = (
+    exp.CurrentTimestamp, exp.Localtimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtime,
+    exp.UtcTimestamp, exp.Anonymous,
+)  # fmt: skip
+_NOW_NAMES = ("now", "get_current_timestamp", "transaction_timestamp", "statement_timestamp")
+
+
+def statement_time(context: PlanContext) -> dt.datetime:
+    """The statement's time, UTC without zone."""
+    return to_datetime(context.now())
+
+
+def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The calls that stand for the present: now(), CURRENT_DATE and their kind."""
+    for node in tree.walk():
+        if isinstance(node, _CURRENT) and (
+            not isinstance(node, exp.Anonymous) or node.name.lower() in _NOW_NAMES
+        ):
+            yield node
+
+
+def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
+    """The tree with the present, and what it asks of the session, as literals; changed in place."""
+    tree = with_session_facts(tree, context.settings.database)
+    moment = statement_time(context)
+    for node in list(current_nodes(tree)):
+        if isinstance(node, exp.CurrentDate):
+            text, target = moment.date().isoformat(), "date"
+        elif isinstance(node, exp.CurrentTime | exp.Localtime):
+            text, target = moment.time().isoformat(), "time"
+        else:
+            text, target = moment.isoformat(sep=" "), "timestamp"
+        literal = exp.cast(exp.Literal.string(text), target)
+        if node is tree:
+            return literal
+        node.replace(literal)
+    return tree
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment in SQL: one hybrid time, or all those of one microsecond.
+
+    Attributes:
+        first: the first hybrid time that belongs to it.
+        bound: of the snapshot AS OF it.
+    """
+
+    first: Timestamp
+    bound: SnapshotBound
+
+
+def version_bound(version: exp.Version, text: str, context: PlanContext) -> SnapshotBound:
+    """The bound of a table's AS OF clause; a version given as text is a named snapshot.
+
+    Raises:
+        UndefinedObjectError: there is no snapshot of that name.
+        NotSupportedError: a kind of range that is not offered, or a parameter.
+        InvalidValueError: the expression is no moment.
+        SnapshotInFutureError: it has not come yet.
+    """
+    moment = version.expression
+    if version.args.get("kind") != "AS OF" or moment is None:
+        raise NotSupportedError(
+            f"FOR SYSTEM_TIME {version.args.get('kind')} is not supported",
+            hint="write AS OF <time>, FROM <time> TO <time>, BETWEEN <time> AND <time> or ALL",
+        )
+    if version.name == "VERSION" and isinstance(moment, exp.Literal) and moment.is_string:
+        position = node_position(moment, text)
+        return snapshot_bound(moment.name.lower(), context, position)
+    return constant_moment(moment, text, context, "AS OF").bound
+
+
+def constant_moment(node: exp.Expr, text: str, context: PlanContext, clause: str) -> Moment:
+    """The moment of a constant expression, or of `snapshot('name')`.
+
+    Args:
+        node: the expression.
+        text: the statement, for positions in errors.
+        context: snapshots and time.
+        clause: that it stands in, for errors.
+
+    Raises:
+        UndefinedObjectError: there is no snapshot of that name.
+        NotSupportedError: a parameter.
+        ProgrammingError: it is no constant.
+        InvalidValueError: it is no moment.
+        SnapshotInFutureError: it has not come yet.
+    """
+    position = node_position(node, text)
+    if node.find(exp.Placeholder) is not None:
+        raise NotSupportedError(
+            f"the time of {clause} cannot be a parameter",
+            hint="write it as a literal: tables and columns may differ from time to time",
+        )
+    if _is_snapshot(node):
+        bound = snapshot_bound(node.expressions[0].name.lower(), context, position)
+        return Moment(last_before(bound), bound)
+    if node.find(exp.Column, exp.Query) is not None:
+        raise ProgrammingError(
+            f"{clause} needs a constant, not {display(node)}", position=position, sqlstate="42P10"
+        )
+    return moment_of(constant_value(node, context), context, position, clause)
+
+
+def _is_snapshot(node: exp.Expr) -> bool:
+    return (
+        isinstance(node, exp.Anonymous)
+        and node.name.lower() == "snapshot"
+        and len(node.expressions) == 1
+        and isinstance(node.expressions[0], exp.Literal)
+    )
+
+
+def may_move(node: exp.Expr) -> bool:
+    """Whether an expression of a moment may come to mean another one later."""
+    if isinstance(node, exp.Version):
+        named = node.name == "VERSION" and isinstance(node.expression, exp.Literal)
+        if named and node.expression.is_string:
+            return True
+    return any(_is_snapshot(part) for part in node.walk()) or any(True for _ in current_nodes(node))
+
+
+def constant_value(node: exp.Expr, context: PlanContext) -> Any:
+    """The value of an expression without columns, computed by the engine unless it is a literal.
+
+    The one door from SQL text to the engine while planning, so functions are checked here.
+
+    Raises:
+        DataError, ProgrammingError: a function is not offered, or the engine cannot compute it.
+    """
+    if isinstance(node, exp.Literal):
+        return node.this if node.is_string else node.to_py()
+    for call in node.find_all(exp.Func):
+        check_function(call, "")
+    meant = bound_values(apply_rules(fold_current(node.copy(), context)))
+    return context.evaluate("SELECT " + to_sql(type_literals(meant)))
+
+
+def moment_bound(
+    value: object, context: PlanContext, position: SourcePosition | None
+) -> SnapshotBound:
+    """The bound of `AS OF value`; see `moment_of`."""
+    return moment_of(value, context, position, "AS OF").bound
+
+
+def moment_of(
+    value: object, context: PlanContext, position: SourcePosition | None, clause: str
+) -> Moment:
+    """The moment that a value stands for: a hybrid timestamp, a time, or text of one.
+
+    Raises:
+        InvalidValueError: the value is no moment.
+        SnapshotInFutureError: it has not come yet.
+    """
+    hybrid = _hybrid_time(value)
+    if hybrid is not None:
+        moment = Moment(hybrid, bound_at(hybrid))
+    else:
+        try:
+            micros = to_cell(value, TIMESTAMP)
+        except DataError as error:
+            snapshot = "SNAPSHOT name" if clause == "AS OF" else "snapshot('name')"
+            raise InvalidValueError(
+                f"{clause} {value!r:.60} is no moment",
+                hint="write a timestamp like '2026-01-31 12:00:00', now() - INTERVAL 5 MINUTES, "
+                f"a hybrid timestamp, or {snapshot}",
+                position=position,
+            ) from error
+        if not isinstance(micros, int):
+            raise InvalidValueError(f"{clause} NULL is no moment", position=position)
+        moment = Moment(from_micros(micros), bound_at_micros(micros))
+    if moment.first > context.now():
+        raise SnapshotInFutureError(
+            f"{clause} {value} has not come yet", hint="it is a moment after now", position=position
+        )
+    if moment.first < 0:
+        raise InvalidValueError(f"{clause} {value} lies before 1970", position=position)
+    return moment
+
+
+def _hybrid_time(value: object) -> Timestamp | None:
+    """A whole number as a hybrid timestamp; as a column of `sys` it is a decimal."""
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        return Timestamp(int(value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Timestamp(value)
+    return None

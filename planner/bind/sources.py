@@ -1,0 +1,281 @@
+"""What stands in a FROM clause, and which of its columns a query turns out to need.
+
+A source answers three questions: which columns does `*` show, is there a column of this name, and
+(as an order) note that it is used. Uses travel down: a use of a derived table's column becomes
+uses of what its `*` brought in, so `SELECT a FROM (SELECT * FROM t)` reads one column of t.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from pykudu_sql.planner.plan.query_plans import HistoryWindow
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.system_catalog import is_system
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType
+
+
+@dataclass(eq=False, slots=True)
+class TableReference:
+    """One mention of a stored table.
+
+    Attributes:
+        node: the mention in the tree; the rewriter puts the scan's name there.
+        alias: the name its columns are qualified with, lower case.
+        table: the table at the moment read.
+        bound: that moment, None for the transaction's own.
+        history: what of the table's history is read instead of its rows at one moment.
+        used: ids of the columns the query needs.
+        maybe_absent: whether an outer join may put NULLs in place of its rows.
+        starred: whether a `*` shows its columns, so that its scan must have no others.
+        addressed: whether the query shows where its rows are, for a statement that writes to them.
+        database: that may stand before the alias in a qualifier, which is the table's own name
+            then; None where the statement gives it another.
+        engine_alias: the name in the engine's SQL.
+    """
+
+    node: exp.Table
+    alias: str
+    table: TableInfo
+    bound: SnapshotBound | None = None
+    used: set[int] = field(default_factory=set)
+    maybe_absent: bool = False
+    starred: bool = False
+    history: HistoryWindow | None = None
+    addressed: bool = False
+    database: str | None = None
+    engine_alias: str = ""
+
+    def __post_init__(self) -> None:
+        """The engine calls it as the statement does, unless that is not enough."""
+        self.engine_alias = self.engine_alias or self.alias
+
+    def rename(self, alias: str) -> None:
+        """Give it another name in the engine's SQL."""
+        self.engine_alias = alias
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether these are the rows of a stored table at one moment, each key once."""
+        return self.history is None and not is_system(self.table)
+
+    def column_names(self) -> tuple[str, ...]:
+        """The columns `*` shows."""
+        return tuple(column.name for column in self.table.schema.visible_columns)
+
+    def all_names(self) -> tuple[str, ...]:
+        """The columns that can be named, the hidden counter too."""
+        return tuple(self.table.schema.by_name)
+
+    def use(self, name: str) -> None:
+        """Note that a column is needed."""
+        self.used.add(self.table.schema.by_name[name].id)
+
+    def column(self, name: str) -> ColumnSchema:
+        """The column of a name."""
+        return self.table.schema.by_name[name]
+
+    def hidden_in_use(self) -> ColumnSchema | None:
+        """The hidden counter, if the query names it."""
+        schema = self.table.schema
+        used = schema.auto_incrementing and schema.key_ids[-1] in self.used
+        return schema.by_id[schema.key_ids[-1]] if used else None
+
+
+@dataclass(eq=False, slots=True)
+class OutputColumn:
+    """A column of a query's result.
+
+    Attributes:
+        name: as the result shows it; matched in lower case.
+        origins: source columns that a `*` brought here, noted as used only when this one is.
+        branches: what it is in each SELECT of the query, where that is known of all of them; see
+            `planner.lineage`.
+    """
+
+    name: str
+    origins: "Origins" = ()
+    branches: tuple["Branch", ...] = ()
+
+    def stored_type(self) -> DataType | None:
+        """The type of the stored columns that it is; None where it is computed."""
+        types = [stored_type(branch.source, branch.name) for branch in self.branches]
+        return types[0] if types else None
+
+    def use(self) -> None:
+        """Note that the column is needed."""
+        for source, name in self.origins:
+            source.use(name)
+
+
+@dataclass(eq=False, slots=True)
+class DerivedTable:
+    """A subquery, a WITH query, VALUES or a table function.
+
+    Attributes:
+        alias: the name its columns are qualified with, lower case.
+        columns: it has.
+        maybe_absent: whether an outer join may put NULLs in place of its rows.
+        database: see `TableReference`; views have one.
+        engine_alias: the name in the engine's SQL.
+        node: the query of a view in the tree.
+    """
+
+    alias: str
+    columns: Sequence[OutputColumn]
+    maybe_absent: bool = False
+    database: str | None = None
+    engine_alias: str = ""
+    node: exp.Subquery | None = None
+
+    def __post_init__(self) -> None:
+        """The engine calls it as the statement does, unless that is not enough."""
+        self.engine_alias = self.engine_alias or self.alias
+
+    def rename(self, alias: str) -> None:
+        """Give it another name in the engine's SQL."""
+        self.engine_alias = alias
+        if self.node is not None:
+            self.node.args["alias"].set("this", exp.to_identifier(alias, quoted=True))
+
+    @property
+    def frames(self) -> "list[Frame]":
+        """The SELECTs that its rows come from."""
+        return [branch.frame for branch in self.columns[0].branches] if self.columns else []
+
+    def column(self, name: str) -> OutputColumn | None:
+        """The column of a name; None where several have it."""
+        found = [column for column in self.columns if column.name.lower() == name]
+        return found[0] if len(found) == 1 else None
+
+    def column_names(self) -> tuple[str, ...]:
+        """The columns `*` shows."""
+        return tuple(column.name.lower() for column in self.columns)
+
+    def all_names(self) -> tuple[str, ...]:
+        """The columns that can be named."""
+        return self.column_names()
+
+    def use(self, name: str) -> None:
+        """Note that a column is needed."""
+        for column in self.columns:
+            if column.name.lower() == name:
+                column.use()
+
+
+Source = TableReference | DerivedTable
+NAMED_DATABASE = "pykudu_database"  # in the meta of a subquery that stands for a table of one
+Origins = tuple[tuple[Source, str], ...]
+Places = frozenset[tuple[int, str]]
+
+
+@dataclass(eq=False, slots=True)
+class Branch:
+    """What a column of a query is in one of its SELECTs.
+
+    Attributes:
+        frame: of the SELECT.
+        source: whose column it shows as it is; None where a filter on the query's column would not
+            be the same as one on the source's.
+        name: of that column.
+    """
+
+    frame: "Frame"
+    source: Source | None = None
+    name: str = ""
+
+
+def stored_type(source: Source | None, name: str) -> DataType | None:
+    """The type of a source's column, None if it is no stored one."""
+    if isinstance(source, TableReference):
+        return source.column(name).type
+    column = source.column(name) if source is not None else None
+    return None if column is None else column.stored_type()
+
+
+@dataclass(eq=False, slots=True)
+class JoinStep:
+    """One step of a FROM clause from left to right.
+
+    Attributes:
+        join: the join's node; None for the first item.
+        sources: what the step adds; several for a parenthesised join.
+        nested: whether it lies inside parentheses.
+    """
+
+    join: exp.Join | None
+    sources: list[Source]
+    nested: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """The names one SELECT can see.
+
+    Attributes:
+        outer: the frame around it, for correlated subqueries.
+        sources: by alias, with its database before it where another has the same.
+        hidden: keys of sources that only their own ON clause sees (the right side of SEMI and
+            ANTI).
+        merged: column names joined by USING or NATURAL, which need no qualifier.
+        aliases: names of the SELECT list, lower case.
+        steps: how the sources are joined.
+        groups: columns, by source and name, that a filter may be on before rows are gathered in
+            groups as well as behind; None without GROUP BY.
+    """
+
+    outer: "Frame | None" = None
+    sources: dict[str, Source] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    merged: set[str] = field(default_factory=set)
+    aliases: set[str] = field(default_factory=set)
+    steps: list[JoinStep] = field(default_factory=list)
+    groups: "Places | None" = None
+
+    def visible(self) -> Iterator[Source]:
+        """The sources whose columns can be named, left to right."""
+        for alias, source in self.sources.items():
+            if alias not in self.hidden:
+                yield source
+
+    def holders(self, name: str) -> list[Source]:
+        """The sources that have a column of a name."""
+        return [source for source in self.visible() if name in source.all_names()]
+
+    def star(self) -> list[tuple[str, Origins]]:
+        """The columns of `*` with their origins; columns joined by USING come once."""
+        columns: dict[str, int] = {}
+        result: list[tuple[str, Origins]] = []
+        for source in self.visible():
+            for name in source.column_names():
+                if name in self.merged and name in columns:
+                    at = columns[name]
+                    result[at] = (name, (*result[at][1], (source, name)))
+                else:
+                    columns.setdefault(name, len(result))
+                    result.append((name, ((source, name),)))
+        return result
+
+    def chain(self) -> Iterator["Frame"]:
+        """This frame and those around it, inmost first."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.outer
+
+
+def renamed(columns: Sequence[OutputColumn], alias: exp.TableAlias | None) -> list[OutputColumn]:
+    """Columns under the names of an alias's column list; all of them used if there is one."""
+    names = [identifier.name.lower() for identifier in (alias.columns if alias else ())]
+    if not names:
+        return list(columns)
+    for column in columns:
+        column.use()
+    rest = [column.name for column in columns[len(names) :]]
+    return [
+        OutputColumn(name, branches=column.branches)
+        for name, column in zip((*names, *rest), columns, strict=False)
+    ]

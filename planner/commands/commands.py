@@ -1,0 +1,211 @@
+"""The small statements: SET, maintenance, DROP, and the table of all that need no sqlglot.
+
+What needs sqlglot is loaded where it is called.
+"""
+
+from collections.abc import Callable
+
+from pykudu_sql.planner.bind.named_table import named_table
+from pykudu_sql.planner.commands.listing_commands import describe, show
+from pykudu_sql.planner.commands.statistics_commands import (
+    analyze,
+    compute_stats,
+    drop_stats,
+    invalidate_metadata,
+    refresh,
+)
+from pykudu_sql.planner.commands.transaction_commands import (
+    begin,
+    commit,
+    release,
+    rollback,
+    savepoint,
+)
+from pykudu_sql.planner.ddl.history_commands import drop_snapshot, next_bound, undrop
+from pykudu_sql.planner.ddl.index_commands import drop_index
+from pykudu_sql.planner.ddl.namespace_commands import comment_on, drop_database, drop_view, use
+from pykudu_sql.planner.parse.lexer import TokenKind, source_position
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.listing_plans import Show, ShowKind
+from pykudu_sql.planner.plan.plan import (
+    DropTable,
+    Flush,
+    NoOperation,
+    Optimize,
+    Plan,
+    SetDatabase,
+    SetOption,
+    Vacuum,
+)
+from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.errors import UndefinedObjectError, UndefinedTableError
+
+_WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
+_RESETS = frozenset({"DEFAULT", "NULL"})
+OptionValue = bool | int | float | str | None
+
+
+def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`SET [DATABASE] name = value`; DEFAULT as the value resets it, and so does `RESET name`.
+
+    `SET` and `SET ALL` alone list the settings, as in Impala.
+    """
+    reset = tokens.accept("RESET")
+    if not reset:
+        tokens.expect("SET")
+        if tokens.at_end() or (tokens.at("ALL") and tokens.ahead(1).kind is TokenKind.END):
+            return Show(ShowKind.SETTINGS)
+    of_database = tokens.at("DATABASE") and tokens.ahead(1).kind is TokenKind.WORD
+    if of_database:
+        tokens.take()
+    name = tokens.name("the name of a setting")
+    value = None if reset else _chosen(tokens, name, context)
+    tokens.expect_end()
+    return SetDatabase(name, value) if of_database else SetOption(name, value)
+
+
+def _chosen(tokens: TokenStream, name: str, context: PlanContext) -> OptionValue:
+    """`= value`; None for the default."""
+    if not tokens.accept_symbol("=") and not tokens.accept("TO"):
+        raise tokens.error("=")
+    if tokens.current.word in _RESETS:
+        tokens.take()
+        return None
+    if name == "database":
+        place = tokens.current
+        chosen = str(_option_value(tokens)).lower()
+        try:
+            context.catalog.check_database(chosen)
+        except UndefinedObjectError as error:
+            error.position = source_position(tokens.text, place.start, len(place.text))
+            raise
+        return chosen
+    if name == "as_of":
+        return next_bound(tokens, context)
+    return _option_value(tokens)
+
+
+def _option_value(tokens: TokenStream) -> OptionValue:
+    if tokens.current.kind is TokenKind.STRING:
+        return tokens.string()
+    sign = -1 if tokens.accept_symbol("-") else 1
+    token = tokens.current
+    if token.kind is TokenKind.NUMBER:
+        tokens.take()
+        number = token.text
+        return sign * (int(number) if number.isdigit() else float(number))
+    if token.kind is TokenKind.WORD and sign > 0:
+        tokens.take()
+        return _WORDS.get(token.word, token.text)
+    raise tokens.error("a value")
+
+
+def flush(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`FLUSH [[TABLE] t]`."""
+    tokens.expect("FLUSH")
+    tokens.accept("TABLE")
+    table = None if tokens.at_end() else named_table(tokens, context)
+    tokens.expect_end()
+    return Flush(table)
+
+
+def optimize(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`OPTIMIZE [TABLE] t [FULL]`."""
+    tokens.expect("OPTIMIZE")
+    tokens.accept("TABLE")
+    table = named_table(tokens, context)
+    full = tokens.accept("FULL")
+    tokens.expect_end()
+    return Optimize(table, full)
+
+
+def restore(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`RESTORE TABLE t TO moment | SNAPSHOT name`."""
+    from pykudu_sql.planner.ddl.restore import plan_restore
+
+    return plan_restore(tokens, context)
+
+
+def vacuum(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`VACUUM [[TABLE] t]`."""
+    tokens.expect("VACUUM")
+    tokens.accept("TABLE")
+    table = None if tokens.at_end() else named_table(tokens, context)
+    tokens.expect_end()
+    return Vacuum(table)
+
+
+def summarize(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`SUMMARIZE t`, `SUMMARIZE SELECT ..`."""
+    from pykudu_sql.planner.query.summarize import plan_summary
+
+    return plan_summary(tokens, context)
+
+
+def pragma(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`PRAGMA table_info(t)` and the like."""
+    from pykudu_sql.planner.commands.pragmas import plan_pragma
+
+    return plan_pragma(tokens, context)
+
+
+def drop(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DROP TABLE [IF EXISTS] t`, `DROP SNAPSHOT s`, `DROP INDEX i`."""
+    if tokens.at("DROP", "SNAPSHOT"):
+        return drop_snapshot(tokens, context)
+    if tokens.at("DROP", "VIEW"):
+        return drop_view(tokens, context)
+    if tokens.at("DROP", "DATABASE") or tokens.at("DROP", "SCHEMA"):
+        return drop_database(tokens, context)
+    if tokens.at("DROP", "STATS") or tokens.at("DROP", "INCREMENTAL", "STATS"):
+        return drop_stats(tokens, context)
+    tokens.expect("DROP")
+    if tokens.at("INDEX"):
+        return drop_index(tokens, context) or NoOperation("There was no such index.")
+    if not tokens.accept("TABLE"):
+        raise tokens.error("TABLE")
+    if_exists = tokens.accept("IF", "EXISTS")
+    place = tokens.current
+    name = tokens.table_name()
+    tokens.accept("PURGE")
+    tokens.expect_end()
+    check_not_system(name, source_position(tokens.text, place.start, len(place.text)))
+    if not if_exists:
+        try:
+            context.catalog.table(name)
+        except UndefinedTableError as error:
+            error.position = source_position(tokens.text, place.start, len(place.text))
+            raise
+    return DropTable(context.catalog.full_name(name), if_exists)
+
+
+Command = Callable[[TokenStream, PlanContext], Plan]
+COMMANDS: dict[str, Command] = {
+    "BEGIN": begin,
+    "START": begin,
+    "COMMIT": commit,
+    "END": commit,
+    "ROLLBACK": rollback,
+    "SAVEPOINT": savepoint,
+    "RELEASE": release,
+    "SET": set_option,
+    "RESET": set_option,
+    "SHOW": show,
+    "DESCRIBE": describe,
+    "DESC": describe,
+    "FLUSH": flush,
+    "OPTIMIZE": optimize,
+    "VACUUM": vacuum,
+    "DROP": drop,
+    "UNDROP": undrop,
+    "RESTORE": restore,
+    "USE": use,
+    "COMMENT": comment_on,
+    "ANALYZE": analyze,
+    "COMPUTE": compute_stats,
+    "INVALIDATE": invalidate_metadata,
+    "REFRESH": refresh,
+    "SUMMARIZE": summarize,
+    "PRAGMA": pragma,
+}

@@ -1,0 +1,54 @@
+"""PRAGMA: the few of SQLite that tell what there is, with SQLite's columns.
+
+Tools and scripts made for SQLite ask these; DESCRIBE, SHOW and `information_schema` tell more. The
+other pragmas set how SQLite works, and are refused with what there is instead.
+"""
+
+from pykudu_sql.planner.bind.named_table import named_table
+from pykudu_sql.planner.ddl.namespace_commands import at_view, named_view
+from pykudu_sql.planner.parse.lexer import TokenKind, quote_name, source_position, unquote
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.listing_plans import Pragma, PragmaKind
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.namespace import ViewInfo
+from pykudu_sql.storage.errors import NotSupportedError
+
+
+def plan_pragma(tokens: TokenStream, context: PlanContext) -> Pragma:
+    """`PRAGMA table_info(t)`, `PRAGMA table_list`, `PRAGMA database_list`.
+
+    Raises:
+        NotSupportedError: it is another one.
+        UndefinedTableError: there is no such table.
+    """
+    tokens.expect("PRAGMA")
+    place = tokens.current
+    name = tokens.name("the name of a pragma")
+    if name not in list(PragmaKind):
+        raise NotSupportedError(
+            f"PRAGMA {name} is not supported",
+            hint=f"there are {', '.join(PragmaKind)}; see DESCRIBE, SHOW SETTINGS and the schema "
+            "information_schema",
+            position=source_position(tokens.text, place.start, len(place.text)),
+        )
+    kind = PragmaKind(name)
+    item = None
+    if kind is PragmaKind.TABLE_INFO:
+        tokens.expect_symbol("(")
+        item = _item(tokens, context)
+        tokens.expect_symbol(")")
+    tokens.expect_end()
+    return Pragma(kind, item)
+
+
+def _item(tokens: TokenStream, context: PlanContext) -> TableInfo | ViewInfo:
+    """The table or view that is named next, also in single quotes."""
+    place = tokens.current
+    if place.kind is TokenKind.STRING:
+        tokens.take()
+        # As wide in other quotes where the name has none, so errors tell its own place.
+        quoted = quote_name(unquote(place.text))
+        text = f"{tokens.text[: place.start]}{quoted}{tokens.text[place.end :]}"
+        tokens = TokenStream(text, place.start)
+    return named_view(tokens, context) if at_view(tokens, context) else named_table(tokens, context)

@@ -1,0 +1,399 @@
+"""DDL from syntax to plan: definitions become schemas, constants become cells, steps are checked.
+
+Every rule that the storage enforces is tried here against the catalog of the moment, so a wrong
+statement fails before anything is touched, with the place in its text. IF [NOT] EXISTS is settled
+here too: a step that has nothing to do does not reach the plan.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pykudu_sql.planner.bind.expression import default_cell
+from pykudu_sql.planner.ddl.partitioning import partition_schema, range_partition
+from pykudu_sql.planner.ddl_grammar.syntax import (
+    AddColumnsSyntax,
+    AddRangeSyntax,
+    AlterColumnSyntax,
+    AlterStepSyntax,
+    AlterTableSyntax,
+    ColumnDefinition,
+    CreateTableSyntax,
+    DropColumnSyntax,
+    DropRangeSyntax,
+    Expression,
+    PropertiesSyntax,
+    RenameColumnSyntax,
+    RenameTableSyntax,
+    TableCommentSyntax,
+)
+from pykudu_sql.planner.parse.lexer import source_position
+from pykudu_sql.planner.parse.suggestion import near
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import AlterTable, CreateTable
+from pykudu_sql.planner.query.query import plan_rows
+from pykudu_sql.planner.query.result_types import result_columns
+from pykudu_sql.storage.catalog.alter import (
+    AddColumn,
+    AddRange,
+    AlterStep,
+    DropColumn,
+    DropRange,
+    RenameColumn,
+    RenameTable,
+    SetAttributes,
+    SetDefault,
+    SetProperties,
+    SetTableComment,
+    apply_steps,
+)
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.namespace import database_of
+from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
+from pykudu_sql.storage.common.types.schema import (
+    DEFAULT_BLOCK_SIZE,
+    ColumnSchema,
+    Schema,
+    check_identifier,
+    create_schema,
+)
+from pykudu_sql.storage.common.types.table_properties import check_properties
+from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.types import Cell, Compression, Encoding
+from pykudu_sql.storage.errors import (
+    Error,
+    InvalidSchemaError,
+    SourcePosition,
+    UndefinedColumnError,
+    UndefinedObjectError,
+    UndefinedTableError,
+)
+
+_ENCODING_NAMES = {
+    "AUTO": Encoding.AUTO_ENCODING,
+    "PLAIN": Encoding.PLAIN_ENCODING,
+    "BITSHUFFLE": Encoding.BIT_SHUFFLE,
+    "DICT": Encoding.DICT_ENCODING,
+    "DICTIONARY": Encoding.DICT_ENCODING,
+    "PREFIX": Encoding.PREFIX_ENCODING,
+    **{str(encoding): encoding for encoding in Encoding},
+}
+_COMPRESSION_NAMES = {
+    "DEFAULT": Compression.DEFAULT_COMPRESSION,
+    "NONE": Compression.NO_COMPRESSION,
+    **{str(compression): compression for compression in Compression},
+}
+
+
+def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) -> CreateTable:
+    """The plan of a CREATE TABLE.
+
+    Raises:
+        InvalidSchemaError, DuplicateObjectError, UndefinedColumnError: the definition breaks a
+            rule.
+        DataError: a default or a bound does not fit its column.
+    """
+    check_identifier(node.name, "table")
+    position = source_position(text, node.start)
+    check_not_system(node.name, position)
+    node = replace(node, name=context.catalog.full_name(node.name))
+    _check_database(node.name, position, context)
+    check_properties(dict(node.properties))
+    if node.like is not None:
+        return _create_like(node, text, context)
+    query = None
+    if node.query_start is None:
+        columns = [_column(definition, text, context) for definition in node.columns]
+    else:
+        if node.columns:
+            raise InvalidSchemaError(
+                "CREATE TABLE .. AS takes its columns from the query",
+                hint="write PRIMARY KEY (...) without a list of columns",
+                position=source_position(text, node.start),
+            )
+        query = plan_rows(text, context, node.query_start)
+        columns = result_columns(query, context)
+    key, unique, notes = _key(node, text, context)
+    try:
+        schema = create_schema(columns, key, unique=unique)
+        scheme = _partitions(node, schema, text, context)
+        scheme.validate(schema)
+    except Error as error:
+        if isinstance(error, UndefinedColumnError):
+            error.hint = _near_column(error.message, columns) or error.hint
+        if error.position is None:
+            error.position = source_position(text, _blame(node, error), 1)
+        raise
+    return CreateTable(
+        node.name,
+        node.if_not_exists,
+        schema,
+        scheme,
+        node.comment,
+        query,
+        tuple(notes),
+        dict(node.properties),
+    )
+
+
+def plan_alter_table(node: AlterTableSyntax, text: str, context: PlanContext) -> AlterTable:
+    """The plan of an ALTER TABLE, all its steps tried in order.
+
+    Raises:
+        UndefinedTableError, UndefinedColumnError, DuplicateObjectError, InvalidSchemaError: a
+            step breaks a rule.
+    """
+    table = _table(node.name, node.start, text, context)
+    changed, steps = table, []
+    for syntax, start in zip(node.steps, node.starts, strict=True):
+        try:
+            for step in _steps(syntax, changed, text, context):
+                changed = apply_steps(changed, (step,))
+                steps.append(step)
+        except Error as error:
+            if isinstance(error, UndefinedColumnError):
+                error.hint = _near_column(error.message, changed.schema.columns) or error.hint
+            if error.position is None:
+                error.position = source_position(text, start, len(str(syntax)))
+            raise
+    return AlterTable(table, tuple(steps))
+
+
+def _check_database(name: str, position: SourcePosition, context: PlanContext) -> None:
+    try:
+        context.catalog.check_database(database_of(name))
+    except UndefinedObjectError as error:
+        error.position = position
+        raise
+
+
+def _table(name: str, start: int, text: str, context: PlanContext) -> TableInfo:
+    position = source_position(text, start, len(name))
+    check_not_system(name, position)
+    try:
+        return context.catalog.table(name)
+    except UndefinedTableError as error:
+        error.position = position
+        raise
+
+
+def _near_column(message: str, columns: Sequence[ColumnSchema]) -> str | None:
+    name = message.split("'")[1] if message.count("'") >= 2 else ""
+    return near(name, [column.name for column in columns])
+
+
+def _blame(node: CreateTableSyntax, error: Error) -> int:
+    """The clause an error is about: the first whose column it names, else the table's name."""
+    for definition in node.columns:
+        if f"'{definition.name}'" in error.message or f"`{definition.name}`" in error.message:
+            return definition.start
+    if node.key is not None and isinstance(error, UndefinedColumnError):
+        return node.key.start
+    if "partition" in error.message and node.partitions is not None:
+        return node.partitions.start
+    return node.start
+
+
+def _create_like(node: CreateTableSyntax, text: str, context: PlanContext) -> CreateTable:
+    like = _table(node.like or "", node.start, text, context)
+    return CreateTable(
+        node.name,
+        node.if_not_exists,
+        like.schema,
+        like.partition_schema,
+        node.comment,
+        properties={**like.properties, **dict(node.properties)},
+    )
+
+
+def _key(
+    node: CreateTableSyntax, text: str, context: PlanContext
+) -> tuple[tuple[str, ...], bool, list[str]]:
+    """The key's columns, whether it is unique, and what to tell about it."""
+    inline = [definition for definition in node.columns if definition.primary_key]
+    if len(inline) + (node.key is not None) > 1:
+        raise InvalidSchemaError(
+            "a table has one PRIMARY KEY",
+            hint="list its columns together: PRIMARY KEY (a, b)",
+            position=source_position(text, (inline[-1] if inline else node).start),
+        )
+    if inline:
+        return (inline[0].name,), inline[0].unique_key, []
+    if node.key is not None:
+        return node.key.columns, node.key.unique, []
+    promoted = _promoted(node)
+    if promoted:
+        listed = ", ".join(promoted)
+        return (
+            promoted,
+            False,
+            [f"Partition columns ({listed}) are promoted as non unique primary key."],
+        )
+    if context.settings.implicit_primary_key:
+        return (), False, []
+    raise InvalidSchemaError(
+        f"table '{node.name}' needs a primary key",
+        hint="write PRIMARY KEY (column, ...), or NON UNIQUE PRIMARY KEY (column, ...)",
+        position=source_position(text, node.start, len(node.name)),
+    )
+
+
+def _promoted(node: CreateTableSyntax) -> tuple[str, ...]:
+    """The partition columns of a table without key, as Impala promotes them."""
+    if node.partitions is None:
+        return ()
+    names = [name for clause in node.partitions.hashes for name in clause.columns]
+    names += node.partitions.range_columns or ()
+    return tuple(dict.fromkeys(names))
+
+
+def _partitions(
+    node: CreateTableSyntax, schema: Schema, text: str, context: PlanContext
+) -> PartitionSchema:
+    if node.partitions is not None:
+        return partition_schema(node.partitions, schema, text, context)
+    return default_partitions(schema, context)
+
+
+def default_partitions(schema: Schema, context: PlanContext) -> PartitionSchema:
+    """One tablet, or the session's number of hash buckets over the whole key."""
+    buckets = context.settings.default_hash_partitions
+    if buckets < 2:
+        return PartitionSchema()
+    return PartitionSchema((HashDimension(tuple(sorted(schema.key_ids)), buckets),))
+
+
+def _column(definition: ColumnDefinition, text: str, context: PlanContext) -> ColumnSchema:
+    """A column as defined; its id is given later."""
+    position = source_position(text, definition.start, len(definition.name))
+    try:
+        column = ColumnSchema(
+            id=0,
+            name=definition.name,
+            type=parse_type(definition.type),
+            nullable=definition.nullable is not False,
+            encoding=_encoding(definition.encoding),
+            compression=_compression(definition.compression),
+            block_size=definition.block_size or DEFAULT_BLOCK_SIZE,
+            comment=definition.comment or "",
+            immutable=definition.immutable,
+        )
+    except InvalidSchemaError as error:
+        error.position = position
+        raise
+    if definition.primary_key and definition.nullable:
+        raise InvalidSchemaError(
+            f"primary key column '{definition.name}' cannot be NULL", position=position
+        )
+    if definition.default is None:
+        return column
+    default = default_cell(definition.default, column, text, context)
+    if default is None and not column.nullable:
+        raise InvalidSchemaError(
+            f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL", position=position
+        )
+    return replace(column, write_default=default)
+
+
+def _encoding(name: str | None) -> Encoding:
+    found = _ENCODING_NAMES.get(name or "AUTO_ENCODING")
+    if found is None:
+        raise InvalidSchemaError(
+            f"unknown encoding {name}", hint=f"encodings are {', '.join(Encoding)}"
+        )
+    return found
+
+
+def _compression(name: str | None) -> Compression:
+    found = _COMPRESSION_NAMES.get(name or "DEFAULT_COMPRESSION")
+    if found is None:
+        raise InvalidSchemaError(
+            f"unknown compression {name}", hint=f"compressions are {', '.join(Compression)}"
+        )
+    return found
+
+
+def _steps(
+    syntax: AlterStepSyntax, table: TableInfo, text: str, context: PlanContext
+) -> list[AlterStep]:
+    """The storage's steps for one step of the statement; none if IF [NOT] EXISTS says so."""
+    schema = table.schema
+    match syntax:
+        case AddColumnsSyntax(definitions, if_not_exists):
+            return [
+                AddColumn(_added(definition, text, context))
+                for definition in definitions
+                if not (if_not_exists and definition.name in schema.by_name)
+            ]
+        case DropColumnSyntax(name, if_exists):
+            return [] if if_exists and name not in schema.by_name else [DropColumn(name)]
+        case RenameColumnSyntax(name, new_name, type_name):
+            _check_same_type(schema, name, type_name)
+            return [] if name == new_name else [RenameColumn(name, new_name)]
+        case AlterColumnSyntax():
+            return [_alter_column(syntax, schema, text, context)]
+        case AddRangeSyntax(clause, if_not_exists):
+            span = range_partition(clause, schema, table.partition_schema, text, context)
+            known = {(r.lower, r.upper) for r in table.partition_schema.ranges}
+            return [] if if_not_exists and (span.lower, span.upper) in known else [AddRange(span)]
+        case DropRangeSyntax(clause, if_exists):
+            span = range_partition(clause, schema, table.partition_schema, text, context)
+            known = {(r.lower, r.upper) for r in table.partition_schema.ranges}
+            return [] if if_exists and (span.lower, span.upper) not in known else [DropRange(span)]
+        case RenameTableSyntax(new_name):
+            check_not_system(new_name)
+            return [RenameTable(context.catalog.full_name(new_name))]
+        case TableCommentSyntax(comment):
+            return [SetTableComment(comment)]
+        case PropertiesSyntax(values, unset):
+            return [SetProperties((*values, *((name, None) for name in unset)))]
+
+
+def _added(definition: ColumnDefinition, text: str, context: PlanContext) -> ColumnSchema:
+    if definition.primary_key:
+        raise InvalidSchemaError(
+            f"column '{definition.name}' cannot be added to the primary key",
+            hint="the key is fixed when the table is created",
+            position=source_position(text, definition.start, len(definition.name)),
+        )
+    return _column(definition, text, context)
+
+
+def _check_same_type(schema: Schema, name: str, type_name: str | None) -> None:
+    column = schema.column(name)
+    if type_name is not None and parse_type(type_name) != column.type:
+        raise InvalidSchemaError(
+            f"type of column '{name}' cannot be altered from {column.type} to {type_name}",
+            hint="add a column of the new type, UPDATE it from the old one, drop the old one",
+        )
+
+
+def _alter_column(
+    syntax: AlterColumnSyntax, schema: Schema, text: str, context: PlanContext
+) -> AlterStep:
+    column = schema.column(syntax.name)
+    if syntax.drop_default:
+        return SetDefault(column.name, None)
+    if syntax.default is not None:
+        return SetDefault(column.name, _new_default(syntax.default, column, text, context))
+    return SetAttributes(
+        column.name,
+        None if syntax.encoding is None else _encoding(syntax.encoding),
+        None if syntax.compression is None else _compression(syntax.compression),
+        syntax.block_size,
+        syntax.comment,
+        syntax.immutable,
+    )
+
+
+def _new_default(
+    default: Expression, column: ColumnSchema, text: str, context: PlanContext
+) -> Cell:
+    cell = default_cell(default, column, text, context)
+    if cell is None and not column.nullable:
+        raise InvalidSchemaError(
+            f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL",
+            hint="DROP DEFAULT makes every INSERT give a value",
+            position=source_position(text, default.start, len(default.text)),
+        )
+    return cell

@@ -1,0 +1,74 @@
+"""Statements about history: snapshots with names, dropped tables, and how long history is kept."""
+
+from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
+from pykudu_sql.planner.ddl_grammar.syntax import Expression
+from pykudu_sql.planner.parse.lexer import source_position
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import CreateSnapshot, DropSnapshot, Plan, UndropTable
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+
+
+def create_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`CREATE SNAPSHOT [IF NOT EXISTS] name [AS OF moment] [COMMENT 's']`."""
+    tokens.expect("CREATE", "SNAPSHOT")
+    if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
+    name = tokens.name("the snapshot's name")
+    bound = None
+    if tokens.accept("AS"):
+        tokens.expect("OF")
+        bound = next_bound(tokens, context)
+    comment = tokens.string() if tokens.accept("COMMENT") else ""
+    tokens.expect_end()
+    return CreateSnapshot(name, if_not_exists, bound, comment)
+
+
+def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
+    """The bound of the moment that comes next: `SNAPSHOT name`, or a constant expression.
+
+    Raises:
+        UndefinedObjectError: there is no snapshot of that name.
+        InvalidValueError, InvalidSchemaError: the expression is no moment, or no constant.
+        SnapshotInFutureError: it has not come yet.
+    """
+    from pykudu_sql.planner.bind.expression import value_of
+    from pykudu_sql.planner.bind.moment import moment_bound
+
+    if tokens.accept("SNAPSHOT"):
+        place = tokens.current
+        name = tokens.name("the snapshot's name")
+        position = source_position(tokens.text, place.start, len(place.text))
+        return snapshot_bound(name, context, position)
+    if not tokens.accept("TIMESTAMP", "AS", "OF"):
+        tokens.accept("VERSION", "AS", "OF")
+    expression = _up_to_comment(tokens)
+    position = source_position(tokens.text, expression.start, len(expression.text))
+    return moment_bound(value_of(expression, tokens.text, context), context, position)
+
+
+def _up_to_comment(tokens: TokenStream) -> Expression:
+    first = last = tokens.current
+    while not tokens.at_end() and not tokens.at("COMMENT"):
+        last = tokens.take()
+    if tokens.current is first:
+        raise tokens.error("a moment")
+    return Expression(tokens.text[first.start : last.end], first.start)
+
+
+def drop_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DROP SNAPSHOT [IF EXISTS] name`."""
+    tokens.expect("DROP", "SNAPSHOT")
+    if_exists = tokens.accept("IF", "EXISTS")
+    name = tokens.name("the snapshot's name")
+    tokens.expect_end()
+    return DropSnapshot(name, if_exists)
+
+
+def undrop(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`UNDROP TABLE t [AS new_name]`."""
+    tokens.expect("UNDROP", "TABLE")
+    name = context.catalog.full_name(tokens.table_name())
+    renamed = tokens.accept("AS")
+    new_name = context.catalog.full_name(tokens.table_name()) if renamed else None
+    tokens.expect_end()
+    return UndropTable(name, new_name)

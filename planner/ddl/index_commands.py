@@ -1,0 +1,104 @@
+"""CREATE INDEX and DROP INDEX: skip indexes, which are attributes of a table's columns."""
+
+from pykudu_sql.planner.parse.lexer import source_position
+from pykudu_sql.planner.parse.suggestion import near
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import AlterTable
+from pykudu_sql.storage.catalog.alter import CreateIndex, DropIndex, apply_steps
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.errors import Error, NotSupportedError, UndefinedObjectError
+
+
+def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
+    """`CREATE INDEX [IF NOT EXISTS] i ON t (a [ASC | DESC], ...)`.
+
+    Raises:
+        NotSupportedError: UNIQUE, which would promise what nothing keeps.
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+        DuplicateObjectError: the table has an index of that name.
+    """
+    tokens.expect("CREATE")
+    place = tokens.current
+    if tokens.accept("UNIQUE"):
+        raise NotSupportedError(
+            "unique indexes are not supported: an index only tells which rowsets to skip",
+            hint="only the primary key is unique",
+            position=source_position(tokens.text, place.start, len(place.text)),
+        )
+    tokens.expect("INDEX")
+    if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
+    place = tokens.current
+    name = tokens.name("the index's name")
+    tokens.expect("ON")
+    table = _table(tokens, context)
+    columns = _columns(tokens)
+    tokens.expect_end()
+    if if_not_exists and name in table.schema.indexes:
+        return AlterTable(table, ())
+    step = CreateIndex(name, columns)
+    try:
+        apply_steps(table, (step,))
+    except Error as error:
+        error.position = source_position(tokens.text, place.start, len(place.text))
+        raise
+    return AlterTable(table, (step,))
+
+
+def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | None:
+    """`INDEX [IF EXISTS] i [ON t]`, DROP being read; None when there is nothing to drop.
+
+    Raises:
+        UndefinedObjectError: no table has it, or several have and none is named.
+        UndefinedTableError: no such table.
+    """
+    tokens.expect("INDEX")
+    if_exists = tokens.accept("IF", "EXISTS")
+    place = tokens.current
+    name = tokens.name("the index's name")
+    among = list(context.catalog.tables.values())
+    if tokens.accept("ON"):
+        among = [_table(tokens, context)]
+    tokens.expect_end()
+    holders = [table for table in among if name in table.schema.indexes]
+    if len(holders) == 1:
+        return AlterTable(holders[0], (DropIndex(name),))
+    if not holders and if_exists:
+        return None
+    position = source_position(tokens.text, place.start, len(place.text))
+    if holders:
+        raise UndefinedObjectError(
+            f"index '{name}' is in {len(holders)} tables",
+            hint=f"write DROP INDEX {name} ON {holders[0].name}",
+            position=position,
+        )
+    known = (index for table in among for index in table.schema.indexes)
+    raise UndefinedObjectError(
+        f"index '{name}' does not exist", hint=near(name, known), position=position
+    )
+
+
+def _table(tokens: TokenStream, context: PlanContext) -> TableInfo:
+    place = tokens.current
+    name = tokens.table_name()
+    position = source_position(tokens.text, place.start, len(place.text))
+    check_not_system(name, position)
+    try:
+        return context.catalog.table(name)
+    except Error as error:
+        error.position = position
+        raise
+
+
+def _columns(tokens: TokenStream) -> tuple[str, ...]:
+    tokens.expect_symbol("(")
+    columns: list[str] = []
+    while True:
+        columns.append(tokens.name("a column name"))
+        if not tokens.accept("ASC"):
+            tokens.accept("DESC")
+        if not tokens.accept_symbol(","):
+            break
+    tokens.expect_symbol(")")
+    return tuple(columns)

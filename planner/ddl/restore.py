@@ -1,0 +1,94 @@
+"""RESTORE TABLE: one commit that makes a table's rows what they were at an earlier moment.
+
+    RESTORE TABLE t TO moment | SNAPSHOT name
+
+Two set-based queries over the table then and now tell what to do: the keys that are too many are
+deleted, and rows that are missing or differ are written as they were. Rows that did not change are
+left alone, so the commit is as small as the difference, and what it did shows in CHANGES. Columns
+are matched by id, so renamed ones come back under their new names. A column added since keeps its
+value in rows that are there, and has its default in rows that come back. A column dropped since
+cannot be filled, which is an error.
+"""
+
+from pykudu_sql.planner.bind.target import target_table
+from pykudu_sql.planner.ddl.history_commands import next_bound
+from pykudu_sql.planner.parse.lexer import quote_name
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import Plan
+from pykudu_sql.planner.plan.write_plans import RestoreTable
+from pykudu_sql.planner.query.query import plan_rows
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_before
+from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
+
+
+def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
+    """Plan a RESTORE TABLE.
+
+    Raises:
+        UndefinedTableError: there is no such table, or there was none then.
+        ReadOnlyError: the session reads at a past moment.
+        NotSupportedError: a column of then was dropped.
+        InvalidValueError, SnapshotInFutureError: the moment is none.
+    """
+    tokens.expect("RESTORE", "TABLE")
+    place = tokens.current
+    table = target_table(tokens.table_name(), place, tokens.text, context)
+    tokens.expect("TO")
+    bound = next_bound(tokens, context)
+    tokens.expect_end()
+    then = _then(table, bound, context)
+    # Tables are named as the catalog stores them, whatever the session's database is.
+    world = context.within(DEFAULT_DATABASE, None)
+    # The bound of a microsecond that is not over yet lies ahead; nothing is committed there.
+    moment = min(last_before(bound), context.now())
+    now, past = quote_name(table.name), f"{quote_name(then.name)} AS OF {moment}"
+    pairs = [(old.name, table.schema.by_id[old.id].name) for old in then.schema.columns]
+    key_names = {then.schema.by_id[i].name for i in then.schema.key_ids}
+    # A row with an immutable column is replaced: no update may touch it.
+    compared = (
+        pairs if table.schema.immutable_ids else [pair for pair in pairs if pair[0] in key_names]
+    )
+    keys = ", ".join(quote_name(table.schema.by_id[i].name) for i in table.schema.key_ids)
+    gone = plan_rows(
+        f"SELECT {keys} FROM (SELECT {_new(compared)} FROM {now} "
+        f"EXCEPT SELECT {_old(compared)} FROM {past}) AS gone",
+        world,
+        0,
+    )
+    rows = plan_rows(
+        f"SELECT {_old(pairs)} FROM {past} EXCEPT SELECT {_new(pairs)} FROM {now}",
+        world,
+        0,
+        len(gone.scans),
+    )
+    ids = tuple(column.id for column in then.schema.columns)
+    return RestoreTable(table, bound, gone, rows, ids)
+
+
+def _then(table: TableInfo, bound: SnapshotBound, context: PlanContext) -> TableInfo:
+    """The table as it was, if its rows still fit."""
+    then = context.catalog_at(bound).by_id.get(table.id)
+    if then is None:
+        raise UndefinedTableError(
+            f"table '{table.name}' did not exist at that moment",
+            hint="a table of this name that was dropped is another one: SHOW DROPPED TABLES",
+        )
+    for column in then.schema.columns:
+        if column.id not in table.schema.by_id:
+            raise NotSupportedError(
+                f"table '{table.name}' cannot be restored: column '{column.name}' of that moment "
+                "was dropped",
+                hint=f"CREATE TABLE ... AS SELECT * FROM {then.name} AS OF ... keeps all columns",
+            )
+    return then
+
+
+def _old(pairs: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{quote_name(old)} AS {quote_name(new)}" for old, new in pairs)
+
+
+def _new(pairs: list[tuple[str, str]]) -> str:
+    return ", ".join(quote_name(new) for _, new in pairs)

@@ -1,0 +1,363 @@
+"""Recursive descent for CREATE TABLE and ALTER TABLE, Impala's grammar for Kudu tables.
+
+The grammar is that of Impala's `sql-parser.cup` with what Kudu's documentation and other databases
+add to it: a key anywhere in the column list, several ALTER steps in one statement, `LIKE`,
+`RENAME COLUMN a TO b`. Attributes come in any order, each at most once; commas between partition
+dimensions are optional.
+"""
+
+from dataclasses import replace
+
+from pykudu_sql.planner.ddl_grammar.partition_parser import parse_partition_by, parse_range
+from pykudu_sql.planner.ddl_grammar.syntax import (
+    AddColumnsSyntax,
+    AddRangeSyntax,
+    AlterColumnSyntax,
+    AlterStepSyntax,
+    AlterTableSyntax,
+    ColumnDefinition,
+    CreateTableSyntax,
+    DropColumnSyntax,
+    DropRangeSyntax,
+    Expression,
+    KeyClause,
+    PropertiesSyntax,
+    RenameColumnSyntax,
+    RenameTableSyntax,
+    TableCommentSyntax,
+)
+from pykudu_sql.planner.parse.lexer import TokenKind, source_position
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
+
+_ATTRIBUTES = frozenset(
+    {
+        "NOT", "NULL", "PRIMARY", "NON", "ENCODING", "COMPRESSION", "DEFAULT", "BLOCK_SIZE",
+        "COMMENT", "UNIQUE", "CHECK", "REFERENCES", "CONSTRAINT", "COLLATE", "GENERATED",
+        "AUTO_INCREMENT", "AUTOINCREMENT", "IMMUTABLE",
+    }
+)  # fmt: skip
+_UNSUPPORTED = {
+    "UNIQUE": "UNIQUE constraints are",
+    "CHECK": "CHECK constraints are",
+    "FOREIGN": "FOREIGN KEY constraints are",
+    "REFERENCES": "FOREIGN KEY constraints are",
+    "COLLATE": "collations are",
+    "GENERATED": "generated columns are",
+    "AUTO_INCREMENT": "AUTO_INCREMENT is",
+    "AUTOINCREMENT": "AUTOINCREMENT is",
+}
+_COUNTER_HINT = "the hidden counter of a NON UNIQUE PRIMARY KEY numbers rows by itself"
+_INSTEAD = {
+    "COLLATE": "strings compare by bytes",
+    "GENERATED": "compute the value in the query, or when the row is written",
+    "AUTO_INCREMENT": _COUNTER_HINT,
+    "AUTOINCREMENT": _COUNTER_HINT,
+}
+
+
+def parse_create_table(tokens: TokenStream) -> CreateTableSyntax:
+    """Parse from behind `CREATE TABLE`; a query behind AS is left for the caller.
+
+    Raises:
+        SyntaxError: it does not follow the grammar.
+        NotSupportedError: a constraint that is not offered.
+    """
+    exists = tokens.accept("IF", "NOT", "EXISTS")
+    start = tokens.current.start
+    node = CreateTableSyntax(tokens.table_name(), start, exists)
+    if tokens.accept("LIKE"):
+        node = replace(node, like=tokens.table_name())
+    elif tokens.at_symbol("("):
+        node = _column_list(tokens, node)
+    while not tokens.at_end():
+        if tokens.accept("AS"):
+            return replace(node, query_start=tokens.current.start)
+        node = _table_option(tokens, node)
+    if not node.columns and node.like is None:
+        raise tokens.error("a list of columns, or AS and a query,")
+    return node
+
+
+def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
+    """Parse from behind `ALTER TABLE`.
+
+    Raises:
+        SyntaxError: it does not follow the grammar.
+    """
+    start = tokens.current.start
+    name = tokens.table_name()
+    starts: list[int] = []
+    steps: list[AlterStepSyntax] = []
+    while not steps or tokens.accept_symbol(","):
+        place = tokens.current.start
+        made = [_step(tokens)]
+        if isinstance(made[0], RenameColumnSyntax) and tokens.accept("COMMENT"):
+            made.append(AlterColumnSyntax(made[0].new_name, comment=tokens.string()))
+        steps.extend(made)
+        starts.extend([place] * len(made))
+    tokens.expect_end()
+    return AlterTableSyntax(name, start, tuple(steps), tuple(starts))
+
+
+def _column_list(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyntax:
+    tokens.expect_symbol("(")
+    columns: list[ColumnDefinition] = []
+    key = node.key
+    while True:
+        _refuse_constraint(tokens)
+        token = tokens.current
+        found = _key_clause(tokens)
+        if found is None:
+            columns.append(_column(tokens))
+        elif key is not None:
+            raise tokens.error("only one PRIMARY KEY", token)
+        else:
+            key = found
+        if not tokens.accept_symbol(","):
+            break
+    tokens.expect_symbol(")")
+    return replace(node, columns=tuple(columns), key=key)
+
+
+def _table_option(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyntax:
+    token = tokens.current
+    if tokens.at("PARTITION", "BY") and node.partitions is None:
+        return replace(node, partitions=parse_partition_by(tokens))
+    if tokens.accept("COMMENT"):
+        return replace(node, comment=tokens.string())
+    if tokens.accept("STORED", "AS"):
+        if not tokens.accept("KUDU"):
+            raise tokens.error("KUDU, the only format there is,")
+        return node
+    if tokens.accept("TBLPROPERTIES"):
+        return replace(node, properties=_properties(tokens))
+    key = _key_clause(tokens)
+    if key is not None and node.key is None:
+        return replace(node, key=key)
+    raise tokens.error("PARTITION BY, COMMENT, STORED AS KUDU or AS", token)
+
+
+def _key_clause(tokens: TokenStream) -> KeyClause | None:
+    """`[CONSTRAINT name] [NON UNIQUE] PRIMARY KEY (columns)`, None if it does not come next."""
+    start = tokens.current.start
+    if tokens.at("CONSTRAINT") and tokens.ahead(2).word == "PRIMARY":
+        tokens.take()
+        tokens.take()
+    if tokens.accept("NON", "UNIQUE", "PRIMARY", "KEY"):
+        return KeyClause(tokens.names(), False, start)
+    if tokens.accept("PRIMARY", "KEY"):
+        return KeyClause(tokens.names(), True, start)
+    return None
+
+
+def _refuse_constraint(tokens: TokenStream) -> None:
+    first = tokens.current
+    word = tokens.ahead(2).word if first.word == "CONSTRAINT" else first.word
+    if word in ("UNIQUE", "CHECK", "FOREIGN") and (
+        first.word == "CONSTRAINT" or tokens.ahead(1).text == "(" or word == "FOREIGN"
+    ):
+        raise _unsupported(tokens, word)
+
+
+def _unsupported(tokens: TokenStream, word: str) -> NotSupportedError:
+    token = tokens.current
+    return NotSupportedError(
+        f"{_UNSUPPORTED[word]} not supported",
+        hint=_INSTEAD.get(word, "the primary key is unique; other columns can only be NOT NULL"),
+        position=source_position(tokens.text, token.start, len(token.text)),
+    )
+
+
+def _column(tokens: TokenStream) -> ColumnDefinition:
+    start = tokens.current.start
+    name = tokens.name("a column name")
+    column = ColumnDefinition(name, _type(tokens), start)
+    seen: set[str] = set()
+    while tokens.current.word in _ATTRIBUTES:
+        token = tokens.current
+        attribute = "NULL" if token.word == "NOT" else token.word
+        if attribute in seen:
+            raise tokens.error(f"{attribute} only once", token)
+        seen.add("PRIMARY" if attribute == "NON" else attribute)
+        column = _attribute(tokens, column)
+    return column
+
+
+def _attribute(tokens: TokenStream, column: ColumnDefinition) -> ColumnDefinition:
+    word = tokens.current.word
+    if word in _UNSUPPORTED:
+        raise _unsupported(tokens, word)
+    if tokens.accept("NOT", "NULL"):
+        return replace(column, nullable=False)
+    if tokens.accept("NULL"):
+        return replace(column, nullable=True)
+    if tokens.accept("NON", "UNIQUE", "PRIMARY", "KEY"):
+        return replace(column, primary_key=True, unique_key=False)
+    if tokens.accept("PRIMARY", "KEY"):
+        return replace(column, primary_key=True)
+    if tokens.accept("ENCODING"):
+        return replace(column, encoding=tokens.name("an encoding").upper())
+    if tokens.accept("COMPRESSION"):
+        return replace(column, compression=tokens.name("a compression").upper())
+    if tokens.accept("BLOCK_SIZE"):
+        return replace(column, block_size=tokens.whole_number())
+    if tokens.accept("COMMENT"):
+        return replace(column, comment=tokens.string())
+    if tokens.accept("DEFAULT"):
+        return replace(column, default=_default(tokens))
+    if tokens.accept("IMMUTABLE"):
+        return replace(column, immutable=True)
+    raise tokens.error("a column attribute")
+
+
+def _type(tokens: TokenStream) -> str:
+    """A type as written, which the type table reads later."""
+    if tokens.current.kind is not TokenKind.WORD:
+        raise tokens.error("a type")
+    text = tokens.take().text.upper()
+    if text == "DOUBLE" and tokens.accept("PRECISION"):
+        text = "DOUBLE"
+    if tokens.accept_symbol("("):
+        sizes = [str(tokens.whole_number())]
+        while tokens.accept_symbol(","):
+            sizes.append(str(tokens.whole_number()))
+        tokens.expect_symbol(")")
+        text += f"({','.join(sizes)})"
+    return text
+
+
+def _default(tokens: TokenStream) -> Expression:
+    """A constant expression up to the next attribute, comma or closing parenthesis."""
+    first = last = tokens.current
+    depth = 0
+    while not tokens.at_end():
+        token = tokens.current
+        outside = depth == 0 and token is not first
+        if depth == 0 and token.text in (",", ")"):
+            break
+        if outside and token.word in _ATTRIBUTES:
+            break
+        depth += (token.text == "(") - (token.text == ")")
+        last = tokens.take()
+    if first is tokens.current:
+        raise tokens.error("a constant")
+    return Expression(tokens.text[first.start : last.end], first.start)
+
+
+def _properties(tokens: TokenStream) -> tuple[tuple[str, str], ...]:
+    tokens.expect_symbol("(")
+    values: dict[str, str] = {}
+    while True:
+        name = tokens.string()
+        tokens.expect_symbol("=")
+        values[name] = tokens.string()
+        if not tokens.accept_symbol(","):
+            break
+    tokens.expect_symbol(")")
+    return tuple(values.items())
+
+
+def _property_names(tokens: TokenStream) -> tuple[str, ...]:
+    tokens.accept("IF", "EXISTS")
+    tokens.expect_symbol("(")
+    names = [tokens.string()]
+    while tokens.accept_symbol(","):
+        names.append(tokens.string())
+    tokens.expect_symbol(")")
+    return tuple(names)
+
+
+def _step(tokens: TokenStream) -> AlterStepSyntax:
+    if tokens.accept("ADD"):
+        return _add(tokens)
+    if tokens.accept("DROP"):
+        return _drop(tokens)
+    if tokens.accept("RENAME"):
+        return _rename(tokens)
+    if tokens.accept("CHANGE"):
+        tokens.accept("COLUMN")
+        return RenameColumnSyntax(
+            tokens.name("a column name"), tokens.name("a column name"), _type(tokens)
+        )
+    if tokens.accept("ALTER"):
+        tokens.accept("COLUMN")
+        return _alter_column(tokens)
+    if tokens.accept("SET", "COMMENT"):
+        return TableCommentSyntax(tokens.string())
+    if tokens.accept("SET", "TBLPROPERTIES"):
+        return PropertiesSyntax(values=_properties(tokens))
+    if tokens.accept("UNSET", "TBLPROPERTIES"):
+        return PropertiesSyntax(unset=_property_names(tokens))
+    raise tokens.error("ADD, DROP, RENAME, CHANGE, ALTER or SET")
+
+
+def _add(tokens: TokenStream) -> AlterStepSyntax:
+    exists = tokens.accept("IF", "NOT", "EXISTS")
+    if tokens.accept("RANGE"):
+        return AddRangeSyntax(parse_range(tokens), exists)
+    if tokens.at("PRIMARY", "KEY") and tokens.ahead(2).text == "(":
+        raise NotSupportedError(
+            "ALTER TABLE .. ADD PRIMARY KEY is not supported",
+            hint="a table keeps its key: CREATE TABLE .. PRIMARY KEY (..) AS SELECT makes another",
+            position=source_position(tokens.text, tokens.current.start, len("PRIMARY")),
+        )
+    plural = tokens.accept("COLUMNS")
+    singular = not plural and tokens.accept("COLUMN")
+    exists = tokens.accept("IF", "NOT", "EXISTS") or exists
+    if singular or not tokens.at_symbol("("):
+        return AddColumnsSyntax((_column(tokens),), exists)
+    tokens.expect_symbol("(")
+    columns = [_column(tokens)]
+    while tokens.accept_symbol(","):
+        columns.append(_column(tokens))
+    tokens.expect_symbol(")")
+    return AddColumnsSyntax(tuple(columns), exists)
+
+
+def _drop(tokens: TokenStream) -> AlterStepSyntax:
+    exists = tokens.accept("IF", "EXISTS")
+    if tokens.accept("RANGE"):
+        return DropRangeSyntax(parse_range(tokens), exists)
+    tokens.accept("COLUMN")
+    exists = tokens.accept("IF", "EXISTS") or exists
+    return DropColumnSyntax(tokens.name("a column name"), exists)
+
+
+def _rename(tokens: TokenStream) -> AlterStepSyntax:
+    if tokens.accept("TO"):
+        return RenameTableSyntax(tokens.table_name())
+    tokens.accept("COLUMN")
+    name = tokens.name("a column name")
+    tokens.expect("TO")
+    return RenameColumnSyntax(name, tokens.name("a column name"))
+
+
+def _alter_column(tokens: TokenStream) -> AlterStepSyntax:
+    node = AlterColumnSyntax(tokens.name("a column name"))
+    if tokens.accept("DROP", "DEFAULT"):
+        return replace(node, drop_default=True)
+    if tokens.accept("DROP", "IMMUTABLE"):
+        return replace(node, immutable=False)
+    if not tokens.accept("SET") and not tokens.at("TYPE"):
+        raise tokens.error("SET, DROP DEFAULT or DROP IMMUTABLE")
+    if tokens.accept("IMMUTABLE"):
+        return replace(node, immutable=True)
+    if tokens.accept("DEFAULT"):
+        return replace(node, default=_default(tokens))
+    if tokens.accept("ENCODING"):
+        return replace(node, encoding=tokens.name("an encoding").upper())
+    if tokens.accept("COMPRESSION"):
+        return replace(node, compression=tokens.name("a compression").upper())
+    if tokens.accept("BLOCK_SIZE"):
+        return replace(node, block_size=tokens.whole_number())
+    if tokens.accept("COMMENT"):
+        return replace(node, comment=tokens.string())
+    raise _unalterable(tokens)
+
+
+def _unalterable(tokens: TokenStream) -> SyntaxError:
+    error = tokens.error("DEFAULT, ENCODING, COMPRESSION, BLOCK_SIZE, COMMENT or IMMUTABLE")
+    if tokens.current.word in ("TYPE", "DATA", "NOT", "NULL"):
+        error.hint = "the type and nullability of a column cannot be altered"
+    return error

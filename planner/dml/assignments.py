@@ -1,0 +1,205 @@
+"""`column = value` of UPDATE, MERGE and ON CONFLICT: which columns may be set, and to what.
+
+A value that is known while planning becomes a cell of its column at once, so that it is checked
+before anything runs and reaches the engine with the column's type.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.constant import Constant, Hole, constant
+from pykudu_sql.planner.bind.correlation_name import CorrelationName
+from pykudu_sql.planner.bind.moment import fold_current
+from pykudu_sql.planner.bind.names import undefined_column
+from pykudu_sql.planner.bind.target import cell_literal
+from pykudu_sql.planner.functions.functions import gathers_rows
+from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.value import Parameter, Value
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import (
+    DataError,
+    ImmutableColumnError,
+    NotNullError,
+    NotSupportedError,
+    ProgrammingError,
+    UndefinedColumnError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A column and its value; one known while planning is kept beside its node."""
+
+    column: ColumnSchema
+    node: exp.Expr
+    known: bool
+    value: Value = None
+
+    def as_node(self) -> exp.Expr:
+        """The value for a SELECT list: a known cell typed as its column."""
+        if not self.known or isinstance(self.value, Parameter):
+            return self.node
+        return cell_literal(self.value, self.column)
+
+
+def read_assignments(
+    nodes: Sequence[exp.Expr],
+    table: TableInfo,
+    name: CorrelationName,
+    kind: RowOpKind,
+    text: str,
+    context: PlanContext,
+) -> list[Assignment]:
+    """The assignments of a SET clause.
+
+    Args:
+        nodes: of the parser.
+        table: to be written.
+        name: what the statement calls it.
+        kind: UPDATE, or UPDATE_IGNORE, which may name immutable columns.
+        text: the statement, for positions in errors.
+        context: to compute constants with.
+
+    Raises:
+        UndefinedColumnError: there is no such column, or it is another table's.
+        ProgrammingError: a column of the key is set, or one column twice.
+        ImmutableColumnError: an immutable column is set.
+        DataError, NotNullError: a known value does not fit.
+        NotSupportedError: an item is no assignment.
+    """
+    assignments: list[Assignment] = []
+    for node in nodes:
+        for target, value in _pairs(node, text):
+            if not name.is_named_by(target):
+                other = ".".join(part.name for part in target.parts[:-1])
+                raise UndefinedColumnError(
+                    f"SET changes columns of '{name.alias}', and '{other}' is another table",
+                    position=node_position(target, text),
+                )
+            column = _assigned_column(target, table, kind, text)
+            if any(column is other.column for other in assignments):
+                raise ProgrammingError(
+                    f"column '{column.name}' is assigned twice",
+                    position=node_position(target, text),
+                    sqlstate="42701",
+                )
+            assignments.append(assigned_value(column, value, text, context))
+    return assignments
+
+
+def _pairs(node: exp.Expr, text: str) -> Iterator[tuple[exp.Column, exp.Expr]]:
+    """The single assignments of an item, which may be `(a, b) = (1, 2)`."""
+    if isinstance(node, exp.EQ):
+        targets, value = _items(node.this), node.expression
+        values = [value] if len(targets) == 1 else _columns_of(value) or _items(value)
+        if len(targets) == len(values) and all(isinstance(t, exp.Column) for t in targets):
+            yield from zip(targets, values, strict=True)
+            return
+    raise NotSupportedError(
+        "SET takes column = value, separated by commas", position=node_position(node, text)
+    )
+
+
+def _columns_of(node: exp.Expr) -> list[exp.Expr]:
+    """`(SELECT x, y ...)` as a subquery for each of its columns; nothing if it is none."""
+    query = node.this if isinstance(node, exp.Subquery) else None
+    if not isinstance(query, exp.Select) or query.is_star or query.args.get("distinct"):
+        return []
+    found = []
+    for item in query.expressions:
+        single = node.copy()
+        single.this.set("expressions", [item.copy()])
+        found.append(single)
+    return found
+
+
+def _items(node: exp.Expr) -> list[exp.Expr]:
+    if isinstance(node, exp.Paren):
+        return [node.this]
+    return list(node.expressions) if isinstance(node, exp.Tuple) else [node]
+
+
+def _assigned_column(
+    node: exp.Column, table: TableInfo, kind: RowOpKind, text: str
+) -> ColumnSchema:
+    name = node.name.lower()
+    column = table.schema.by_name.get(name)
+    if column is None:
+        known = [c.name for c in table.schema.visible_columns]
+        raise undefined_column(name, known, node_position(node.this, text))
+    if column.id in table.schema.key_ids:
+        raise ProgrammingError(
+            f"key column '{name}' of table '{table.name}' cannot be updated",
+            hint="DELETE the row and INSERT it with the new key",
+            position=node_position(node.this, text),
+            sqlstate="42P16",
+        )
+    if column.immutable and not kind.ignores:
+        raise ImmutableColumnError(
+            f"UPDATE not allowed for immutable column '{name}' of table '{table.name}'",
+            hint="UPDATE IGNORE leaves such columns alone",
+            position=node_position(node.this, text),
+        )
+    return column
+
+
+def assigned_value(
+    column: ColumnSchema, node: exp.Expr, text: str, context: PlanContext
+) -> Assignment:
+    """A column's new value.
+
+    Raises:
+        DataError: a known value does not fit the column.
+        NotNullError: NULL for a NOT NULL column.
+        ProgrammingError: the value is an aggregate.
+    """
+    if is_default(node):
+        return Assignment(column, node, True, column.write_default)
+    if gathers_rows(node):
+        raise ProgrammingError(
+            f"column '{column.name}' cannot be set to an aggregate, which has many rows",
+            hint="write it as a query: (SELECT sum(x) FROM t)",
+            position=node_position(node, text),
+            sqlstate="42803",
+        )
+    if node.find(exp.Column) is not None:
+        return Assignment(column, node, False)
+    found = constant(fold_current(node.copy(), context), context)
+    if isinstance(found, Hole):
+        return Assignment(column, node, True, Parameter(found.key, column.type, column.name))
+    if not isinstance(found, Constant):
+        return Assignment(column, node, False)
+    try:
+        cell = to_cell(found.value, column.type)
+    except DataError as error:
+        raise type(error)(
+            f"column '{column.name}': {error.message}",
+            hint=error.hint,
+            position=node_position(node, text),
+            sqlstate=error.sqlstate,
+        ) from error
+    if cell is None and not column.nullable:
+        raise NotNullError(
+            f"NULL values not allowed for non-nullable column '{column.name}'",
+            hint="give a value, or write DEFAULT if the column has one",
+            position=node_position(node, text),
+        )
+    return Assignment(column, node, True, cell)
+
+
+def is_default(node: exp.Expr) -> bool:
+    """Whether a value is the word DEFAULT."""
+    if isinstance(node, exp.Var):
+        return node.name.upper() == "DEFAULT"
+    return (
+        isinstance(node, exp.Column)
+        and not node.table
+        and node.name.upper() == "DEFAULT"
+        and not node.this.args.get("quoted")
+    )

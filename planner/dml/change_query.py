@@ -1,0 +1,119 @@
+"""The query behind a `ChangeQuery`: which rows, which branch each takes, and with which values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.correlation_name import CorrelationName
+from pykudu_sql.planner.dml.returning import ReturnedRows
+from pykudu_sql.planner.plan.change_plans import ACTION, Branch, Returning
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+
+
+@dataclass(frozen=True, slots=True)
+class BranchDraft:
+    """A branch before the query is made: values are nodes over the query's sources.
+
+    Attributes:
+        kind: of the operation.
+        values: by column id.
+    """
+
+    kind: RowOpKind
+    values: Sequence[tuple[int, exp.Expr]]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedQuery:
+    """A SELECT list for branches.
+
+    Attributes:
+        items: of the list, the action first.
+        branches: that read it.
+        returning: what is shown.
+    """
+
+    items: list[exp.Expr]
+    branches: tuple[Branch, ...]
+    returning: Returning | None
+
+
+def draft(
+    action: exp.Expr,
+    drafts: Sequence[BranchDraft],
+    table: TableInfo,
+    name: CorrelationName,
+    returned: ReturnedRows | None,
+) -> DraftedQuery:
+    """Lay out the columns that branches need.
+
+    A value is computed only in the rows that take its branch, so that an expression that fails for
+    other rows does no harm.
+
+    Args:
+        action: the number of a row's branch, NULL for none.
+        drafts: the branches.
+        table: to be written.
+        name: what the query calls it.
+        returned: the statement's RETURNING list.
+    """
+    items: list[exp.Expr] = [exp.alias_(action, ACTION, quoted=True)]
+    branches: list[Branch] = []
+    for number, each in enumerate(drafts):
+        places: list[tuple[int, int]] = []
+        for column_id, node in each.values:
+            guarded = node if len(drafts) == 1 else _only_for(number, node, action)
+            places.append((column_id, _place(items, guarded)))
+        branches.append(Branch(each.kind, tuple(places)))
+    returning = None
+    if returned is not None:
+        returning = _carry(items, table, name, returned)
+    return DraftedQuery(items, tuple(branches), returning)
+
+
+def _only_for(number: int, node: exp.Expr, action: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Column | exp.Literal | exp.Null | exp.Boolean):
+        return node
+    # The engine takes no name for what has a subquery.
+    taken = exp.column(ACTION) if action.find(exp.Query) is None else exp.paren(action)
+    chosen = exp.EQ(this=taken, expression=exp.Literal.number(number))
+    return exp.Case(ifs=[exp.If(this=chosen, true=node)])
+
+
+def _place(items: list[exp.Expr], node: exp.Expr) -> int:
+    """The place of a column of the list, which is added unless it is there."""
+    if isinstance(node, exp.Column) and node in items:
+        return items.index(node)
+    items.append(node)
+    return len(items) - 1
+
+
+def _carry(
+    items: list[exp.Expr], table: TableInfo, name: CorrelationName, returned: ReturnedRows
+) -> Returning:
+    by_id = table.schema.by_id
+    before = [
+        (column_id, _place(items, name.column(by_id[column_id].name)))
+        for column_id in returned.column_ids
+    ]
+    carried = [_place(items, column) for column in returned.carried]
+    return Returning(returned.query, tuple(returned.column_ids), tuple(before), tuple(carried))
+
+
+def one_match_each(select: exp.Select, keys: Sequence[exp.Expr]) -> None:
+    """Keep one row of each key: the one whose other columns come first, so that reruns agree.
+
+    Args:
+        select: complete; it is changed.
+        keys: the columns that say which row is meant.
+    """
+    select.set("distinct", exp.Distinct(on=exp.Tuple(expressions=[key.copy() for key in keys])))
+    ordered = [i for i, item in enumerate(select.expressions, 1) if not _is_constant(item)]
+    terms = [exp.Ordered(this=exp.Literal.number(i), nulls_first=False) for i in ordered]
+    select.set("order", exp.Order(expressions=terms))
+
+
+def _is_constant(item: exp.Expr) -> bool:
+    return item.find(exp.Column, exp.Query) is None

@@ -1,0 +1,240 @@
+"""Rows to insert that may be there already, and what becomes of them: ON CONFLICT, and RETURNING
+of the statements that take such rows.
+
+The rows proposed are a relation of the engine, complete and of the table's types, under the name
+`excluded`. A left join finds the row of the table with the same key: a row without one is
+inserted, another updated where the statement says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import BoundQuery, bind
+from pykudu_sql.planner.bind.correlation_name import CorrelationName
+from pykudu_sql.planner.bind.moment import current_nodes
+from pykudu_sql.planner.bind.target import mention
+from pykudu_sql.planner.dml.assignments import read_assignments
+from pykudu_sql.planner.dml.change_query import BranchDraft, draft
+from pykudu_sql.planner.dml.insert_tail import Conflict
+from pykudu_sql.planner.dml.returning import ReturnedRows, read_returning
+from pykudu_sql.planner.plan.change_plans import (
+    EXCLUDED,
+    ChangeQuery,
+    ConflictInsert,
+    InsertReturning,
+    Repeated,
+)
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.query_plans import Query
+from pykudu_sql.planner.plan.write_plans import InsertQuery, InsertValues
+from pykudu_sql.planner.query.query import finish
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.namespace import own_name
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
+
+_EXCLUDED = "excluded"
+Values = Sequence[tuple[int, exp.Expr]]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The table of an INSERT.
+
+    Attributes:
+        table: the table.
+        name: what the statement calls it.
+    """
+
+    table: TableInfo
+    name: CorrelationName
+
+    def mention(self) -> exp.Table:
+        """The table in a FROM clause."""
+        if self.name.database is None:
+            return mention(self.table.name, self.name.alias)
+        own = exp.to_identifier(own_name(self.table.name), quoted=True)
+        return exp.Table(this=own, db=exp.to_identifier(self.name.database, quoted=True))
+
+    def column(self, column: ColumnSchema) -> exp.Column:
+        """One of its columns, qualified."""
+        return self.name.column(column.name)
+
+
+def check_conflict_columns(table: TableInfo, conflict: Conflict) -> None:
+    """See that ON CONFLICT is about the table's primary key.
+
+    Raises:
+        ProgrammingError: it names other columns.
+        NotSupportedError: DO UPDATE on a table whose key is not unique.
+    """
+    schema = table.schema
+    key = [column.name for column in schema.key_columns]
+    if schema.auto_incrementing and (conflict.columns or conflict.update is not None):
+        raise NotSupportedError(
+            f"the primary key of table '{table.name}' is not unique: rows never conflict",
+            position=conflict.position,
+        )
+    if conflict.columns and sorted(conflict.columns) != sorted(key):
+        raise ProgrammingError(
+            f"no unique key of table '{table.name}' is ({', '.join(conflict.columns)})",
+            hint=f"its primary key is ({', '.join(key)})",
+            position=conflict.position,
+            sqlstate="42P10",
+        )
+
+
+def insert_returning(
+    rows: InsertValues | InsertQuery,
+    target: Target,
+    items: Sequence[exp.Expr],
+    text: str,
+    context: PlanContext,
+) -> InsertReturning | ConflictInsert:
+    """An INSERT or UPSERT that shows the rows it wrote."""
+    returned = _returned(target, items, text, context)
+    if rows.kind.numbers and target.table.schema.auto_incrementing:
+        rows = replace(rows, kind=RowOpKind.INSERT)  # numbered rows are always new
+    if rows.kind is RowOpKind.INSERT:
+        return InsertReturning(rows, returned.alone())
+    inserting = BranchDraft(RowOpKind.INSERT, _excluded(target, target.table.schema.columns))
+    if rows.kind is RowOpKind.INSERT_IGNORE:
+        return _planned(rows, target, [inserting], None, returned, Repeated.FIRST, text, context)
+    kind = RowOpKind.UPDATE_IGNORE if rows.kind.ignores else RowOpKind.UPDATE
+    drafts = [inserting]
+    overwritten = _overwritten(rows, target)
+    if overwritten:
+        drafts.append(BranchDraft(kind, [*_keys(target), *_excluded(target, overwritten)]))
+    return _planned(rows, target, drafts, None, returned, Repeated.LAST, text, context)
+
+
+def insert_or_update(
+    rows: InsertValues | InsertQuery,
+    target: Target,
+    conflict: Conflict,
+    items: Sequence[exp.Expr],
+    text: str,
+    context: PlanContext,
+) -> ConflictInsert:
+    """INSERT .. ON CONFLICT DO UPDATE SET .. [WHERE ..] [RETURNING ..].
+
+    Raises:
+        UndefinedColumnError, ProgrammingError: a name is unknown, or a key column is set.
+        DataError, NotNullError: a constant does not fit its column.
+    """
+    update = conflict.update
+    assert update is not None
+    _qualify(update, target)
+    assignments = read_assignments(
+        update.expressions, target.table, target.name, RowOpKind.UPDATE, text, context
+    )
+    values = [(a.column.id, a.as_node()) for a in assignments]
+    drafts = [
+        BranchDraft(RowOpKind.INSERT, _excluded(target, target.table.schema.columns)),
+        BranchDraft(RowOpKind.UPDATE, [*_keys(target), *values]),
+    ]
+    where = update.args.get("where")
+    condition = None if where is None else where.this
+    returned = _returned(target, items, text, context) if items else None
+    return _planned(rows, target, drafts, condition, returned, Repeated.REFUSED, text, context)
+
+
+def _returned(
+    target: Target, items: Sequence[exp.Expr], text: str, context: PlanContext
+) -> ReturnedRows:
+    mention = target.mention()
+    select = exp.Select(from_=exp.From(this=mention))
+    return read_returning(items, select, mention, text, context)
+
+
+def _overwritten(rows: InsertValues | InsertQuery, target: Target) -> list[ColumnSchema]:
+    """The columns that an UPSERT sets in a row that is there already."""
+    schema = target.table.schema
+    given = {*rows.column_ids, *(rows.reset_ids if isinstance(rows, InsertQuery) else ())}
+    return [
+        column
+        for column in schema.columns
+        if column.id in given
+        and column.id not in schema.key_ids
+        and not (rows.kind.ignores and column.immutable)
+    ]
+
+
+def _excluded(target: Target, columns: Sequence[ColumnSchema]) -> Values:
+    return [(column.id, exp.column(column.name, table=_EXCLUDED)) for column in columns]
+
+
+def _keys(target: Target) -> Values:
+    return [(column.id, target.column(column)) for column in target.table.schema.key_columns]
+
+
+def _planned(
+    rows: InsertValues | InsertQuery,
+    target: Target,
+    drafts: Sequence[BranchDraft],
+    condition: exp.Expr | None,
+    returned: ReturnedRows | None,
+    repeated: Repeated,
+    text: str,
+    context: PlanContext,
+) -> ConflictInsert:
+    table = target.table
+    first = target.column(table.schema.key_columns[0])
+    cases = [exp.If(this=exp.Is(this=first, expression=exp.Null()), true=exp.Literal.number(0))]
+    if len(drafts) > 1:
+        otherwise = exp.true() if condition is None else exp.Paren(this=condition)
+        cases.append(exp.If(this=otherwise, true=exp.Literal.number(1)))
+    drafted = draft(exp.Case(ifs=cases), drafts, table, target.name, returned)
+    select = _joined(target)
+    select.set("expressions", drafted.items)
+    volatile = any(True for _ in current_nodes(select))
+    bound = bind(select, text, context)
+    bound.volatile |= volatile
+    _stand_in(select)
+    taken = len(rows.query.scans) if isinstance(rows, InsertQuery) else 0
+    query = finish(select, bound, context, taken)
+    statement = "UPSERT" if rows.kind in (RowOpKind.UPSERT, RowOpKind.UPSERT_IGNORE) else "INSERT"
+    change = ChangeQuery(table, query, drafted.branches, statement, drafted.returning)
+    return ConflictInsert(rows, change, repeated, _target_scan(query, bound, table))
+
+
+def _joined(target: Target) -> exp.Select:
+    """The rows proposed with those of the table that have the same key."""
+    names = [exp.to_identifier(column.name) for column in target.table.schema.columns]
+    proposed = exp.Values(
+        expressions=[exp.Tuple(expressions=[exp.Null() for _ in names])],
+        alias=exp.TableAlias(this=exp.to_identifier(_EXCLUDED), columns=names),
+    )
+    equal = [
+        exp.EQ(this=target.column(c), expression=exp.column(c.name, table=_EXCLUDED))
+        for c in target.table.schema.key_columns
+    ]
+    join = exp.Join(this=target.mention(), side="LEFT", on=exp.and_(*equal, copy=False))
+    return exp.Select(from_=exp.From(this=proposed), joins=[join])
+
+
+def _stand_in(select: exp.Select) -> None:
+    """Put the relation in the place of the VALUES that told the binder its columns."""
+    name = exp.TableAlias(this=exp.to_identifier(_EXCLUDED))
+    relation = exp.Table(this=exp.to_identifier(EXCLUDED), alias=name)
+    select.args["from_"].this.replace(relation)
+
+
+def _target_scan(query: Query, bound: BoundQuery, table: TableInfo) -> str | None:
+    mentions = sum(reference.table.id == table.id for reference in bound.references)
+    if mentions != 1:
+        return None
+    return next(scan.name for scan in query.scans if scan.table.id == table.id)
+
+
+def _qualify(update: exp.Update, target: Target) -> None:
+    """Names without a qualifier mean the row that is there."""
+    known = target.table.schema.by_name
+    for part in (*update.expressions, update.args.get("where")):
+        for column in [] if part is None else list(part.find_all(exp.Column)):
+            plain = not column.table and column.find_ancestor(exp.Query) is None
+            if plain and column.name.lower() in known:
+                target.name.qualify(column)

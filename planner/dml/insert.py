@@ -1,0 +1,366 @@
+"""INSERT and UPSERT: heads by our own grammar, rows from the fastest reader that takes them.
+
+Plain VALUES come straight from the text (`planner.values`). Rows with expressions are parsed;
+constant expressions are computed while planning, and only rows with subqueries, random calls or
+parameters inside expressions become a query for the engine.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.bind.constant import Constant, Hole, constant
+from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_table
+from pykudu_sql.planner.bind.moment import fold_current
+from pykudu_sql.planner.bind.target import cell_literal, target_table
+from pykudu_sql.planner.dml.conflict import (
+    Target,
+    check_conflict_columns,
+    insert_or_update,
+    insert_returning,
+)
+from pykudu_sql.planner.dml.insert_columns import listed_column, missing_column
+from pykudu_sql.planner.dml.insert_tail import find_tail, read_tail
+from pykudu_sql.planner.dml.values import Marker, Named, Raw, ValueRows, column_values, read_values
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.lexer import Token, source_position
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.change_plans import ConflictInsert, InsertReturning
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import InsertQuery, InsertValues, Query
+from pykudu_sql.planner.plan.value import Parameter
+from pykudu_sql.planner.query.query import finish, plan_rows
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import (
+    InvalidSchemaError,
+    NotNullError,
+    NotSupportedError,
+    ProgrammingError,
+    SyntaxError,
+)
+
+_WRITTEN = re.compile(r"[^\n]")
+Insert = InsertValues | InsertQuery | InsertReturning | ConflictInsert
+_QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What the words before the rows say.
+
+    Attributes:
+        name: what the statement calls the table.
+        columns: the columns the rows fill, in order.
+        listed: whether the statement names them.
+        replaces: columns left out take their default also in a row that is replaced.
+    """
+
+    table: TableInfo
+    name: CorrelationName
+    kind: RowOpKind
+    columns: tuple[ColumnSchema, ...]
+    listed: bool
+    replaces: bool
+
+
+def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = None) -> Insert:
+    """Plan an INSERT, UPSERT or REPLACE from its first word on.
+
+    Args:
+        tokens: at the first word.
+        context: tables and time.
+        before: where a WITH clause begins that stands before it.
+
+    Raises:
+        SyntaxError: it does not follow the grammar.
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+        NotNullError: a required column is left out.
+        DataError: a value does not fit its column.
+        NotSupportedError: a clause that is not offered.
+    """
+    first = tokens.current
+    head = _head(tokens, context, before)
+    text, start = tokens.text, tokens.current
+    if before is not None:
+        text = _without_insert(text, first, start)
+    if tokens.accept("DEFAULT", "VALUES"):
+        place = None if tokens.at_end() else tokens.current.start
+        return _finished(head, _default_row(head, text), text, start.start, place, context)
+    if start.word == "VALUES" and before is None:
+        rows = read_values(text, start.end)
+        if rows is not None:
+            plain = _insert_values(head, rows, text, cacheable=True)
+            return _finished(head, plain, text, start.start, rows.tail, context)
+    elif start.word not in _QUERY_WORDS and start.text != "(":
+        raise tokens.error("VALUES, SELECT or DEFAULT VALUES")
+    tail = find_tail(text, start.start)
+    begin = start.start if before is None else before
+    body = text if tail is None else text[:tail]
+    rows_plan = _insert_parsed(head, body, start, begin, context)
+    return _finished(head, rows_plan, text, begin, tail, context)
+
+
+def _without_insert(text: str, first: Token, start: Token) -> str:
+    """A query's text with the INSERT in its midst blanked out, so that places stay."""
+    blank = _WRITTEN.sub(" ", text[first.start : start.start])
+    return text[: first.start] + blank + text[start.start :]
+
+
+def _finished(
+    head: _Head,
+    rows: InsertValues | InsertQuery,
+    text: str,
+    start: int,
+    place: int | None,
+    context: PlanContext,
+) -> Insert:
+    """The statement for rows that begin at `start` and end where a tail begins."""
+    if place is None:
+        return rows
+    tail = read_tail(text, place, start)
+    target = Target(head.table, head.name)
+    if tail.conflict is not None:
+        check_conflict_columns(head.table, tail.conflict)
+        if head.kind is not RowOpKind.INSERT:
+            raise SyntaxError(
+                "ON CONFLICT belongs to a plain INSERT", position=tail.conflict.position
+            )
+        if tail.conflict.update is not None:
+            return insert_or_update(rows, target, tail.conflict, tail.returning, text, context)
+        rows = replace(rows, kind=RowOpKind.INSERT_IGNORE)
+    if tail.returning:
+        return insert_returning(rows, target, tail.returning, text, context)
+    return rows
+
+
+def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Head:
+    first = tokens.current
+    kind, replaces = _kind(tokens)
+    tokens.expect("INTO")
+    tokens.accept("TABLE")
+    place = tokens.current
+    name = tokens.table_name()
+    table = target_table(name, place, tokens.text, context)
+    alias = tokens.name("an alias") if tokens.accept("AS") else None
+    columns: tuple[ColumnSchema, ...] = table.schema.visible_columns
+    listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
+    tokens.accept("BY", "POSITION")
+    if tokens.accept("BY", "NAME"):
+        text, begin = tokens.text, tokens.current.start
+        if before is not None:
+            text, begin = _without_insert(text, first, tokens.current), before
+        columns, listed = _named_columns(text, begin, table, tokens.current, context), True
+    elif listed:
+        columns = _listed_columns(tokens, table, kind)
+    if table.schema.auto_incrementing and not kind.numbers:
+        numbered = any(table.schema.is_hidden(column) for column in columns)
+        if not replaces and not numbered:
+            raise NotNullError(
+                f"{table.schema.key_columns[-1].name} of table '{table.name}' should be set for "
+                f"{kind}: its primary key is not unique",
+                hint="INSERT adds rows; name the column to UPSERT a row by its number",
+            )
+        if replaces and not numbered:
+            kind, replaces = RowOpKind.INSERT, False
+    called = name_of_table(table) if alias is None else CorrelationName(alias, None)
+    head = _Head(table, called, kind, columns, listed, replaces)
+    _check_required(head, tokens.text, place)
+    return head
+
+
+def _kind(tokens: TokenStream) -> tuple[RowOpKind, bool]:
+    """The operation, and whether it is REPLACE."""
+    if tokens.accept("UPSERT", "IGNORE"):
+        return RowOpKind.UPSERT_IGNORE, False
+    if tokens.accept("UPSERT"):
+        return RowOpKind.UPSERT, False
+    if tokens.accept("REPLACE"):
+        return RowOpKind.UPSERT, True
+    tokens.expect("INSERT")
+    if tokens.accept("OR", "REPLACE"):
+        return RowOpKind.UPSERT, True
+    if tokens.accept("OR", "ABORT"):
+        return RowOpKind.INSERT, False
+    if tokens.at("OR", "FAIL") or tokens.at("OR", "ROLLBACK"):
+        raise NotSupportedError(
+            f"INSERT OR {tokens.ahead(1).word} is not supported",
+            hint="an INSERT that fails changes nothing; ROLLBACK takes back what was before it",
+        )
+    if tokens.accept("OR", "IGNORE") or tokens.accept("IGNORE"):
+        return RowOpKind.INSERT_IGNORE, False
+    if tokens.at("OVERWRITE"):
+        raise NotSupportedError(
+            "INSERT OVERWRITE is not supported", hint="TRUNCATE the table first, or use UPSERT"
+        )
+    return RowOpKind.INSERT, False
+
+
+def _listed_columns(
+    tokens: TokenStream, table: TableInfo, kind: RowOpKind
+) -> tuple[ColumnSchema, ...]:
+    tokens.expect_symbol("(")
+    columns: list[ColumnSchema] = []
+    while True:
+        place = tokens.current
+        name = tokens.name("a column name")
+        position = source_position(tokens.text, place.start, len(place.text))
+        column = listed_column(table, name, columns, position)
+        if table.schema.is_hidden(column) and kind.numbers:
+            raise InvalidSchemaError(
+                f"column '{name}' is numbered by the table and cannot be set", position=position
+            )
+        columns.append(column)
+        if not tokens.accept_symbol(","):
+            break
+    tokens.expect_symbol(")")
+    return tuple(columns)
+
+
+def _named_columns(
+    text: str, begin: int, table: TableInfo, place: Token, context: PlanContext
+) -> tuple[ColumnSchema, ...]:
+    """The columns that the query behind BY NAME has, in its order."""
+    position = source_position(text, place.start, len(place.text))
+    tail = find_tail(text, place.start)
+    query = plan_rows(text if tail is None else text[:tail], context, begin)
+    columns: list[ColumnSchema] = []
+    for name in query.names:
+        columns.append(listed_column(table, name.lower(), columns, position))
+    return tuple(columns)
+
+
+def _check_required(head: _Head, text: str, place: Token) -> None:
+    """Columns that must be given: an UPSERT may leave out all but the key."""
+    schema = head.table.schema
+    given = {column.id for column in head.columns}
+    for column in schema.visible_columns:
+        required = not column.nullable and column.write_default is None
+        if not head.kind.numbers and not head.replaces:
+            required = column.id in schema.key_ids
+        if required and column.id not in given:
+            position = source_position(text, place.start, len(place.text))
+            raise missing_column(head.table, column, position)
+
+
+def _default_row(head: _Head, text: str) -> InsertValues:
+    columns: tuple[list[Raw], ...] = tuple([Marker.DEFAULT] for _ in head.columns)
+    for column in head.columns:
+        if not column.nullable and column.write_default is None:
+            raise NotNullError(
+                f"no value provided for required column '{column.name}' of table "
+                f"'{head.table.name}'",
+                hint="name the columns and give their values",
+            )
+    return _insert_values(head, ValueRows(columns, [0]), text, cacheable=True)
+
+
+def _insert_values(head: _Head, rows: ValueRows, text: str, *, cacheable: bool) -> InsertValues:
+    _check_width(head, len(rows.columns), text, rows.offsets[0])
+    count = len(rows.offsets)
+    columns = [
+        column_values(raw, column, text, rows.offsets)
+        for raw, column in zip(rows.columns, head.columns, strict=True)
+    ]
+    ids = [column.id for column in head.columns]
+    for column in _left_out(head):
+        ids.append(column.id)
+        columns.append((column.write_default,) * count)
+    keys = dict.fromkeys(v.key for values in columns for v in values if isinstance(v, Parameter))
+    ordered = sorted(keys) if all(isinstance(key, int) for key in keys) else list(keys)
+    return InsertValues(
+        head.table, head.kind, tuple(ids), tuple(columns), count, tuple(ordered), cacheable
+    )
+
+
+def _left_out(head: _Head) -> Sequence[ColumnSchema]:
+    """The columns a replaced row gets back to their defaults."""
+    if not head.replaces:
+        return ()
+    given = {column.id for column in head.columns}
+    return [c for c in head.table.schema.visible_columns if c.id not in given]
+
+
+def _check_width(head: _Head, width: int, text: str, start: int) -> None:
+    expected = len(head.columns)
+    if width == expected:
+        return
+    where = "the list of columns" if head.listed else f"table '{head.table.name}'"
+    raise ProgrammingError(
+        f"a row has {width} values where {where} has {expected} columns",
+        hint=f"columns are {', '.join(column.name for column in head.columns)}",
+        position=source_position(text, start),
+        sqlstate="42601",
+    )
+
+
+def _insert_parsed(
+    head: _Head, text: str, start: Token, begin: int, context: PlanContext
+) -> InsertValues | InsertQuery:
+    """Rows that need the parser: expressions in VALUES, or a query."""
+    if start.word == "VALUES" and begin == start.start:
+        tree = parse(text, start.start)
+        if isinstance(tree, exp.Values):
+            return _insert_expressions(head, tree, text, start, context)
+    query = plan_rows(text, context, begin)
+    _check_width(head, len(query.names), text, start.start)
+    return _from_query(head, query)
+
+
+def _from_query(head: _Head, query: Query) -> InsertQuery:
+    ids = tuple(column.id for column in head.columns)
+    reset = tuple(column.id for column in _left_out(head))
+    return InsertQuery(head.table, head.kind, ids, query, reset)
+
+
+def _insert_expressions(
+    head: _Head, tree: exp.Values, text: str, start: Token, context: PlanContext
+) -> InsertValues | InsertQuery:
+    bound = bind(tree, text, context)
+    rows = [_cells(row) for row in tree.expressions]
+    for row in rows:
+        _check_width(head, len(row), text, start.start)
+    columns: list[list[Raw]] = [[] for _ in head.columns]
+    for row in rows:
+        for values, node in zip(columns, row, strict=True):
+            raw = _raw(node, context)
+            if raw is _COMPUTED:
+                return _insert_computed(head, tree, text, context)
+            values.append(raw)
+    offsets = [start.start] * len(rows)
+    return _insert_values(
+        head, ValueRows(tuple(columns), offsets), text, cacheable=not bound.volatile
+    )
+
+
+def _cells(row: exp.Expr) -> list[exp.Expr]:
+    return row.expressions if isinstance(row, exp.Tuple) else [row.this]
+
+
+_COMPUTED = Named("")
+
+
+def _raw(node: exp.Expr, context: PlanContext) -> Raw:
+    """A cell's value while planning; `_COMPUTED` if only the engine can tell."""
+    if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
+        return Marker.DEFAULT
+    found = constant(fold_current(node, context), context)
+    if isinstance(found, Hole):
+        return Named(found.key)
+    if isinstance(found, Constant):
+        return found.value  # type: ignore[return-value]
+    return _COMPUTED
+
+
+def _insert_computed(head: _Head, tree: exp.Values, text: str, context: PlanContext) -> InsertQuery:
+    """The rows as a query; DEFAULT becomes the column's default."""
+    for row in tree.expressions:
+        for node, column in zip(_cells(row), head.columns, strict=True):
+            if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
+                node.replace(cell_literal(column.write_default, column))
+    query = finish(tree, bind(tree, text, context), context)
+    return _from_query(head, query)

@@ -1,0 +1,157 @@
+"""What stands behind the rows of an INSERT: ON CONFLICT and RETURNING.
+
+The rows before may be a million values or a query, which other readers take; so the tail is found
+first, by its words outside parentheses, and read by itself. Its expressions are put to the parser
+as an UPDATE and a SELECT of the same length, so that places in errors stay true.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.parse.dialect import POSITIONAL, parse
+from pykudu_sql.planner.parse.lexer import Token, TokenKind, source_position, tokenize
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.storage.errors import NotSupportedError, SourcePosition, SyntaxError
+
+_TAIL = re.compile(r"\bON\s+CONFLICT\b|\bRETURNING\b", re.IGNORECASE)
+_UPDATE = "UPDATE t SET"
+_SELECT = "SELECT"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """ON CONFLICT.
+
+    Attributes:
+        columns: that must be the key, if they are given.
+        update: of DO UPDATE, with its SET and WHERE; None for DO NOTHING.
+        position: where it stands.
+    """
+
+    columns: tuple[str, ...]
+    update: exp.Update | None
+    position: SourcePosition
+
+
+@dataclass(frozen=True, slots=True)
+class InsertTail:
+    """ON CONFLICT and RETURNING of an INSERT, where it has them."""
+
+    conflict: Conflict | None = None
+    returning: tuple[exp.Expr, ...] = ()
+
+
+def find_tail(text: str, start: int) -> int | None:
+    """Where the tail begins behind rows that start at an offset; None when there is none.
+
+    Raises:
+        SyntaxError: a string, a quoted name or a comment has no end.
+    """
+    if _TAIL.search(text, start) is None:
+        return None
+    previous = None
+    for token in _outside(tokenize(text, start)):
+        if token.word == "RETURNING":
+            return token.start
+        if token.word == "CONFLICT" and previous is not None and previous.word == "ON":
+            return previous.start
+        previous = token
+    return None
+
+
+def read_tail(text: str, start: int, rows: int) -> InsertTail:
+    """Read the tail.
+
+    Args:
+        text: the whole statement.
+        start: where the tail begins.
+        rows: where the rows begin, whose `?` are counted before those of the tail.
+
+    Raises:
+        SyntaxError: it does not follow the grammar.
+        NotSupportedError: a constraint is given by name.
+    """
+    tokens = TokenStream(text, start)
+    conflict = None
+    stop = _returning_place(text, start)
+    if tokens.at("ON"):
+        conflict = _conflict(tokens, rows, len(text) if stop is None else stop)
+    if stop is None:
+        if conflict is None or conflict.update is None:
+            tokens.expect_end()
+        return InsertTail(conflict)
+    if conflict is None or conflict.update is None:
+        tokens.expect("RETURNING")
+    return InsertTail(conflict, _returning(text, stop, rows))
+
+
+def _outside(tokens: Iterator[Token]) -> Iterator[Token]:
+    """The tokens that stand outside parentheses."""
+    depth = 0
+    for token in tokens:
+        if token.kind is TokenKind.SYMBOL:
+            depth += (token.text == "(") - (token.text == ")")
+        if depth == 0:
+            yield token
+
+
+def _returning_place(text: str, start: int) -> int | None:
+    places = (t.start for t in _outside(tokenize(text, start)) if t.word == "RETURNING")
+    return next(places, None)
+
+
+def _conflict(tokens: TokenStream, rows: int, stop: int) -> Conflict:
+    text, place = tokens.text, tokens.current
+    tokens.expect("ON", "CONFLICT")
+    if tokens.at("ON", "CONSTRAINT"):
+        raise NotSupportedError(
+            "ON CONFLICT ON CONSTRAINT is not supported",
+            hint="write ON CONFLICT (key columns), or nothing: the primary key is meant",
+        )
+    columns = tokens.names() if tokens.at_symbol("(") else ()
+    position = source_position(text, place.start, len("ON CONFLICT"))
+    begin = tokens.current.start
+    tokens.expect("DO")
+    if tokens.accept("NOTHING"):
+        return Conflict(columns, None, position)
+    if not tokens.accept("UPDATE"):
+        raise tokens.error("NOTHING or UPDATE")
+    if not tokens.at("SET"):
+        raise tokens.error("SET")
+    end = tokens.take().end
+    update = text[:begin] + _UPDATE.ljust(end - begin) + text[end:stop]
+    tree = parse(update, begin)
+    if not isinstance(tree, exp.Update):
+        raise SyntaxError("DO UPDATE SET column = value [WHERE ...] is expected", position=position)
+    _renumber(tree, text, rows, begin)
+    return Conflict(columns, tree, position)
+
+
+def _returning(text: str, place: int, rows: int) -> tuple[exp.Expr, ...]:
+    end = place + len("RETURNING")
+    tree = parse(text[:place] + _SELECT.ljust(end - place) + text[end:], place)
+    if not isinstance(tree, exp.Select) or any(
+        value for name, value in tree.args.items() if name != "expressions"
+    ):
+        raise SyntaxError(
+            "RETURNING takes expressions, separated by commas",
+            position=source_position(text, place, end - place),
+        )
+    _renumber(tree, text, rows, place)
+    return tuple(tree.expressions)
+
+
+def _renumber(tree: exp.Expr, text: str, rows: int, place: int) -> None:
+    """Number the `?` of a part by their places in the whole statement."""
+    if tree.find(exp.Placeholder) is None:
+        return
+    before = sum(
+        token.kind is TokenKind.PARAMETER and token.text == "?"
+        for token in tokenize(text[:place], rows)
+    )
+    for node in tree.find_all(exp.Placeholder):
+        if node.name.startswith(POSITIONAL):
+            node.set("this", f"{POSITIONAL}{int(node.name[1:]) + before}")

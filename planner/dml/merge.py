@@ -1,0 +1,323 @@
+"""MERGE: rows of a source that update, delete or insert rows of a table.
+
+One query joins table and source as widely as the clauses need: rows of the source without a match
+are kept for WHEN NOT MATCHED, rows of the table without one for WHEN NOT MATCHED BY SOURCE. A CASE
+over the clauses in their order gives each row its branch; DO NOTHING gives it none.
+
+As the standard has it, a row of the table that two rows of the source would update or delete is an
+error; rows that no clause takes do not count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_source, name_of_target
+from pykudu_sql.planner.bind.moment import current_nodes
+from pykudu_sql.planner.bind.sources import NAMED_DATABASE
+from pykudu_sql.planner.bind.target import mentioned_table
+from pykudu_sql.planner.dml.assignments import Assignment, assigned_value, read_assignments
+from pykudu_sql.planner.dml.change_query import BranchDraft, draft
+from pykudu_sql.planner.dml.insert_columns import check_required, insert_columns
+from pykudu_sql.planner.dml.merge_sides import (
+    check_side,
+    expressions_of,
+    is_by_source,
+    is_by_target,
+    outermost_columns,
+)
+from pykudu_sql.planner.dml.returning import PRESENT, ReturnedRows, read_returning
+from pykudu_sql.planner.parse.dialect import node_position, parse
+from pykudu_sql.planner.plan.change_plans import ChangeQuery
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.query.query import finish
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import (
+    ProgrammingError,
+    StatementTooComplexError,
+    SyntaxError,
+    UndefinedTableError,
+)
+
+MAX_BRANCHES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """What the clauses are about.
+
+    Attributes:
+        table: to be written.
+        name: what the statement calls it.
+        source: what the statement calls the source.
+        source_names: the source's columns.
+        marked: whether the source has a column that tells its rows from NULLs of an outer join.
+        text: the statement, for positions in errors.
+        context: tables and time.
+    """
+
+    table: TableInfo
+    name: CorrelationName
+    source: CorrelationName
+    source_names: tuple[str, ...]
+    marked: bool
+    text: str
+    context: PlanContext
+
+    def keys(self) -> list[tuple[int, exp.Expr]]:
+        """The table's key columns by id."""
+        return [(c.id, self.target_column(c)) for c in self.table.schema.key_columns]
+
+    def target_column(self, column: ColumnSchema) -> exp.Column:
+        """A column of the table, qualified."""
+        return self.name.column(column.name)
+
+    def kind(self, when: exp.When) -> exp.Expr:
+        """Whether a row of the join is of the kind that a clause is about."""
+        key = self.target_column(self.table.schema.key_columns[0])
+        in_table = exp.Not(this=exp.Is(this=key, expression=exp.Null()))
+        present = self.source.column(PRESENT)
+        if not when.args.get("matched"):
+            absent = present if when.args.get("source") else key
+            return exp.Is(this=absent.copy(), expression=exp.Null())
+        return exp.and_(in_table, present, copy=False) if self.marked else in_table
+
+
+def plan_merge(text: str, context: PlanContext, start: int = 0) -> ChangeQuery:
+    """Plan a MERGE.
+
+    Raises:
+        SyntaxError: a clause is wrong.
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+        ProgrammingError: a key column is updated, or a name is ambiguous.
+        DataError, NotNullError: a constant does not fit its column.
+    """
+    tree = parse(text, start)
+    if (
+        not isinstance(tree, exp.Merge)
+        or not isinstance(tree.this, exp.Table)
+        or not (tree.args.get("on") or tree.args.get("using_cond"))
+    ):
+        raise SyntaxError("MERGE INTO table USING source ON condition WHEN ... is expected")
+    table = mentioned_table(tree.this, text, context)
+    volatile = any(True for _ in current_nodes(tree))
+    whens: list[exp.When] = tree.args["whens"].expressions
+    if len(whens) > MAX_BRANCHES:
+        raise StatementTooComplexError(
+            f"{len(whens)} WHEN clauses are more than the {MAX_BRANCHES} allowed in a MERGE",
+            hint="tell the cases apart in a CASE of the values that are set",
+        )
+    source = tree.args["using"]
+    merge = _Merge(
+        table,
+        name_of_target(tree.this, table),
+        name_of_source(source, tree.args.get("with_"), context),
+        _source_names(tree, text, context),
+        any(is_by_source(when) for when in whens),
+        text,
+        context,
+    )
+    _check_sides(merge, tree, whens)
+    drafts, action = _branches(merge, whens)
+    select = _joined(merge, tree, whens)
+    returned = None
+    if tree.args.get("returning") is not None:
+        items = tree.args["returning"].expressions
+        returned = read_returning(items, select, tree.this, text, context)
+    return _finished(merge, select, action, drafts, returned, volatile)
+
+
+def _finished(
+    merge: _Merge,
+    select: exp.Select,
+    action: exp.Expr,
+    drafts: Sequence[BranchDraft],
+    returned: ReturnedRows | None,
+    volatile: bool,
+) -> ChangeQuery:
+    drafted = draft(action, drafts, merge.table, merge.name, returned)
+    select.set("expressions", drafted.items)
+    bound = bind(select, merge.text, merge.context)
+    bound.volatile |= volatile
+    query = finish(select, bound, merge.context)
+    return ChangeQuery(merge.table, query, drafted.branches, "MERGE", drafted.returning)
+
+
+def _source_names(tree: exp.Merge, text: str, context: PlanContext) -> tuple[str, ...]:
+    """The columns of the source."""
+    probe = exp.Select(
+        expressions=[exp.Star()],
+        from_=exp.From(this=tree.args["using"].copy()),
+        with_=tree.args["with_"].copy() if tree.args.get("with_") else None,
+    )
+    return tuple(name.lower() for name in bind(probe, text, context).names)
+
+
+def _joined(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> exp.Select:
+    """FROM of the query: table and source, with the rows that have no match where they count."""
+    unmatched = any(is_by_target(w) for w in whens)
+    source = _marked(merge, tree.args["using"]) if merge.marked else tree.args["using"]
+    side = {(True, True): "FULL", (True, False): "RIGHT", (False, True): "LEFT"}
+    join = exp.Join(this=source, side=side.get((unmatched, merge.marked)))
+    if tree.args.get("using_cond"):
+        join.set("using", [exp.to_identifier(c.name) for c in tree.args["using_cond"]])
+    else:
+        join.set("on", tree.args["on"])
+    return exp.Select(from_=exp.From(this=tree.this), joins=[join], with_=tree.args.get("with_"))
+
+
+def _marked(merge: _Merge, source: exp.Expr) -> exp.Subquery:
+    """The source with a column that tells its rows from the NULLs of an outer join."""
+    marked = exp.Select(
+        expressions=[exp.Star(), exp.alias_(exp.true(), PRESENT, quoted=True)],
+        from_=exp.From(this=source),
+    )
+    name = exp.to_identifier(merge.source.alias)
+    marked_source = exp.Subquery(this=marked, alias=exp.TableAlias(this=name))
+    marked_source.meta[NAMED_DATABASE] = merge.source.database
+    return marked_source
+
+
+def _branches(merge: _Merge, whens: Sequence[exp.When]) -> tuple[list[BranchDraft], exp.Expr]:
+    """The branches, and the CASE that chooses among them."""
+    drafts: list[BranchDraft] = []
+    cases: list[exp.If] = []
+    for when in whens:
+        condition = _condition(merge, when)
+        drafted = _draft(merge, when)
+        number: exp.Expr = exp.Null()
+        if drafted is not None:
+            number = exp.Literal.number(len(drafts))
+            drafts.append(drafted)
+        cases.append(exp.If(this=condition, true=number))
+    return drafts, exp.Case(ifs=cases)
+
+
+def _condition(merge: _Merge, when: exp.When) -> exp.Expr:
+    both = [merge.kind(when)]
+    if when.args.get("condition") is not None:
+        both.append(exp.Paren(this=when.args["condition"]))
+    return exp.and_(*both, copy=False)
+
+
+def _draft(merge: _Merge, when: exp.When) -> BranchDraft | None:
+    """A clause's branch; None for DO NOTHING."""
+    then = when.args["then"]
+    of_table = bool(when.args.get("matched") or when.args.get("source"))
+    match then:
+        case exp.Update() if of_table:
+            values = [(a.column.id, a.as_node()) for a in _updates(merge, when)]
+            return BranchDraft(RowOpKind.UPDATE, [*merge.keys(), *values])
+        case exp.Insert() if not of_table:
+            return BranchDraft(RowOpKind.INSERT, _insertion(merge, then))
+        case exp.Var():
+            word = then.name.upper()
+            if word == "DELETE" and of_table:
+                return BranchDraft(RowOpKind.DELETE, merge.keys())
+            if word == "DO NOTHING":
+                return None
+    what = then.name.upper() if isinstance(then, exp.Var) else then.key.upper()
+    where = "WHEN MATCHED" if of_table else "WHEN NOT MATCHED"
+    raise SyntaxError(
+        f"{what} cannot stand behind {where}",
+        hint="matched rows take UPDATE SET, DELETE or DO NOTHING, others INSERT or DO NOTHING",
+        position=node_position(then, merge.text),
+    )
+
+
+def _updates(merge: _Merge, when: exp.When) -> list[Assignment]:
+    then = when.args["then"]
+    items = then.args.get("expressions")
+    if not items:
+        raise SyntaxError(
+            "UPDATE in MERGE needs SET",
+            hint="UPDATE SET column = value, ..., or UPDATE SET * for all columns of the source",
+            position=node_position(then, merge.text),
+        )
+    if isinstance(items, exp.Star) or isinstance(items[0], exp.Star):
+        schema = merge.table.schema
+        if is_by_source(when):
+            raise UndefinedTableError(
+                f"UPDATE SET * takes the columns of '{merge.source.alias}', which has no row here",
+                hint="WHEN NOT MATCHED BY SOURCE sets columns to values: SET column = value",
+                position=node_position(then, merge.text),
+            )
+        return [
+            Assignment(column, merge.source.column(column.name), False)
+            for column in _from_source(merge)
+            if column.id not in schema.key_ids and not column.immutable
+        ]
+    return read_assignments(
+        items, merge.table, merge.name, RowOpKind.UPDATE, merge.text, merge.context
+    )
+
+
+def _from_source(merge: _Merge) -> list[ColumnSchema]:
+    """The columns that table and source both have, for `*`.
+
+    Raises:
+        ProgrammingError: the source lacks one of the table.
+    """
+    columns = list(merge.table.schema.visible_columns)
+    for column in columns:
+        if column.name not in merge.source_names:
+            raise ProgrammingError(
+                f"the source has no column '{column.name}', which * sets",
+                hint="name the columns instead of *",
+                sqlstate="42703",
+            )
+    return columns
+
+
+def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
+    """The values of an INSERT by column."""
+    listed, values = then.args.get("this"), then.args.get("expression")
+    if isinstance(listed, exp.Star):
+        return [(c.id, merge.source.column(c.name)) for c in _from_source(merge)]
+    if not values:
+        raise SyntaxError(
+            "INSERT in MERGE needs VALUES (...)",
+            hint="or * for all columns of the source",
+            position=node_position(then, merge.text),
+        )
+    columns = insert_columns(merge.table, listed, merge.text)
+    cells = list(values.expressions) if isinstance(values, exp.Tuple) else [values.this]
+    if len(cells) != len(columns):
+        raise ProgrammingError(
+            f"INSERT has {len(cells)} values for {len(columns)} columns",
+            hint=f"columns are {', '.join(column.name for column in columns)}",
+            sqlstate="42601",
+        )
+    check_required(merge.table, columns, node_position(then, merge.text))
+    return [
+        (column.id, assigned_value(column, cell, merge.text, merge.context).as_node())
+        for column, cell in zip(columns, cells, strict=True)
+    ]
+
+
+def _check_sides(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> None:
+    """See that clauses name what has a row; names without a qualifier mean that.
+
+    Raises:
+        UndefinedTableError: a clause names the side that has none.
+    """
+    of_source = [when for when in whens if is_by_target(when)]
+    of_table = [when for when in whens if is_by_source(when)]
+    for clauses, name, known, absent in (
+        (of_source, merge.source, merge.source_names, 0),
+        (of_table, merge.name, merge.table.schema.by_name, 1),
+    ):
+        for node in (node for when in clauses for node in expressions_of(when)):
+            for column in outermost_columns(node):
+                if not column.table and column.name.lower() in known:
+                    name.qualify(column)
+        tables = exp.Select(
+            from_=exp.From(this=tree.this.copy()),
+            joins=[exp.Join(this=tree.args["using"].copy())],
+            with_=tree.args["with_"].copy() if tree.args.get("with_") else None,
+        )
+        check_side(clauses, tables, absent, merge.text, merge.context)

@@ -1,0 +1,192 @@
+"""RETURNING: expressions over the rows that a statement wrote.
+
+The list is bound over the statement's own sources, so names mean what they mean in its WHERE. Then
+every column of the table becomes one of the relation `WRITTEN`, which holds the rows as written,
+and every column of another source one that the statement's query carries along.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import BoundQuery, bind
+from pykudu_sql.planner.bind.qualifiers import column_of, qualified_source
+from pykudu_sql.planner.bind.sources import Frame, Source, TableReference
+from pykudu_sql.planner.functions.query_forms import output_name
+from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.plan.change_plans import (
+    ACTION,
+    WRITTEN,
+    Returning,
+    carried_name,
+    written_name,
+)
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.query_plans import Query
+from pykudu_sql.planner.query.query import finish
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
+
+# Marks the rows of a source that a join found; no `*` shows it.
+PRESENT = "__present"
+_REFUSED: tuple[tuple[type[exp.Expr], str], ...] = (
+    (exp.Query, "a subquery"),
+    (exp.AggFunc, "an aggregate function"),
+    (exp.Window, "a window function"),
+)
+
+
+@dataclass(eq=False, slots=True)
+class ReturnedRows:
+    """A RETURNING list that is bound.
+
+    Attributes:
+        query: over `WRITTEN`.
+        column_ids: columns of the target that it reads.
+        carried: columns of other sources that it reads, qualified.
+    """
+
+    query: Query
+    column_ids: list[int] = field(default_factory=list)
+    carried: list[exp.Column] = field(default_factory=list)
+
+    def alone(self) -> Returning:
+        """The plan for rows that are inserted, of which nothing was there before."""
+        return Returning(self.query, tuple(self.column_ids))
+
+
+def read_returning(
+    items: Sequence[exp.Expr],
+    select: exp.Select,
+    target: exp.Table,
+    text: str,
+    context: PlanContext,
+) -> ReturnedRows:
+    """Bind a RETURNING list.
+
+    Args:
+        items: of the parser; they are used up.
+        select: with the statement's sources and joins; left as it is.
+        target: the mention in it of the table that is written.
+        text: the statement, for positions in errors.
+        context: tables and time.
+
+    Raises:
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+        ProgrammingError: a name is ambiguous, or an aggregate stands in the list.
+        NotSupportedError: a subquery stands in the list.
+    """
+    _refuse(items, text)
+    place = next(i for i, node in enumerate(select.find_all(exp.Table)) if node is target)
+    probe = select.copy()
+    mention = list(probe.find_all(exp.Table))[place]
+    probe.set("expressions", list(items))
+    actions = _hide_actions(probe)
+    probe.set("where", None)
+    bound = bind(probe, text, context)
+    frame = next(frame for node, frame in bound.frames if node is probe)
+    reader = _Reader(frame, mention, text)
+    names: list[str] = []
+    shown: list[exp.Expr] = []
+    for item in list(probe.expressions):
+        for name, node in reader.expand(item):
+            names.append(name)
+            shown.append(node)
+    written = exp.Select(
+        expressions=shown, from_=exp.From(this=exp.Table(this=exp.to_identifier(WRITTEN)))
+    )
+    for node in actions:
+        node.replace(exp.column(ACTION))
+    over = BoundQuery(names=tuple(names), volatile=bound.volatile)
+    return ReturnedRows(finish(written, over, context), reader.column_ids, reader.carried)
+
+
+def _refuse(items: Sequence[exp.Expr], text: str) -> None:
+    for kind, what in _REFUSED:
+        for item in items:
+            found = item.find(kind)
+            if found is None:
+                continue
+            position = node_position(found, text)
+            if kind is exp.Query:
+                raise NotSupportedError(
+                    f"{what} in RETURNING is not supported",
+                    hint="run it as a query of its own",
+                    position=position,
+                )
+            raise ProgrammingError(
+                f"{what} cannot stand in RETURNING", position=position, sqlstate="42803"
+            )
+
+
+def _hide_actions(probe: exp.Select) -> list[exp.Expr]:
+    """Stand-ins for the calls of merge_action(), which only RETURNING knows, while it is bound."""
+    hidden: list[exp.Expr] = []
+    for item in probe.expressions:
+        for call in list(item.find_all(exp.Anonymous)):
+            if call.name.lower() == "merge_action" and not call.expressions:
+                stand_in = exp.Paren(this=exp.Literal.string("merge_action"))
+                name = exp.to_identifier("merge_action")
+                named = exp.Alias(this=stand_in, alias=name) if call is item else stand_in
+                call.replace(named)
+                hidden.append(stand_in)
+    return hidden
+
+
+class _Reader:
+    """Turns bound items into items over `WRITTEN`, noting what they read."""
+
+    def __init__(self, frame: Frame, target: exp.Table, text: str) -> None:
+        self._text = text
+        self._frame = frame
+        self._target = target
+        self.column_ids: list[int] = []
+        self.carried: list[exp.Column] = []
+
+    def expand(self, item: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
+        """The columns of one item, by name."""
+        star = item.this if isinstance(item, exp.Column) else item
+        if isinstance(star, exp.Star):
+            yield from self._star(item, star)
+            return
+        name = output_name(item)
+        node = item.this if isinstance(item, exp.Alias) else item
+        holder = exp.Paren(this=node)
+        for column in list(holder.find_all(exp.Column)):
+            column.replace(self._written(self._source(column), column.name.lower()))
+        yield name, holder.this
+
+    def _star(self, item: exp.Expr, star: exp.Star) -> Iterator[tuple[str, exp.Expr]]:
+        if star.args.get("replace") or star.args.get("rename"):
+            raise NotSupportedError("RETURNING * takes EXCLUDE, but no REPLACE or RENAME")
+        dropped = {node.name.lower() for node in star.args.get("except_") or ()} | {PRESENT}
+        sources = self._sources()
+        if isinstance(item, exp.Column) and item.table:
+            sources = [qualified_source(item, self._frame, self._text)]
+        for source in sources:
+            for name in source.column_names():
+                if name not in dropped:
+                    yield name, self._written(source, name)
+
+    def _sources(self) -> list[Source]:
+        """All sources, the target first."""
+        return sorted(self._frame.visible(), key=lambda source: not self._is_target(source))
+
+    def _source(self, column: exp.Column) -> Source:
+        if column.table:
+            return qualified_source(column, self._frame, self._text)
+        return self._frame.holders(column.name.lower())[0]
+
+    def _is_target(self, source: Source) -> bool:
+        return isinstance(source, TableReference) and source.node is self._target
+
+    def _written(self, source: Source, name: str) -> exp.Column:
+        if isinstance(source, TableReference) and self._is_target(source):
+            column_id = source.column(name).id
+            if column_id not in self.column_ids:
+                self.column_ids.append(column_id)
+            return exp.column(written_name(column_id))
+        mine = column_of(source, name, self._frame)
+        if mine not in self.carried:
+            self.carried.append(mine)
+        return exp.column(carried_name(self.carried.index(mine)))

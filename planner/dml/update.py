@@ -1,0 +1,335 @@
+"""UPDATE, DELETE and TRUNCATE: key operations where the key is given, else a query for the rows.
+
+An UPDATE of any WHERE becomes a SELECT of rows and their new values over the same FROM; what it
+yields are the rows to change, each once. It names them by the addresses that the scan of the target
+gives (`ROW_ADDRESS`), so that the store need not find them again; or by their keys where row errors
+are reported, with RETURNING, and where the target is no plain item of the FROM clause. Statements
+on one key with constants skip the engine. UPDATE IGNORE leaves the cells of immutable columns
+alone; DELETE IGNORE is DELETE.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import BoundQuery, bind
+from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_target
+from pykudu_sql.planner.bind.moment import current_nodes
+from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.planner.bind.target import mention, mentioned_table, target_table
+from pykudu_sql.planner.dml.assignments import Assignment, read_assignments
+from pykudu_sql.planner.dml.change_query import BranchDraft, draft, one_match_each
+from pykudu_sql.planner.dml.returning import read_returning
+from pykudu_sql.planner.parse.dialect import node_position, parse
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.change_plans import ChangeQuery
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import DeleteQuery, KeyDelete, KeyUpdate, NoOperation, UpdateQuery
+from pykudu_sql.planner.plan.value import ParameterKey, Value
+from pykudu_sql.planner.pushdown.key_access import key_values, parameters_of
+from pykudu_sql.planner.query.query import finish
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
+from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS
+
+# `IGNORE` behind the first word, unless it is the table's name.
+_IGNORE = re.compile(
+    r"(UPDATE|DELETE)(\s+IGNORE)(?=\s+(?!SET\b|AS\b|WHERE\b|USING\b)[^\s;])", re.IGNORECASE
+)
+_UPDATE_CLAUSES = frozenset({"this", "expressions", "from_", "where", "with_", "returning"})
+_DELETE_CLAUSES = frozenset({"this", "tables", "using", "where", "with_", "cluster", "returning"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows a statement is about.
+
+    Attributes:
+        select: FROM and WHERE of the statement, without a SELECT list yet.
+        target: the mention of the table to write in it.
+        table: that table.
+        joined: whether other tables stand beside it.
+    """
+
+    select: exp.Select
+    target: exp.Table
+    table: TableInfo
+    joined: bool
+
+    @property
+    def name(self) -> CorrelationName:
+        """What the statement calls the target."""
+        return name_of_target(self.target, self.table)
+
+    def reference(self, bound: BoundQuery) -> TableReference:
+        """The bound mention of the target."""
+        return next(r for r in bound.references if r.node is self.target)
+
+    def key_columns(self) -> list[exp.Expr]:
+        """The target's key columns, qualified."""
+        return [self.name.column(c.name) for c in self.table.schema.key_columns]
+
+    def keys(self) -> list[tuple[int, exp.Expr]]:
+        """The target's key columns by id."""
+        return list(zip(self.table.schema.key_ids, self.key_columns(), strict=True))
+
+
+def plan_update(
+    text: str, context: PlanContext, start: int = 0
+) -> UpdateQuery | KeyUpdate | ChangeQuery:
+    """Plan an UPDATE.
+
+    Raises:
+        SyntaxError, NotSupportedError: a clause is wrong or not offered.
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+        ProgrammingError: a key column, or one column twice, is assigned.
+        ImmutableColumnError: an immutable column is assigned.
+        DataError: a constant does not fit its column.
+    """
+    general = cache(partial(plan_update, text, context.without_key_access(), start))
+    text, kind = _without_ignore(text, start)
+    tree = parse(text, start)
+    if (
+        not isinstance(tree, exp.Update)
+        or not isinstance(tree.this, exp.Table)
+        or not tree.expressions
+    ):
+        raise SyntaxError("UPDATE table SET column = value [FROM ...] [WHERE ...] is expected")
+    _refuse_clauses(tree, _UPDATE_CLAUSES, text)
+    volatile = any(True for _ in current_nodes(tree))
+    clause = tree.args.get("from_")
+    rows = _rows(tree, tree.this, [clause.this] if clause else [], text, context)
+    assignments = read_assignments(tree.expressions, rows.table, rows.name, kind, text, context)
+    if tree.args.get("returning") is not None:
+        set_ids = _set_anyway(assignments, kind)
+        branch = BranchDraft(kind, [*rows.keys(), *set_ids])
+        return _returning(rows, branch, tree, text, context)
+    bound = _bound(rows, [a.as_node() for a in assignments], text, context)
+    bound.volatile |= volatile
+    if all(assignment.known for assignment in assignments):
+        key = _single_key(rows, bound, context)
+        if key is not None:
+            pairs = tuple((a.column.id, a.value) for a in assignments)
+            keys = _in_order((*(a.value for a in assignments), *key))
+            return KeyUpdate(rows.table, key, pairs, general, keys, not bound.volatile)
+    query = finish(rows.select, bound, context)
+    return UpdateQuery(rows.table, tuple(a.column.id for a in assignments), query)
+
+
+def _set_anyway(assignments: Sequence[Assignment], kind: RowOpKind) -> list[tuple[int, exp.Expr]]:
+    """The columns that an UPDATE really sets: *_IGNORE leaves immutable ones alone."""
+    return [
+        (a.column.id, a.as_node()) for a in assignments if not (kind.ignores and a.column.immutable)
+    ]
+
+
+def plan_delete(
+    text: str, context: PlanContext, start: int = 0
+) -> DeleteQuery | KeyDelete | ChangeQuery:
+    """Plan a DELETE.
+
+    Raises:
+        SyntaxError, NotSupportedError: a clause is wrong or not offered.
+        UndefinedTableError, UndefinedColumnError: a name is unknown.
+    """
+    general = cache(partial(plan_delete, text, context.without_key_access(), start))
+    text, _ = _without_ignore(text, start)
+    tree = parse(text, start)
+    if not isinstance(tree, exp.Delete):
+        raise SyntaxError("DELETE FROM table [USING ...] [WHERE ...] is expected")
+    _refuse_clauses(tree, _DELETE_CLAUSES, text)
+    named = tree.args.get("tables") or []
+    if len(named) > 1:
+        raise NotSupportedError("DELETE from several tables at once is not supported")
+    others = list(tree.args.get("using") or []) if isinstance(tree.args.get("using"), list) else []
+    if named and isinstance(tree.this, exp.Table):
+        others.append(tree.this)
+    target = named[0] if named else tree.this
+    rows = _rows(tree, target, others, text, context)
+    if tree.args.get("returning") is not None:
+        branch = BranchDraft(RowOpKind.DELETE, rows.keys())
+        return _returning(rows, branch, tree, text, context)
+    bound = _bound(rows, [], text, context)
+    key = _single_key(rows, bound, context)
+    if key is not None:
+        return KeyDelete(rows.table, key, general, _in_order(key), not bound.volatile)
+    return DeleteQuery(rows.table, finish(rows.select, bound, context))
+
+
+def _returning(
+    rows: _Rows, branch: BranchDraft, tree: exp.Expr, text: str, context: PlanContext
+) -> ChangeQuery:
+    """An UPDATE or DELETE that shows the rows it changed."""
+    shown = tree.args["returning"].expressions
+    volatile = any(True for _ in current_nodes(tree))
+    returned = read_returning(shown, rows.select, rows.target, text, context)
+    drafted = draft(exp.Literal.number(0), [branch], rows.table, rows.name, returned)
+    rows.select.set("expressions", drafted.items)
+    if rows.joined:
+        one_match_each(rows.select, rows.key_columns())
+    bound = bind(rows.select, text, context)
+    bound.volatile |= volatile
+    query = finish(rows.select, bound, context)
+    statement = tree.key.upper()
+    return ChangeQuery(rows.table, query, drafted.branches, statement, drafted.returning)
+
+
+def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery | NoOperation:
+    """Plan a TRUNCATE from its first word on: a deletion of all rows; none of no table IF EXISTS.
+
+    Raises:
+        SyntaxError: it does not follow the grammar.
+        UndefinedTableError: the table is unknown.
+    """
+    tokens.expect("TRUNCATE")
+    tokens.accept("TABLE")
+    if_exists = tokens.accept("IF", "EXISTS")
+    place = tokens.current
+    name = tokens.table_name()
+    tokens.expect_end()
+    if if_exists and context.catalog.full_name(name) not in context.catalog.tables:
+        return NoOperation("Table does not exist.")
+    table = target_table(name, place, tokens.text, context)
+    # The table is named as the catalog stores it, whatever the session's database is.
+    target = mention(table.name, "target")
+    rows = _Rows(exp.Select(from_=exp.From(this=target)), target, table, False)
+    world = context.within(DEFAULT_DATABASE, None)
+    bound = _bound(rows, [], tokens.text, world)
+    return DeleteQuery(table, finish(rows.select, bound, world))
+
+
+def _bound(rows: _Rows, values: list[exp.Expr], text: str, context: PlanContext) -> BoundQuery:
+    """The query for the rows of a statement and values for each, bound; each row comes once."""
+    select = rows.select
+    if not _has_addresses(rows, values, context):
+        keys = rows.key_columns()
+        select.set("expressions", [*keys, *values])
+        _take_once(rows, keys, values)
+        return bind(select, text, context)
+    # Nobody but the store can name the addresses, so they join the list when it is bound.
+    select.set("expressions", values or [exp.Literal.number(0)])
+    bound = bind(select, text, context)
+    reference = rows.reference(bound)
+    reference.addressed = True
+    address = exp.column(ROW_ADDRESS.name, table=reference.engine_alias)
+    select.set("expressions", [address, *values])
+    _take_once(rows, [address], values)
+    bound.names = (ROW_ADDRESS.name, *bound.names[: len(values)])
+    return bound
+
+
+def _has_addresses(rows: _Rows, values: Sequence[exp.Expr], context: PlanContext) -> bool:
+    """Whether the query can say where its rows are, and whether that is enough to know of them."""
+    select, target = rows.select, rows.target
+    items = [select.args["from_"], *(select.args.get("joins") or ())]
+    return (
+        not context.settings.collects_row_errors
+        and ROW_ADDRESS.name not in rows.table.schema.by_name
+        and any(item.this is target for item in items)
+        and not any(_shows_whole_rows(node, target) for node in (select, *values))
+    )
+
+
+def _shows_whole_rows(node: exp.Expr, target: exp.Table) -> bool:
+    """Whether a subquery has `target.*`, and so would show the addresses."""
+    alias = target.alias_or_name.lower()
+    columns = node.find_all(exp.Column)
+    return any(column.is_star and column.table.lower() == alias for column in columns)
+
+
+def _take_once(rows: _Rows, names: list[exp.Expr], values: list[exp.Expr]) -> None:
+    """See that a row of the target comes once, however many rows of other tables it meets."""
+    if rows.joined and values:
+        one_match_each(rows.select, names)
+    elif rows.joined:
+        rows.select.set("distinct", exp.Distinct())
+
+
+def _without_ignore(text: str, start: int) -> tuple[str, RowOpKind]:
+    """The statement with IGNORE blanked out, so that places stay, and what an UPDATE does then."""
+    found = _IGNORE.match(text, start)
+    if found is None:
+        return text, RowOpKind.UPDATE
+    first, last = found.span(2)
+    return text[:first] + " " * (last - first) + text[last:], RowOpKind.UPDATE_IGNORE
+
+
+def _refuse_clauses(tree: exp.Expr, offered: frozenset[str], text: str) -> None:
+    for name, value in tree.args.items():
+        if value and name not in offered:
+            node = value if isinstance(value, exp.Expr) else tree
+            raise NotSupportedError(
+                f"{name.rstrip('_').upper()} in {tree.key.upper()} is not supported",
+                position=node_position(node, text),
+            )
+
+
+def _rows(
+    tree: exp.Expr, named: exp.Table, others: list[exp.Expr], text: str, context: PlanContext
+) -> _Rows:
+    """FROM and WHERE of a statement as a SELECT.
+
+    The table named first may be an alias of one in the FROM clause, as Impala writes it:
+    `UPDATE a SET ... FROM t a JOIN u b ON ...`.
+    """
+    same = (node for node in _mentioned(others) if _is_meant(named, node, context))
+    target = next(same, named)
+    sources = others if target is not named else [named, *others]
+    first, joins = sources[0], [exp.Join(this=source) for source in sources[1:]]
+    hoisted = list(first.args.get("joins") or [])
+    first.set("joins", None)
+    select = exp.Select(from_=exp.From(this=first), joins=[*hoisted, *joins])
+    for key in ("where", "with_"):
+        select.set(key, tree.args.get(key))
+    table = mentioned_table(target, text, context)
+    rows = _Rows(select, target, table, joined=len(sources) > 1 or bool(hoisted))
+    if any(join.side for join in hoisted):  # the join may bring rows without one of the target
+        found = exp.Not(this=exp.Is(this=rows.key_columns()[0], expression=exp.Null()))
+        select.where(found, copy=False)
+    return rows
+
+
+def _mentioned(sources: Sequence[exp.Expr]) -> Iterator[exp.Table]:
+    """The tables that a FROM clause names itself, not in a subquery."""
+    for source in sources:
+        for node in source.walk(prune=lambda node: isinstance(node, exp.Select | exp.SetOperation)):
+            if isinstance(node, exp.Table):
+                yield node
+
+
+def _is_meant(named: exp.Table, node: exp.Table, context: PlanContext) -> bool:
+    """Whether the name of the target means a table of the FROM clause.
+
+    A bare name means an alias there. It means a table without alias if that is the very table, or
+    if nothing else has the name: `DELETE FROM db.t USING u.t` is about two tables.
+    """
+    if named.alias or node.alias_or_name.lower() != named.name.lower():
+        return False
+    if node.alias:
+        return not named.db
+    meant, known = _full_name(named, context), context.catalog.tables
+    return _full_name(node, context) == meant or (not named.db and meant not in known)
+
+
+def _full_name(node: exp.Table, context: PlanContext) -> str:
+    name = f"{node.db}.{node.name}" if node.db else node.name
+    return context.catalog.full_name(name.lower())
+
+
+def _single_key(rows: _Rows, bound: BoundQuery, context: PlanContext) -> tuple[Value, ...] | None:
+    if rows.joined or len(bound.references) != 1 or rows.select.args.get("with_") is not None:
+        return None
+    where = rows.select.args.get("where")
+    return key_values(where, bound, rows.reference(bound), context)
+
+
+def _in_order(values: Sequence[Value]) -> tuple[ParameterKey, ...]:
+    """The parameters of some values: positions ascending, names as they come."""
+    keys = parameters_of(tuple(values))
+    positions = [key for key in keys if isinstance(key, int)]
+    return (*sorted(positions), *(key for key in keys if isinstance(key, str)))

@@ -1,0 +1,339 @@
+"""EXPLAIN: a plan as a tree of lines, with what its scans leave unread.
+
+A pure function of a plan and of facts that the caller gathers: what the scans' parameters are,
+how many rowsets each tablet scan meets, and for ANALYZE what came out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pykudu_sql.planner.explain.change_text import change_details, change_head
+from pykudu_sql.planner.explain.predicate_text import (
+    indexes_asked,
+    parameter_text,
+    predicate_text,
+    value_text,
+)
+from pykudu_sql.planner.plan.plan import (
+    AlterTable,
+    ChangeQuery,
+    ConflictInsert,
+    CreateTable,
+    DeleteQuery,
+    Describe,
+    DropTable,
+    Explain,
+    Flush,
+    InsertQuery,
+    InsertReturning,
+    InsertValues,
+    KeyDelete,
+    KeyLookup,
+    KeyUpdate,
+    NoOperation,
+    Optimize,
+    Plan,
+    Query,
+    RestoreTable,
+    SavepointControl,
+    Scan,
+    SetOption,
+    Show,
+    TransactionControl,
+    UpdateQuery,
+    Vacuum,
+)
+from pykudu_sql.planner.plan.query_plans import HistoryWindow
+from pykudu_sql.planner.plan.template import (
+    AllOf,
+    AnyOf,
+    ParameterComparison,
+    ParameterInList,
+    bind_predicate,
+)
+from pykudu_sql.planner.plan.value import Parameter, ParameterValues, Value
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.system_catalog import is_system
+from pykudu_sql.storage.common.partition.partition_pruner import prune
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.hybrid_time import last_before
+
+_INDENT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFacts:
+    """What is known of one scan beyond its plan; None where nothing is.
+
+    Attributes:
+        rowsets: how many rowsets its tablets have.
+        rowsets_read: how many of them can hold matching rows.
+        rows: rows it returned.
+        seconds: time it took.
+        stats: what it read and what it left unread.
+        told_by: tables whose rows, read before, narrowed it.
+    """
+
+    rowsets: int | None = None
+    rowsets_read: int | None = None
+    rows: int | None = None
+    seconds: float | None = None
+    stats: ScanStats | None = None
+    told_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What is known of the engine of a query, in a session that may use another.
+
+    Attributes:
+        name: `spark` or `duckdb`.
+        sql: what it is given.
+        reason: why it is not Spark; None when it is.
+        conditions: what each scan reads by on Spark, as SQL, by the scan's name.
+    """
+
+    name: str
+    sql: str
+    reason: str | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainFacts:
+    """What the caller knows when it explains.
+
+    Attributes:
+        parameters: values for the plan's parameters; without them nothing is pruned by those.
+        scans: facts by scan name.
+        rows, seconds: of the whole statement, for ANALYZE.
+        engine: of the query; None in a session that has only the embedded one.
+    """
+
+    parameters: ParameterValues | None = None
+    scans: Mapping[str, ScanFacts] = field(default_factory=dict)
+    rows: int | None = None
+    seconds: float | None = None
+    engine: EngineFacts | None = None
+
+
+NOTHING_KNOWN = ExplainFacts()
+
+
+def explain(plan: Plan, facts: ExplainFacts = NOTHING_KNOWN) -> list[str]:
+    """The lines that describe a plan."""
+    lines = _lines(plan, facts)
+    if facts.seconds is not None:
+        rows = "" if facts.rows is None else f"{_rows(facts.rows)} in "
+        lines.append(f"total: {rows}{facts.seconds * 1000:.1f} ms")
+    return lines
+
+
+def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
+    match plan:
+        case Explain():
+            return _lines(plan.plan, facts)
+        case Query():
+            return _query(plan, facts)
+        case KeyLookup():
+            columns = ", ".join(name for name, _ in plan.outputs)
+            moment = [] if plan.bound is None else [f"as of: hybrid time {last_before(plan.bound)}"]
+            return _tree(
+                f"KEY LOOKUP {plan.table.name}",
+                [f"key: {_key(plan.table, plan.key)}", *moment, f"columns: {columns}"],
+            )
+        case InsertValues():
+            names = _names(plan.table, plan.column_ids)
+            return _tree(
+                f"{_kind(plan.kind)} INTO {plan.table.name}",
+                [f"columns: {names}", f"VALUES: {_rows(plan.rows)}"],
+            )
+        case InsertQuery():
+            head = f"{_kind(plan.kind)} INTO {plan.table.name}"
+            names = _names(plan.table, plan.column_ids)
+            return _tree(head, [f"columns: {names}", *_query(plan.query, facts)])
+        case UpdateQuery():
+            names = _names(plan.table, plan.column_ids)
+            return _tree(
+                f"UPDATE {plan.table.name}", [f"columns: {names}", *_query(plan.query, facts)]
+            )
+        case DeleteQuery():
+            return _tree(f"DELETE FROM {plan.table.name}", _query(plan.query, facts))
+        case KeyUpdate():
+            changes = ", ".join(
+                f"{plan.table.schema.by_id[i].name} = {_value(plan.table, i, value)}"
+                for i, value in plan.assignments
+            )
+            return _tree(
+                f"KEY UPDATE {plan.table.name}",
+                [f"key: {_key(plan.table, plan.key)}", f"set: {changes}"],
+            )
+        case KeyDelete():
+            return _tree(
+                f"KEY DELETE FROM {plan.table.name}", [f"key: {_key(plan.table, plan.key)}"]
+            )
+        case ChangeQuery():
+            return _tree(change_head(plan), [*change_details(plan), *_query(plan.query, facts)])
+        case InsertReturning():
+            return _tree(change_head(plan), [*change_details(plan), *_lines(plan.rows, facts)])
+        case ConflictInsert():
+            below = [*_lines(plan.rows, facts), *_query(plan.change.query, facts)]
+            return _tree(change_head(plan), [*change_details(plan), *below])
+        case RestoreTable():
+            lines = [f"as of: hybrid time {last_before(plan.bound)}"]
+            lines += _tree("DELETE", _query(plan.gone, facts))
+            lines += _tree("WRITE", _query(plan.rows, facts))
+            return _tree(f"RESTORE TABLE {plan.table.name}", lines)
+        case CreateTable() if plan.query is not None:
+            return _tree(f"CREATE TABLE {plan.name}", _query(plan.query, facts))
+    return [_headline(plan)]
+
+
+def _headline(plan: Plan) -> str:
+    """The one line of a statement that reads no rows."""
+    match plan:
+        case CreateTable():
+            tablets = len(plan.partition_schema.partitions())
+            return f"CREATE TABLE {plan.name}: {tablets} {_plural('tablet', tablets)}"
+        case DropTable():
+            return f"DROP TABLE {plan.name}"
+        case AlterTable():
+            steps = ", ".join(type(step).__name__ for step in plan.steps)
+            return f"ALTER TABLE {plan.table.name}: {steps or 'nothing to do'}"
+        case TransactionControl():
+            return str(plan.action)
+        case SavepointControl():
+            return f"{plan.action} {plan.name}"
+        case SetOption():
+            return f"SET {plan.name}"
+        case Show():
+            return f"SHOW {plan.kind}"
+        case Describe():
+            return f"DESCRIBE {plan.table.name}"
+        case Flush():
+            return f"FLUSH {plan.table.name if plan.table else 'all tables'}"
+        case Optimize():
+            return f"OPTIMIZE {plan.table.name}{' FULL' if plan.full else ''}"
+        case Vacuum():
+            return f"VACUUM {plan.table.name if plan.table else 'all tables'}"
+        case NoOperation():
+            return plan.message
+    return type(plan).__name__
+
+
+def _query(query: Query, facts: ExplainFacts) -> list[str]:
+    lines = _engine(query, facts.engine)
+    for scan in query.scans:
+        lines += [_INDENT + line for line in _scan(scan, facts)]
+    return lines
+
+
+def _engine(query: Query, known: EngineFacts | None) -> list[str]:
+    if known is None:
+        coded = () if query.coded is None else query.coded.columns
+        keys = ", ".join(f"{column.column} ({column.scan})" for column in coded)
+        by_codes = [f"grouped by codes if the words are few: {keys}"] if keys else []
+        return _tree("ENGINE", [f"sql: {query.sql}", *by_codes])
+    details = [] if known.reason is None else [f"not on Spark: {known.reason}"]
+    return _tree(f"ENGINE {known.name}", [*details, f"sql: {known.sql}"])
+
+
+def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
+    table = scan.table
+    known = facts.scans.get(scan.name, ScanFacts())
+    if is_system(table):
+        return _tree(f"SYSTEM TABLE {table.name} ({scan.name})", [])
+    details = [_pruning(scan, facts)]
+    if known.rowsets is not None:
+        read = known.rowsets if known.rowsets_read is None else known.rowsets_read
+        details.append(f"rowsets: {read} of {known.rowsets}")
+    if scan.bound is not None:
+        details.append(f"as of: hybrid time {last_before(scan.bound)}")
+    if scan.history is not None:
+        details.append(_window(scan.history))
+    if scan.predicate is not None:
+        details.append(f"pushed: {predicate_text(scan.predicate, table.schema)}")
+        if facts.engine is not None and scan.name in facts.engine.conditions:
+            details.append(f"read where: {facts.engine.conditions[scan.name]}")
+        asked = indexes_asked(scan.predicate, table.schema)
+        details += [f"skip indexes: {', '.join(asked)}"] if asked else []
+    if scan.limit is not None:
+        details.append(f"limit: {scan.limit}")
+    if scan.order is not ScanOrder.NONE:
+        details.append(f"order: by {scan.order}")
+    names = [table.schema.by_id[i].name for i in scan.column_ids]
+    details.append(f"columns: {', '.join([*names, 'row addresses'] if scan.addressed else names)}")
+    if known.told_by:
+        details.append(f"narrowed by: rows of {', '.join(known.told_by)}")
+    if known.stats is not None:
+        details += _read(known.stats)
+    if known.rows is not None:
+        took = "" if known.seconds is None else f" in {known.seconds * 1000:.1f} ms"
+        details.append(f"returned: {_rows(known.rows)}{took}")
+    return _tree(f"SCAN {table.name} ({scan.name})", details)
+
+
+def _window(history: HistoryWindow) -> str:
+    """What of a table's history is read."""
+    low = "where history begins" if history.low is None else f"hybrid time {history.low}"
+    high = "now" if history.high is None else f"before {history.high}"
+    return f"{history.kind}: from {low} to {high}"
+
+
+def _read(stats: ScanStats) -> list[str]:
+    """What a scan did, a line for each thing that can be large."""
+    return [
+        f"rowsets read: {stats.rowsets - stats.rowsets_pruned} of {stats.rowsets}",
+        *([f"skipped by index: {stats.index_skips}"] if stats.index_skips else []),
+        f"blocks read: {stats.blocks_read} of {stats.blocks}",
+        f"decoded: {stats.blocks_decoded} {_plural('block', stats.blocks_decoded)}, "
+        f"{stats.bytes_decoded} bytes",
+        f"deltas applied: {stats.deltas_applied}",
+        f"scanned: {_rows(stats.rows_scanned)}",
+    ]
+
+
+def _pruning(scan: Scan, facts: ExplainFacts) -> str:
+    table = scan.table
+    total = len(table.tablets)
+    template = scan.predicate
+    waiting = isinstance(template, ParameterComparison | ParameterInList | AllOf | AnyOf)
+    if waiting and facts.parameters is None:
+        return f"tablets: up to {total} of {total}, known when the parameters are"
+    predicate = bind_predicate(template, facts.parameters or ())
+    kept = len(prune(table.schema, table.partition_schema, predicate))
+    return f"tablets: {kept} of {total}"
+
+
+def _tree(head: str, below: Sequence[str]) -> list[str]:
+    return [head, *(_INDENT + line for line in below)]
+
+
+def _names(table: TableInfo, column_ids: Sequence[int]) -> str:
+    return ", ".join(table.schema.by_id[i].name for i in column_ids)
+
+
+def _key(table: TableInfo, key: Sequence[Value]) -> str:
+    return " AND ".join(
+        f"{table.schema.by_id[i].name} = {_value(table, i, value)}"
+        for i, value in zip(table.schema.key_ids, key, strict=True)
+    )
+
+
+def _value(table: TableInfo, column_id: int, value: Value) -> str:
+    if isinstance(value, Parameter):
+        return parameter_text(value.key)
+    return value_text(value, table.schema.by_id[column_id])
+
+
+def _kind(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _rows(count: int) -> str:
+    return f"{count} {_plural('row', count)}"
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else word + "s"

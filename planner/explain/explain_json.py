@@ -1,0 +1,88 @@
+"""EXPLAIN (FORMAT JSON): the same facts as the text, for programs.
+
+One JSON object: `operator` says what the statement is, `sql` what the embedded engine is given,
+`scans` is a list with an object for each scan, `rows` and `milliseconds` are those of ANALYZE. In
+a session that may use Spark, `engine` names the engine, `engine_sql` is what it is given, and
+`not_on_spark` says why it is not Spark. What is not known is left out. Counts are numbers,
+conditions are text.
+"""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from pykudu_sql.planner.explain.explain import ExplainFacts, ScanFacts, explain
+from pykudu_sql.planner.explain.predicate_text import predicate_text
+from pykudu_sql.planner.plan.plan import Plan, Query, Scan, scans_of
+from pykudu_sql.planner.plan.template import bind_predicate
+from pykudu_sql.storage.catalog.system_catalog import is_system
+from pykudu_sql.storage.common.partition.partition_pruner import prune
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
+from pykudu_sql.storage.common.types.hybrid_time import last_before
+
+_INDENT = 2
+
+
+def explain_json(plan: Plan, facts: ExplainFacts) -> str:
+    """The JSON text that describes a plan.
+
+    Args:
+        plan: what is explained.
+        facts: what is known beyond it, as for `explain`.
+    """
+    found: dict[str, Any] = {"operator": explain(plan)[0]}
+    if isinstance(plan, Query):
+        found["sql"] = plan.sql
+    if facts.engine is not None:
+        found["engine"] = facts.engine.name
+        found["engine_sql"] = facts.engine.sql
+        if facts.engine.reason is not None:
+            found["not_on_spark"] = facts.engine.reason
+    found["scans"] = [_scan(scan, facts) for scan in scans_of(plan)]
+    if facts.rows is not None:
+        found["rows"] = facts.rows
+    if facts.seconds is not None:
+        found["milliseconds"] = round(facts.seconds * 1000, 3)
+    return json.dumps(found, indent=_INDENT, ensure_ascii=False)
+
+
+def _scan(scan: Scan, facts: ExplainFacts) -> dict[str, Any]:
+    table = scan.table
+    found: dict[str, Any] = {"table": table.name, "name": scan.name}
+    found["columns"] = [table.schema.by_id[i].name for i in scan.column_ids]
+    if is_system(table):
+        return found
+    if scan.addressed:
+        found["row_addresses"] = True
+    found["tablets"] = len(table.tablets)
+    if facts.parameters is not None:
+        predicate = bind_predicate(scan.predicate, facts.parameters)
+        found["tablets_read"] = len(prune(table.schema, table.partition_schema, predicate))
+    if scan.bound is not None:
+        found["as_of"] = last_before(scan.bound)
+    if scan.history is not None:
+        found["history"] = asdict(scan.history)
+    if scan.predicate is not None:
+        found["pushed"] = predicate_text(scan.predicate, table.schema)
+    if scan.limit is not None:
+        found["limit"] = scan.limit
+    if scan.order is not ScanOrder.NONE:
+        found["order"] = str(scan.order)
+    return {**found, **_known(facts.scans.get(scan.name, ScanFacts()))}
+
+
+def _known(known: ScanFacts) -> dict[str, Any]:
+    """What the store knows of a scan, and what ANALYZE measured."""
+    found: dict[str, Any] = {}
+    if known.rowsets is not None:
+        found["rowsets"] = known.rowsets
+        found["rowsets_in_key_range"] = known.rowsets_read
+    if known.told_by:
+        found["narrowed_by"] = list(known.told_by)
+    if known.stats is not None:
+        found["read"] = {**asdict(known.stats), "blocks_read": known.stats.blocks_read}
+    if known.rows is not None:
+        found["rows"] = known.rows
+    if known.seconds is not None:
+        found["milliseconds"] = round(known.seconds * 1000, 3)
+    return found

@@ -1,0 +1,100 @@
+"""Pushed predicates as SQL, for EXPLAIN."""
+
+from collections.abc import Iterable
+
+from pykudu_sql.planner.plan.template import (
+    AllOf,
+    AnyOf,
+    ParameterComparison,
+    ParameterInList,
+    PredicateTemplate,
+)
+from pykudu_sql.planner.plan.value import Parameter, ParameterKey
+from pykudu_sql.storage.common.partition.range_bound import literal
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    Among,
+    And,
+    Comparison,
+    InList,
+    IsNotNull,
+    IsNull,
+    Op,
+    Or,
+    StartsWith,
+)
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
+from pykudu_sql.storage.common.types.types import Cell
+
+_SHOWN_VALUES = 8
+
+
+def indexes_asked(template: PredicateTemplate, schema: Schema) -> list[str]:
+    """The indexes that its equalities and IN lists ask, each with the column: `i (a)`."""
+    match template:
+        case Comparison(column_id, Op.EQ, _) | InList(column_id, _):
+            column = schema.by_id[column_id]
+        case ParameterComparison(column, Op.EQ, _) | ParameterInList(column, _):
+            pass
+        case And(parts) | AllOf(parts) | Or(parts) | AnyOf(parts):
+            found = (name for part in parts for name in indexes_asked(part, schema))
+            return list(dict.fromkeys(found))
+        case _:
+            return []
+    return [f"{index} ({column.name})" for index in column.indexes]
+
+
+def predicate_text(template: PredicateTemplate, schema: Schema) -> str:
+    """A predicate over a table's columns, as a WHERE clause would say it."""
+    match template:
+        case Comparison(column_id, op, value):
+            column = schema.by_id[column_id]
+            return f"{column.name} {op} {value_text(value, column)}"
+        case InList(column_id, values):
+            column = schema.by_id[column_id]
+            return _in_text(column, [value_text(value, column) for value in values])
+        case Among(column_id, members):
+            return f"{schema.by_id[column_id].name} IN ({len(members)} values)"
+        case IsNull(column_id):
+            return f"{schema.by_id[column_id].name} IS NULL"
+        case IsNotNull(column_id):
+            return f"{schema.by_id[column_id].name} IS NOT NULL"
+        case StartsWith(column_id, prefix):
+            column = schema.by_id[column_id]
+            return f"{column.name} STARTS WITH {value_text(prefix, column)}"
+        case ParameterComparison(column, op, parameter):
+            return f"{column.name} {op} {parameter_text(parameter.key)}"
+        case ParameterInList(column, values):
+            shown = [parameter_text(v.key) if isinstance(v, Parameter) else repr(v) for v in values]
+            return _in_text(column, shown)
+        case And(parts) | AllOf(parts):
+            return _joined(" AND ", parts, schema) or "true"
+        case Or(parts) | AnyOf(parts):
+            return _joined(" OR ", parts, schema) or "false"
+
+
+def value_text(cell: Cell, column: ColumnSchema) -> str:
+    """A cell as a SQL literal."""
+    if cell is None or isinstance(cell, bool):
+        return "NULL" if cell is None else str(cell).lower()
+    return repr(cell) if isinstance(cell, float) else literal(cell, column.type)
+
+
+def parameter_text(key: ParameterKey) -> str:
+    """A parameter as the statement wrote it, positions counted from 1."""
+    return f":{key}" if isinstance(key, str) else f"?{key + 1}"
+
+
+def _in_text(column: ColumnSchema, values: list[str]) -> str:
+    shown = values[:_SHOWN_VALUES]
+    if len(values) > len(shown):
+        shown.append(f"... {len(values) - len(shown)} more")
+    return f"{column.name} IN ({', '.join(shown)})"
+
+
+def _joined(word: str, parts: Iterable[PredicateTemplate], schema: Schema) -> str:
+    texts = []
+    for part in parts:
+        text = predicate_text(part, schema)
+        nested = isinstance(part, And | Or | AllOf | AnyOf)
+        texts.append(f"({text})" if nested else text)
+    return word.join(texts)

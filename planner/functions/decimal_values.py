@@ -1,0 +1,143 @@
+"""Values that meet a number column, put so that the engine compares them exactly.
+
+The engine compares decimals in a common type of at most 38 digits, and fails or takes doubles where
+that is too narrow. Where a column leaves room for it, a parameter that would need more is replaced
+by a neighbour: the half between the column's two nearest values, or one just beyond its range,
+compares with all of them alike. Else both sides are compared as texts that sort as they do.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.errors import InvalidValueError
+
+MAX_DIGITS = 38
+_ROOM = 2  # digits that a neighbour needs beyond those of the column
+BEYOND = 10**MAX_DIGITS
+KEY_DIGITS = MAX_DIGITS + 1
+EXACT = 1  # the last digit of a key, if no more digits follow
+_MOST_EXPONENT = 100  # beyond it a value is as far out, or as near to zero, as any
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """The digits of a number's type, before the point and behind it."""
+
+    whole: int
+    scale: int
+
+    def fits_beside(self, other: "Digits") -> bool:
+        """Whether one type of the engine has all values of both."""
+        return max(self.whole, other.whole) + max(self.scale, other.scale) <= MAX_DIGITS
+
+    def is_within(self, other: "Digits") -> bool:
+        """Whether the other type has all values of this."""
+        return self.whole <= other.whole and self.scale <= other.scale
+
+    def with_neighbours(self) -> "Digits":
+        """The type of its values and of what stands for others beside them."""
+        return Digits(self.whole + 1, self.scale + 1)
+
+
+def digits_of(data_type: DataType) -> Digits | None:
+    """The digits of a stored type; None if it is no exact number."""
+    if data_type.kind is Kind.DECIMAL:
+        return Digits(data_type.precision - data_type.scale, data_type.scale)
+    limits = data_type.integer_range if data_type.is_integer else None
+    return None if limits is None else Digits(len(str(limits[1])), 0)
+
+
+def is_wide(data_type: DataType) -> bool:
+    """Whether a column leaves no room for neighbours of its values in the engine's types."""
+    return data_type.precision > MAX_DIGITS - _ROOM
+
+
+def exact_number(value: object) -> Decimal | None:
+    """An integer or a decimal as a decimal; None for what is neither."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Decimal(value)
+    return value if isinstance(value, Decimal) and value.is_finite() else None
+
+
+def digits_of_number(value: Decimal) -> Digits:
+    """The digits that a number is written with."""
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    return Digits(max(0, len(digits) + exponent), max(0, -exponent))
+
+
+def comparable(value: Any, data_type: DataType) -> Any:
+    """A parameter's value in place of which it is compared with a column.
+
+    Args:
+        value: of the caller.
+        data_type: of the column, an exact number.
+
+    Raises:
+        InvalidValueError: a text is compared with a wide column, and is no number.
+    """
+    if is_wide(data_type):
+        return _key_of(value, data_type)
+    number = exact_number(value)
+    column = digits_of(data_type)
+    if number is None or column is None or digits_of_number(number).is_within(column):
+        return value
+    return _neighbour(number, column)
+
+
+def sort_key(value: Decimal) -> str:
+    """A text that sorts among those of other numbers as a number does among them.
+
+    It has the sign, what stands before the point, the 38 digits behind it, and whether more follow.
+    Of negative numbers it has the difference to 10 to the power of 38.
+    """
+    sign = -1 if value < 0 else 1
+    if value.adjusted() > _MOST_EXPONENT:
+        whole, behind, rest = BEYOND, 0, False
+    elif value and value.adjusted() < -_MOST_EXPONENT:
+        whole, behind, rest = 0, 0, True
+    else:
+        exact = abs(Fraction(value))
+        whole = min(math.floor(exact), BEYOND)
+        scaled = (exact - whole) * BEYOND if whole < BEYOND else Fraction(0)
+        behind = math.floor(scaled)
+        rest = scaled != behind
+    if sign < 0:
+        whole, behind = BEYOND - whole, BEYOND - behind
+    more = EXACT + sign * rest
+    return f"{int(sign > 0)}{whole:0{KEY_DIGITS}}{behind:0{KEY_DIGITS}}{more}"
+
+
+def _key_of(value: Any, data_type: DataType) -> Any:
+    if isinstance(value, str):
+        try:
+            value = Decimal(value.strip())
+        except InvalidOperation as error:
+            raise InvalidValueError(f"cannot read {value!r} as {data_type}") from error
+    if isinstance(value, float):
+        value = Decimal(repr(value))
+    if isinstance(value, Decimal) and not value.is_finite():
+        # NaN is beyond all numbers, as in the engine.
+        value = -BEYOND if value.is_infinite() and value < 0 else BEYOND
+    number = exact_number(value)
+    return value if number is None else sort_key(number)
+
+
+def _neighbour(value: Decimal, column: Digits) -> Decimal:
+    """A number that compares with every value of a column as another does, in few digits."""
+    limit = 10 ** (column.whole + column.scale)
+    if value.adjusted() > _MOST_EXPONENT:
+        halves = -2 * limit if value < 0 else 2 * limit
+    elif value and value.adjusted() < -_MOST_EXPONENT:
+        halves = -1 if value < 0 else 1
+    else:
+        exact = Fraction(value) * 10**column.scale
+        floor = math.floor(exact)
+        halves = 2 * floor + (exact != floor)
+        halves = max(-2 * limit, min(2 * limit, halves))
+    digits = tuple(map(int, str(abs(halves) * 5)))
+    return Decimal((int(halves < 0), digits, -column.scale - 1))

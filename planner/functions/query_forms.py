@@ -1,0 +1,136 @@
+"""Forms of a query that the engine lacks, put into ones it has; what a SELECT list is called."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from sqlglot import exp
+
+from pykudu_sql.planner.parse.dialect import display, node_position
+from pykudu_sql.storage.errors import SyntaxError
+
+_OF_WHOLE: Mapping[str, str] = MappingProxyType(
+    {"order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET"}
+)
+
+
+def name_rolled_up(select: exp.Select) -> None:
+    """`GROUP BY a, b WITH ROLLUP` as `GROUP BY ROLLUP (a, b)`; CUBE alike."""
+    group = select.args.get("group")
+    if group is None:
+        return
+    for key in ("rollup", "cube"):
+        for node in group.args.get(key) or ():
+            if not node.expressions and group.expressions:
+                node.set("expressions", group.expressions)
+                group.set("expressions", [])
+
+
+def free_variable(node: exp.Comprehension) -> None:
+    """Let the variable of `[x + 1 FOR x IN list]` be a name of its own, no column."""
+    name = node.expression.name.lower()
+    for part in (node.this, node.args.get("condition")):
+        for column in [] if part is None else list(part.find_all(exp.Column)):
+            if column.name.lower() == name and not column.table:
+                column.replace(exp.to_identifier(column.name, quoted=True))
+
+
+def values_names(node: exp.Values) -> list[str]:
+    """The columns of VALUES; Impala names them in any row, `VALUES (1 AS a), (2)`."""
+    names = [f"col{i}" for i in range(len(node.expressions[0].expressions))]
+    for row in node.expressions:
+        for i, value in enumerate(row.expressions[: len(names)]):
+            if isinstance(value, exp.Alias):
+                names[i] = output_name(value)
+                value.replace(value.this)
+    return names
+
+
+def name_columns(node: exp.Expr, names: Sequence[str]) -> None:
+    """Write the names that VALUES gives its columns behind its alias, for the engine."""
+    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier("values"))
+    if not alias.columns:
+        alias.set("columns", [exp.to_identifier(name) for name in names])
+        node.set("alias", alias)
+
+
+def is_from_item(node: exp.Expr) -> bool:
+    """Whether what stands in parentheses is tables or a join of them, and no query."""
+    if isinstance(node, exp.Table):
+        return True
+    return isinstance(node, exp.Subquery) and bool(node.alias or node.args.get("joins"))
+
+
+def is_stray_join(node: exp.Subquery) -> bool:
+    """Whether a query is joined where no FROM clause is."""
+    in_clause = isinstance(node.parent, exp.From | exp.Join | exp.Lateral | exp.Subquery)
+    return bool(node.args.get("joins")) and not in_clause
+
+
+def turn_right_semi_join(select: exp.Select) -> None:
+    """`a RIGHT SEMI JOIN b` as `b LEFT SEMI JOIN a`, which the engine has; ANTI alike."""
+    joins, clause = select.args.get("joins"), select.args.get("from_")
+    if not joins or clause is None:
+        return
+    first = joins[0]
+    if first.side != "RIGHT" or first.kind not in ("SEMI", "ANTI"):
+        return
+    if clause.this.args.get("joins") or first.this.args.get("joins"):
+        return
+    left, right = clause.this, first.this
+    clause.set("this", right)
+    first.set("this", left)
+    first.set("side", None)
+
+
+def asked_outputs(select: exp.Select, names: Sequence[str]) -> list[int]:
+    """The places of the SELECT list that its own ORDER BY and GROUP BY ask for.
+
+    A `*` brings only columns that somebody asks for, so these must be known: by name, and all of
+    them where a clause counts places (`ORDER BY 2`, `GROUP BY ALL`).
+
+    Args:
+        select: the query.
+        names: of its columns, stars spread.
+    """
+    order, group = select.args.get("order"), select.args.get("group")
+    keys = [node.this.unnest() for node in order.expressions] if order is not None else []
+    counted = [key for key in keys if isinstance(key, exp.Literal | exp.Var)]
+    if group is not None:
+        counted.extend(group.find_all(exp.Literal))
+    if any(not key.is_string for key in counted) or (group is not None and group.args.get("all")):
+        return list(range(len(names)))
+    asked = {column.name.lower() for key in keys for column in key.find_all(exp.Column)}
+    return [i for i, name in enumerate(names) if name.lower() in asked]
+
+
+def output_name(item: exp.Expr) -> str:
+    """The result's name of an entry of the SELECT list: its alias, its column, or its text."""
+    item = item.unnest()
+    if isinstance(item, exp.Alias):
+        identifier = item.args["alias"]
+        quoted = isinstance(identifier, exp.Identifier) and identifier.quoted
+        return item.alias if quoted else item.alias.lower()
+    if isinstance(item, exp.Column):
+        return item.name.lower()
+    return display(item)
+
+
+def check_operand(operand: exp.Expr, operation: exp.SetOperation, text: str) -> None:
+    """See that an operand of a set operation has no clause that is about its rows alone.
+
+    What stands behind the last operand is about the whole; before it, nobody reads it alike.
+
+    Raises:
+        SyntaxError: it has one, and no parentheses around it.
+    """
+    for key, clause in _OF_WHOLE.items() if isinstance(operand, exp.Select) else ():
+        node = operand.args.get(key)
+        if node is not None:
+            word = operation.key.upper()
+            raise SyntaxError(
+                f"{clause} of one query of {word} needs parentheses around that query",
+                hint=f"write (SELECT ... {clause} ...) {word} ..., or put it behind the last query",
+                position=next(
+                    (p for each in node.walk() if (p := node_position(each, text))), None
+                ),
+            )

@@ -1,0 +1,98 @@
+"""Differences between our SQL and the engine's, each a rule from tree to tree, applied in order.
+
+A rule looks at one node and changes it in place or returns another. What needs no rule: `/` is
+true division, `DIV` prints as `//`, NULLs sort as largest, since the dialect is the engine's with
+those settings; a unary plus is dropped by the parser.
+"""
+
+from collections.abc import Callable
+from itertools import takewhile
+
+from sqlglot import exp
+
+from pykudu_sql.planner.functions.borrowed_forms import letters_pattern
+from pykudu_sql.planner.functions.borrowed_functions import lend
+from pykudu_sql.planner.functions.zoned_text import utc_cast
+
+Rule = Callable[[exp.Expr], exp.Expr]
+
+
+def empty_in_list(node: exp.Expr) -> exp.Expr:
+    """`x IN ()` is false, whatever x is, as in SQLite; the engine has no empty list."""
+    if isinstance(node, exp.In) and not any(
+        node.args.get(key) for key in ("expressions", "query", "field", "unnest")
+    ):
+        return exp.false()
+    return node
+
+
+def varchar_cast(node: exp.Expr) -> exp.Expr:
+    """`CAST(x AS VARCHAR(n))` cuts to n characters, as Kudu and Impala do."""
+    if not isinstance(node, exp.Cast) or not node.to.is_type("nvarchar"):
+        return node
+    sizes = node.to.expressions
+    if not sizes:
+        return node
+    whole = type(node)(this=node.this, to=exp.DataType.build("text"))
+    return exp.Left(this=whole, expression=sizes[0].this)
+
+
+def formatted_cast(node: exp.Expr) -> exp.Expr:
+    """`CAST(x AS STRING FORMAT 'YYYY-MM-DD')` and its reverse, with the standard's patterns."""
+    pattern = node.args.get("format")
+    if isinstance(node, exp.Cast) and pattern is not None:
+        moment = exp.cast(node.this, "timestamp")
+        return exp.Anonymous(this="strftime", expressions=[moment, letters_pattern(pattern)])
+    is_text = isinstance(pattern, exp.Literal) and "%" not in pattern.name
+    if isinstance(node, exp.StrToDate | exp.StrToTime) and pattern is not None and is_text:
+        node.set("format", letters_pattern(pattern))
+    return node
+
+
+def unasked_alternative(node: exp.Expr) -> exp.Expr:
+    """`SELECT coalesce(1, a) .. GROUP BY b` is 1, as in SQLite and MySQL.
+
+    The engine wants `a` in GROUP BY although it is never asked for its value. Any value of the
+    group will do then, and keeps the type of the result.
+    """
+    if not isinstance(node, exp.Coalesce):
+        return node
+    select = node.find_ancestor(exp.Select, exp.AggFunc, exp.Window, exp.Where, exp.Group, exp.Join)
+    if not isinstance(select, exp.Select) or not select.args.get("group"):
+        return node
+    asked = takewhile(lambda given: not _is_constant(given), (node.this, *node.expressions))
+    for alternative in node.expressions[len(list(asked)) :]:
+        for column in list(alternative.find_all(exp.Column)):
+            if column.find_ancestor(exp.AggFunc, exp.Select) is select:
+                column.replace(exp.AnyValue(this=column.copy()))
+    return node
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    """Whether a value is written as a number or text, perhaps signed or in parentheses."""
+    while isinstance(node, exp.Neg | exp.Paren):
+        node = node.this
+    return isinstance(node, exp.Literal)
+
+
+RULES: tuple[Rule, ...] = (
+    lend,
+    empty_in_list,
+    formatted_cast,
+    varchar_cast,
+    utc_cast,
+    unasked_alternative,
+)
+
+
+def apply_rules(tree: exp.Expr) -> exp.Expr:
+    """The tree after all rules; changed in place, the innermost nodes first."""
+    for node in reversed(list(tree.walk())):
+        changed = node
+        for rule in RULES:
+            changed = rule(changed)
+        if changed is not node and node is tree:
+            tree = changed
+        elif changed is not node:
+            node.replace(changed)
+    return tree

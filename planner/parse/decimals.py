@@ -1,0 +1,40 @@
+"""DECIMAL without parameters in a statement: what it is as the type of a column.
+
+The parser gives it DuckDB's, and what it has parsed tells no more whether they were written. So
+each precision that is written gets a zero in front of it before, which is taken away again behind.
+"""
+
+from collections.abc import Sequence
+
+from sqlglot import Token, TokenType, exp
+
+from pykudu_sql.planner.parse.own_names import token_like
+from pykudu_sql.storage.common.types.type_names import parse_type
+
+_MARK = "0"
+
+
+def mark_precisions(tokens: Sequence[Token]) -> list[Token]:
+    """Tokens with a mark on the number behind each `DECIMAL(`."""
+    marked = list(tokens)
+    for place in range(2, len(marked)):
+        kinds = [token.token_type for token in marked[place - 2 : place + 1]]
+        if kinds == [TokenType.DECIMAL, TokenType.L_PAREN, TokenType.NUMBER]:
+            number = marked[place]
+            marked[place] = token_like(number, TokenType.NUMBER, _MARK + number.text)
+    return marked
+
+
+def complete_decimals(tree: exp.Expr) -> None:
+    """Take the marks away, and give a DECIMAL without one the parameters of a bare column type."""
+    default = parse_type("DECIMAL")
+    for kind in tree.find_all(exp.DataType):
+        if kind.this is not exp.DataType.Type.DECIMAL:
+            continue
+        written = kind.expressions[0].this if kind.expressions else None
+        if isinstance(written, exp.Literal) and len(written.name) > 1 and written.name[0] == _MARK:
+            written.set("this", written.name.removeprefix(_MARK))
+            continue
+        numbers = (default.precision, default.scale)
+        parameters = [exp.DataTypeParam(this=exp.Literal.number(number)) for number in numbers]
+        kind.set("expressions", parameters)

@@ -1,0 +1,440 @@
+"""The SQL dialect: sqlglot's parser behind a tokenizer of ours, with guards before it.
+
+sqlglot's compiled build refuses subclasses of Parser, Generator and Expression at run time, so the
+dialect has only a Tokenizer, and what sqlglot does not know is rewritten on tokens: `AS OF
+TIMESTAMP x` into its own version clause, and `?` into named placeholders numbered in the order of
+the text. Too long or too deep a statement is refused while it is still a list of tokens.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, UnsupportedError
+from sqlglot.generator import Generator
+
+from pykudu_sql.planner.parse.decimals import complete_decimals, mark_precisions
+from pykudu_sql.planner.parse.exponents import signs_behind_exponents, with_signs, without_signs
+from pykudu_sql.planner.parse.guards import (
+    MAX_TOKENS,
+    guard_text,
+    guard_tokens,
+    guard_tree,
+)
+from pykudu_sql.planner.parse.lexer import source_position, tokenize
+from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, place_long_lists
+from pykudu_sql.planner.parse.own_names import WRITTEN_NAMES, token_like, with_own_names
+from pykudu_sql.planner.parse.syntax_errors import unparsed
+from pykudu_sql.planner.parse.written_calls import check_arguments, check_unread, written_calls
+from pykudu_sql.storage.errors import (
+    NotSupportedError,
+    SourcePosition,
+    StatementTooComplexError,
+    SyntaxError,
+)
+
+MAX_QUERY_CHARACTERS = 4 * 1024 * 1024
+POSITIONAL = "?"
+
+
+# What sqlglot fails with over input that it does not expect.
+_SLIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+_STARTS_MOMENT = frozenset(
+    {
+        TokenType.NUMBER,
+        TokenType.STRING,
+        TokenType.PLACEHOLDER,
+        TokenType.COLON,
+        TokenType.CURRENT_TIMESTAMP,
+        TokenType.L_PAREN,
+    }
+)
+_BEFORE_PARAMETER = frozenset(
+    {
+        TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.EQ, TokenType.NEQ,
+        TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.PLUS, TokenType.DASH,
+        TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DPIPE,
+    }
+)  # fmt: skip
+_SHORT_CHARACTERS = 2_000
+_BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")
+
+
+class Kudu(DuckDB):
+    """What people paste from Impala on Kudu, from Kudu's documentation and from SQLite."""
+
+    NULL_ORDERING = "nulls_are_large"
+
+    class Tokenizer(DuckDB.Tokenizer):
+        """Backticks quote names, `x'..'` is a binary, Kudu's type names are its own widths."""
+
+        IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
+        HEX_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("x'", "'"), ("X'", "'")]
+        BYTE_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
+        HEREDOC_STRINGS: ClassVar[list[str | tuple[str, str]]] = []
+        NUMERIC_ESCAPES: ClassVar[dict[str, tuple[int, int, int, int]]] = {}
+        NESTED_COMMENTS = False
+        KEYWORDS: ClassVar[dict[str, TokenType]] = {
+            **{
+                word: kind
+                for word, kind in DuckDB.Tokenizer.KEYWORDS.items()
+                if word not in ("?::", "??") and "{" not in word and "}" not in word
+            },
+            "INT8": TokenType.TINYINT,
+            "INT16": TokenType.SMALLINT,
+            "INT32": TokenType.INT,
+            "INT64": TokenType.BIGINT,
+            "UNIXTIME_MICROS": TokenType.TIMESTAMPNTZ,
+            "RLIKE": TokenType.RLIKE,
+            "REGEXP": TokenType.RLIKE,
+            "VARCHAR": TokenType.NVARCHAR,  # the engine's parser forgets a VARCHAR's length
+        }
+
+
+_DIALECT = Kudu()
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # it warns where we raise
+
+
+def parse(text: str, start: int = 0) -> exp.Expr:
+    """Parse one query, UPDATE or DELETE.
+
+    Args:
+        text: the whole statement, so that positions in errors are true.
+        start: where to begin, for the query behind a head that was parsed already.
+
+    Returns:
+        The tree. Placeholders are named: `?0`, `?1`, ... for `?`, and as written for `:name`.
+
+    Raises:
+        SyntaxError: it is not SQL.
+        ProgrammingError: a call has arguments that its function does not take.
+        StatementTooComplexError: too long or too deep.
+        NotSupportedError: sqlglot knows it only as text to pass through.
+    """
+    raw = _read(text, start)
+    tokens = _rewritten(raw.tokens)
+    tree = _tree(raw.tokens, tokens, text)
+    check_arguments(tree, written_calls(raw.tokens), text)
+    _settle(tree, tokens, text, raw.lists)
+    return tree
+
+
+def parse_printed(sql: str) -> exp.Expr:
+    """Parse what `to_sql` printed, whose calls may be the engine's own.
+
+    Raises:
+        SyntaxError, StatementTooComplexError, NotSupportedError: see `parse`.
+    """
+    raw = _read(sql, 0)
+    tokens = _rewritten(raw.tokens)
+    tree = _tree(raw.tokens, tokens, sql)
+    _settle(tree, tokens, sql, raw.lists)
+    return tree
+
+
+def _settle(tree: exp.Expr, tokens: Sequence[Token], text: str, lists: Sequence[LongList]) -> None:
+    """Refuse what no engine gets, then complete what the tree leaves open.
+
+    Raises:
+        StatementTooComplexError, NotSupportedError: see `parse`.
+    """
+    guard_tree(tree, partial(_place, tokens, text))
+    place_long_lists(tree, lists)
+    if any(token.token_type is TokenType.DECIMAL for token in tokens):
+        complete_decimals(tree)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A statement's tokens as they are written, and the long lists that were cut out of it."""
+
+    tokens: list[Token]
+    lists: Sequence[LongList]
+
+
+def _read(text: str, start: int) -> _Read:
+    """The tokens of a text from an offset on.
+
+    Raises:
+        SyntaxError: it has text that is no SQL.
+        StatementTooComplexError: it is too long.
+    """
+    if len(text) - start > MAX_QUERY_CHARACTERS:
+        raise StatementTooComplexError(
+            f"statement of {len(text)} characters is too long",
+            hint=f"at most {MAX_QUERY_CHARACTERS} are planned; bulk data goes through append()",
+        )
+    written = text
+    lists: Sequence[LongList] = ()
+    if len(text) - start > _SHORT_CHARACTERS:
+        written, lists = cut_long_lists(text, start, MAX_TOKENS)
+        guard_text(written, start)
+    return _Read(_tokens(written, start), lists)
+
+
+def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
+    """The tree of one statement.
+
+    Args:
+        raw: its tokens as they are written.
+        tokens: the same for the parser.
+        text: the statement, for positions in errors.
+
+    Raises:
+        SyntaxError, StatementTooComplexError: see `parse`.
+        ProgrammingError: the parser lacks an argument of a call.
+    """
+    guard_tokens(tokens, text)
+    try:
+        trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
+    except ParseError as error:
+        check_unread(raw, text)
+        raise unparsed(error, text) from None
+    except TokenError as error:  # of a quoted word that it reads as a type
+        raise _quoted_type(None) from error
+    except (SqlglotError, *_SLIPS) as error:
+        check_unread(raw, text)
+        raise SyntaxError("this cannot be read as SQL") from error
+    tree = trees[0] if trees else None
+    if tree is None:
+        raise SyntaxError("the statement is empty")
+    _check_types(tree, tokens, text)
+    return tree
+
+
+def printed(tree: exp.Expr) -> str:
+    """The engine's SQL of a tree, of which nothing is checked; see `engine_sql`.
+
+    Raises:
+        NotSupportedError: a construct has no counterpart there.
+    """
+    generator = _DIALECT.generator(
+        identify=True, comments=False, unsupported_level=ErrorLevel.RAISE
+    )
+    try:
+        return _generated(generator, tree)
+    except UnsupportedError as error:
+        raise _unsupported(generator, tree) from error
+
+
+def _unsupported(generator: Generator, tree: exp.Expr) -> NotSupportedError:
+    """The error for a tree that the generator has no words for; names the inmost such function."""
+    for call in reversed(list(tree.find_all(exp.Func))):
+        try:
+            generator.generate(call)
+        except UnsupportedError:
+            return NotSupportedError(
+                f"function {call.sql_name().lower()}() cannot be used with these arguments",
+                hint="see docs/functions.md for what it takes",
+            )
+    return NotSupportedError("a part of this statement means nothing to the engine")
+
+
+def _generated(generator: Generator, tree: exp.Expr) -> str:
+    try:
+        return generator.generate(tree, copy=False)
+    except UnsupportedError:
+        raise
+    except (SqlglotError, *_SLIPS) as error:
+        raise NotSupportedError(
+            "a part of this statement means nothing to the engine",
+            hint="see that each function has the arguments it takes",
+        ) from error
+
+
+def display(tree: exp.Expr) -> str:
+    """A tree as a person would write it, for names of result columns and EXPLAIN."""
+    tree = exp.maybe_copy(tree)
+    for call in list(tree.find_all(exp.Anonymous, exp.Initcap)):
+        if isinstance(call, exp.Anonymous):
+            call.set("this", WRITTEN_NAMES.get(call.name, call.name))
+            continue
+        short = exp.Anonymous(this="initcap", expressions=[call.this])
+        if call is tree:
+            tree = short
+        else:
+            call.replace(short)
+    generator = _DIALECT.generator(normalize_functions="lower", comments=False)
+    return _generated(generator, tree)
+
+
+def node_position(node: exp.Expr, text: str) -> SourcePosition | None:
+    """Where a node stands in the statement, None if the parser kept no place."""
+    for candidate in (node, node.this if isinstance(node.this, exp.Expr) else None):
+        if candidate is not None and "start" in candidate.meta:
+            start, end = candidate.meta["start"], candidate.meta["end"]
+            return source_position(text, start, end - start + 1) if text else None
+    return None
+
+
+def _check_types(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
+    """Refuse quoted names of which the parser read only the beginning, as a type.
+
+    Raises:
+        SyntaxError: there is one.
+    """
+    odd = {
+        token.text.upper(): token
+        for token in tokens
+        if token.token_type is TokenType.IDENTIFIER and not token.text.isidentifier()
+    }
+    if not odd:
+        return
+    for node in tree.walk():
+        for value in node.args.values():
+            if isinstance(value, str):
+                for name in [name for name in odd if name in value.upper()]:
+                    del odd[name]
+    for token in odd.values():
+        raise _quoted_type(source_position(text, token.start, token.end - token.start + 1))
+
+
+def _quoted_type(position: SourcePosition | None) -> SyntaxError:
+    return SyntaxError(
+        "a name in quotes stands where a type or an operator is expected",
+        hint="types are written without quotes: CAST(x AS INT)",
+        position=position,
+    )
+
+
+def _place(tokens: Sequence[Token], text: str, word: str) -> SourcePosition | None:
+    """Where a word stands first, alone or within a text; None if it does not."""
+    sought = word.upper()
+    spoken = [(token, token.text.upper()) for token in tokens]
+    alone = (token for token, spelling in spoken if spelling == sought)
+    within = (token for token, spelling in spoken if sought in spelling)
+    for token in (*alone, *within):
+        return source_position(text, token.start, token.end - token.start + 1)
+    return None
+
+
+def _tokens(text: str, start: int) -> list[Token]:
+    """The tokens from an offset on, positions as in the whole text."""
+    body = text[start:]
+    signs = signs_behind_exponents(body)
+    try:
+        raw = _DIALECT.tokenize(without_signs(body, signs) if signs else body)
+    except TokenError:
+        for _ in tokenize(text, start):
+            pass  # our own lexer knows the place
+        raise SyntaxError("the statement has text that is no SQL") from None
+    if signs:
+        raw = with_signs(raw, body, signs)
+    if start:
+        raw = [_moved(token, text, start) for token in raw]
+    while raw and raw[-1].token_type is TokenType.SEMICOLON:
+        raw.pop()
+    return raw
+
+
+def _rewritten(tokens: list[Token]) -> list[Token]:
+    """The tokens with what the parser does not know as what it does."""
+    return mark_precisions(_numbered(_with_versions(with_own_names(tokens))))
+
+
+def _moved(token: Token, text: str, start: int) -> Token:
+    """A token of the text behind `start`, placed as in the whole text."""
+    line = token.line + text.count("\n", 0, start)
+    column = token.col
+    if token.line == 1:
+        column += start - (text.rfind("\n", 0, start) + 1)
+    return Token(
+        token.token_type,
+        token.text,
+        line,
+        column,
+        token.start + start,
+        token.end + start,
+        token.comments,
+    )
+
+
+def _with_versions(tokens: list[Token]) -> list[Token]:
+    """`AS OF [TIMESTAMP] x`, where it is not an alias named "of", as `FOR TIMESTAMP x`.
+
+    `[FOR SYSTEM_TIME] AS OF SNAPSHOT name` becomes `FOR VERSION AS OF 'name'`.
+    """
+    out: list[Token] = []
+    skip = 0
+    for i, token in enumerate(tokens):
+        if skip:
+            skip -= 1
+            continue
+        if token.token_type is TokenType.ALIAS and _is_as_of(tokens, i):
+            if out and out[-1].text.upper() == "SYSTEM_TIME":
+                del out[-2:]
+            if _names_snapshot(tokens, i):
+                out.append(token_like(token, TokenType.FOR, "FOR"))
+                out.append(token_like(tokens[i + 1], TokenType.VAR, "VERSION"))
+                out.append(token_like(tokens[i + 3], TokenType.STRING, tokens[i + 3].text))
+                skip = 3
+                continue
+            explicit = tokens[i + 2].text.upper() == "TIMESTAMP"
+            out.append(token_like(token, TokenType.FOR, "FOR"))
+            out.append(token_like(tokens[i + 1], TokenType.TIMESTAMP, "TIMESTAMP"))
+            skip = 2 if explicit else 1
+        else:
+            out.append(token)
+    return out
+
+
+def _is_as_of(tokens: list[Token], i: int) -> bool:
+    if i + 2 >= len(tokens) or tokens[i + 1].text.upper() != "OF":
+        return False
+    if i and tokens[i - 1].text.upper() in _BEFORE_AS_OF:
+        return _names_snapshot(tokens, i) and _is_system_time(tokens, i)
+    after = tokens[i + 2]
+    call = i + 3 < len(tokens) and tokens[i + 3].token_type is TokenType.L_PAREN
+    explicit = after.text.upper() == "TIMESTAMP" or _names_snapshot(tokens, i)
+    return after.token_type in _STARTS_MOMENT or explicit or call
+
+
+def _is_system_time(tokens: list[Token], i: int) -> bool:
+    """Whether `FOR SYSTEM_TIME` stands before this place."""
+    before = [token.text.upper() for token in tokens[max(0, i - 2) : i]]
+    return before == ["FOR", "SYSTEM_TIME"]
+
+
+def _names_snapshot(tokens: list[Token], i: int) -> bool:
+    """Whether `AS OF` at this place is followed by `SNAPSHOT name`."""
+    if i + 3 >= len(tokens) or tokens[i + 2].text.upper() != "SNAPSHOT":
+        return False
+    name = tokens[i + 3]
+    quoted = name.token_type is TokenType.IDENTIFIER
+    return quoted or (name.token_type is not TokenType.STRING and name.text.isidentifier())
+
+
+def _numbered(tokens: list[Token]) -> list[Token]:
+    """`?` and `:name` as the parser's named placeholders; each `?` is named by its position."""
+    out: list[Token] = []
+    count = 0
+    named = False
+    for i, token in enumerate(tokens):
+        if token.token_type is TokenType.PLACEHOLDER:
+            out.append(token_like(token, TokenType.PARAMETER, "$"))
+            out.append(token_like(token, TokenType.VAR, f"{POSITIONAL}{count}"))
+            count += 1
+        elif named:
+            out.append(token_like(token, TokenType.VAR, token.text))
+            named = False
+        elif token.token_type is TokenType.COLON and _names_parameter(tokens, i):
+            out.append(token_like(token, TokenType.PARAMETER, "$"))
+            named = True
+        else:
+            out.append(token)
+    return out
+
+
+def _names_parameter(tokens: list[Token], i: int) -> bool:
+    """Whether a colon starts `:name`: the name touches it, and nothing it could belong to does."""
+    if i + 1 >= len(tokens):
+        return False
+    following = tokens[i + 1]
+    if following.start != tokens[i].end + 1 or not following.text.isidentifier():
+        return False
+    touching = i > 0 and tokens[i - 1].end + 1 == tokens[i].start
+    return not touching or tokens[i - 1].token_type in _BEFORE_PARAMETER

@@ -1,0 +1,216 @@
+"""Too long or too deep a statement is refused before a parser or an engine chokes on it.
+
+sqlglot overflows at about a hundred nested parentheses, and engines take seconds, or crash, on ten
+thousand chained operators. The text is looked at first, by the lexer of our own, since making
+tokens for the parser takes ten times longer; what only the tree shows is checked on the tree.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from sqlglot import Token, TokenType, exp
+
+from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, source_position
+from pykudu_sql.planner.parse.written_texts import SETTLERS, Place
+from pykudu_sql.storage.errors import NotSupportedError, StatementTooComplexError, SyntaxError
+
+MAX_TOKENS = 100_000
+MAX_NESTING = 60
+MAX_DEPTH = 600
+MAX_JOINS = 250
+MAX_WITH_QUERIES = 400
+
+OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
+CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
+_BEFORE_ITEM = frozenset(
+    {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.COMMA}
+    | {TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.VALUES}
+)
+_PREFIXES = frozenset(
+    {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.PARAMETER}
+)
+_OPERATORS = frozenset(
+    {"+", "-", "*", "/", "//", "%", "||", "::", "->", "->>", "=", "<", ">", "<=", ">="}
+)
+_UNARY = frozenset({"NOT", "-", "+", "~", "@"})
+_DEEPER: Mapping[str, int] = MappingProxyType(
+    {"(": 1, "[": 1, "{": 1, "CASE": 1, ")": -1, "]": -1, "}": -1, "END": -1}
+)
+_SET_OPERATIONS = frozenset({"UNION", "INTERSECT", "EXCEPT"})
+_ENDS_CHAIN = frozenset({",", "AND", "OR", "SELECT", "FROM", "WHERE", "WHEN", "THEN", "ELSE", "ON"})
+_BEGINS_QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
+
+
+def guard_text(text: str, start: int) -> None:
+    """Refuse at a glance what the parser would take long to refuse.
+
+    Its tokens are a few more or less than the parser's, so the limits are a little wider.
+
+    Raises:
+        StatementTooComplexError: it is too long or too deep.
+    """
+    count = depth = unary = subscripts = 0
+    found_of = dict.fromkeys(("chain", "joins", "sets", "queries"), 0)
+    before = last = ""
+    for found in TOKEN_PATTERN.finditer(text, start):
+        if found.lastindex == TokenKind.SPACE:
+            continue
+        count += 1
+        mark = found.group()
+        if found.lastindex == TokenKind.WORD:
+            mark = mark.upper()
+        elif found.lastindex != TokenKind.SYMBOL:
+            mark = "value"
+        depth = max(0, depth + _DEEPER.get(mark, 0))
+        unary = unary + 1 if mark in _UNARY else 0
+        subscripts += mark == "[" and last == "]"
+        if max(depth, unary, subscripts) > MAX_NESTING:
+            raise _too_deep(text, found.start())
+        _count_parts(found_of, before, last, mark)
+        if count > MAX_TOKENS + MAX_TOKENS // 8:
+            raise _too_long(count)
+        before, last = last, mark
+
+
+def _count_parts(found: dict[str, int], before: str, last: str, mark: str) -> None:
+    """Count what repeats without nesting, with room for what the tree shows to be apart.
+
+    Raises:
+        StatementTooComplexError: there is too much of it.
+    """
+    if mark in _ENDS_CHAIN or mark in _DEEPER:
+        found["chain"] = 0
+    elif mark in _OPERATORS:
+        found["chain"] += 1
+        if found["chain"] > 2 * MAX_DEPTH:
+            raise _too_chained()
+    elif mark == "JOIN":
+        found["joins"] += 1
+        if found["joins"] > MAX_JOINS:
+            raise StatementTooComplexError(f"more than {MAX_JOINS} joins are not allowed")
+    elif mark in _SET_OPERATIONS:
+        found["sets"] += 1
+        if found["sets"] > MAX_DEPTH:
+            raise StatementTooComplexError(
+                f"more than {MAX_DEPTH} set operations are not allowed",
+                hint="write rows as VALUES, or gather them in a table",
+            )
+    if mark in _BEGINS_QUERY and last == "(" and before == "AS":
+        found["queries"] += 1
+        guard_with_queries(found["queries"])
+
+
+def guard_with_queries(count: int) -> None:
+    """Refuse a WITH clause of so many queries.
+
+    Raises:
+        StatementTooComplexError: there are too many.
+    """
+    if count > MAX_WITH_QUERIES:
+        raise StatementTooComplexError(
+            f"more than {MAX_WITH_QUERIES} WITH queries are not allowed", hint="make views of some"
+        )
+
+
+def _too_deep(text: str, position: int) -> StatementTooComplexError:
+    return StatementTooComplexError(
+        f"statement is nested deeper than {MAX_NESTING} levels",
+        position=source_position(text, position),
+    )
+
+
+def guard_words(count: int) -> None:
+    """Refuse a statement that what it stands for makes so long.
+
+    Raises:
+        StatementTooComplexError: it has too many words.
+    """
+    if count > MAX_TOKENS:
+        raise _too_long(count)
+
+
+def _too_long(count: int) -> StatementTooComplexError:
+    return StatementTooComplexError(
+        f"statement of {count} words is too long",
+        hint=f"at most {MAX_TOKENS} are planned; put long lists into a table and join it",
+    )
+
+
+def _too_chained() -> StatementTooComplexError:
+    return StatementTooComplexError(
+        f"an expression has more than {MAX_DEPTH} chained operators",
+        hint="cut it into several, or use IN, sum() or a join",
+    )
+
+
+def guard_tokens(tokens: Sequence[Token], text: str) -> None:
+    """Refuse what the parser cannot take.
+
+    Raises:
+        StatementTooComplexError: too many tokens, or too deep.
+        SyntaxError: there is more than one statement, or nothing before a comma.
+    """
+    if len(tokens) > MAX_TOKENS:
+        raise _too_long(len(tokens))
+    depth = prefixes = subscripts = joins = 0
+    previous = None
+    for token in tokens:
+        kind = token.token_type
+        subscripts += kind is TokenType.L_BRACKET and previous is TokenType.R_BRACKET
+        if _lacks_item(previous, kind):
+            raise SyntaxError(
+                f'syntax error at or near "{token.text}"',
+                hint="something is missing before it",
+                position=source_position(text, token.start),
+            )
+        previous = kind
+        if kind in OPENING:
+            depth += 1
+        elif kind in CLOSING:
+            depth -= depth > 0
+        elif kind is TokenType.SEMICOLON:
+            raise SyntaxError(
+                "more than one statement was given",
+                hint="execute them one by one; split_statements() cuts a script",
+                position=source_position(text, token.start),
+            )
+        prefixes = prefixes + 1 if kind in _PREFIXES else 0
+        joins += kind is TokenType.JOIN
+        if max(depth, prefixes, subscripts) > MAX_NESTING:
+            raise _too_deep(text, token.start)
+    if joins > MAX_JOINS:
+        raise StatementTooComplexError(f"{joins} joins are more than the {MAX_JOINS} allowed")
+
+
+def _lacks_item(previous: TokenType | None, kind: TokenType) -> bool:
+    """Whether a list has a comma with nothing on one side, which the parser passes over."""
+    if kind is TokenType.COMMA:
+        return previous in _BEFORE_ITEM
+    return kind is TokenType.R_PAREN and previous is TokenType.COMMA
+
+
+def guard_tree(tree: exp.Expr, place: Place) -> None:
+    """Refuse trees that engines choke on; chains of AND and OR are flat to them.
+
+    Args:
+        tree: as it was parsed; words in it are spelt as `SETTLERS` do.
+        place: where a word stands in the statement.
+
+    Raises:
+        StatementTooComplexError: it is too deep.
+        NotSupportedError: the parser knows it only as text to pass through.
+        Error: of `SETTLERS`.
+    """
+    stack: list[tuple[exp.Expr, int]] = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            raise _too_chained()
+        if isinstance(node, exp.Command):
+            raise NotSupportedError(f"{str(node.this).upper()} is not supported here")
+        settle = SETTLERS.get(type(node))
+        if settle is not None:
+            settle(node, place)
+        for child in node.iter_expressions():
+            flat = isinstance(node, exp.Connector) and type(child) is type(node)
+            stack.append((child, depth if flat else depth + 1))

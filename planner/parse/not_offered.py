@@ -1,0 +1,87 @@
+"""Statements and clauses of other databases that are not offered, and what to write instead."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pykudu_sql.planner.parse.lexer import source_position
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.storage.errors import NotSupportedError, SourcePosition
+
+_FILES = "files are loaded by `pykudu-sql load` and by connection.append(table, data)"
+_RIGHTS = "who may read the files may read the database"
+_PIVOT = "write a column for each value: sum(CASE WHEN k = 'a' THEN v END) AS a"
+_UNPIVOT = "write SELECT .., 'a' AS k, a AS v FROM t UNION ALL SELECT .., 'b', b FROM t"
+_HEADS: Mapping[str, str] = MappingProxyType(
+    {
+        "GRANT": _RIGHTS,
+        "REVOKE": _RIGHTS,
+        "COPY": _FILES,
+        "LOAD": _FILES,
+        "ATTACH": "a connection has one database; open another connection",
+        "DETACH": "close the connection",
+        "CALL": "there are no procedures",
+        "PREPARE": "statements are kept by their text; pass parameters for `?`",
+        "EXECUTE": "statements are kept by their text; pass parameters for `?`",
+        "LOCK": "transactions need no locks: the first to commit wins",
+        "PIVOT": _PIVOT,
+        "UNPIVOT": _UNPIVOT,
+        "CHECKPOINT": "FLUSH writes what is in memory to files",
+        "REINDEX": "indexes are always up to date",
+        "RENAME": "write ALTER TABLE a RENAME TO b",
+    }
+)
+_CREATED: Mapping[str, str] = MappingProxyType(
+    {
+        "MATERIALIZED": "CREATE TABLE .. AS SELECT keeps the rows of a query",
+        "TEMPORARY": "create a table and drop it again",
+        "TEMP": "create a table and drop it again",
+        "SEQUENCE": "the hidden counter of a NON UNIQUE PRIMARY KEY numbers rows",
+        "FUNCTION": "SHOW FUNCTIONS lists those there are",
+        "TRIGGER": "CHANGES(t, a, b) tells what happened to a table",
+        "ROLE": _RIGHTS,
+        "USER": _RIGHTS,
+    }
+)
+
+
+_CLAUSES: Mapping[str, str] = MappingProxyType(
+    {
+        "PIVOT": _PIVOT,
+        "UNPIVOT": _UNPIVOT,
+        "TABLESAMPLE": "write WHERE random() < 0.1, or a condition on the key",
+        "COLUMNS(...)": "it stands in a SELECT list, with *, names in [] or a regular expression",
+        "SELECT INTO": "write CREATE TABLE t PRIMARY KEY (...) AS SELECT ..",
+        "FOR UPDATE": "transactions need no locks: the first to commit wins",
+        "@variables": "parameters are written ? or :name",
+        "COLLATE": "texts compare by bytes; write lower(x) where case does not matter",
+        "CONNECT BY": "write WITH RECURSIVE",
+        "AT (...)": "write t FOR SYSTEM_TIME AS OF '2026-01-31 12:00:00'",
+    }
+)
+
+
+def clause_not_offered(what: str, position: SourcePosition | None) -> NotSupportedError:
+    """The error for a clause of a query that is not offered; says what there is instead."""
+    return NotSupportedError(f"{what} is not supported", hint=_CLAUSES.get(what), position=position)
+
+
+def refuse_what_is_not_offered(tokens: TokenStream) -> None:
+    """Say of a known statement that is not offered what there is instead; let others pass.
+
+    Args:
+        tokens: at the statement's first word.
+
+    Raises:
+        NotSupportedError: it is one of those.
+    """
+    first, second = tokens.current, tokens.ahead(1)
+    if tokens.at("CREATE", "OR", "REPLACE", "TABLE"):
+        what, hint = "CREATE OR REPLACE TABLE", "write DROP TABLE IF EXISTS t, then CREATE TABLE t"
+    elif first.word == "CREATE" and second.word in _CREATED:
+        what, hint = f"CREATE {second.word}", _CREATED[second.word]
+    elif first.word in _HEADS:
+        what, hint = first.word, _HEADS[first.word]
+    else:
+        return
+    position = source_position(tokens.text, first.start, len(first.text))
+    raise NotSupportedError(f"{what} is not supported", hint=hint, position=position)

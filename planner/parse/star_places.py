@@ -1,0 +1,56 @@
+"""Where `*` may stand: for columns in a SELECT list, rows in count(*), ALL in a few clauses."""
+
+from sqlglot import exp
+
+from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.storage.errors import SyntaxError
+
+_PLACES = (exp.Count, exp.Ordered, exp.Group, exp.Distinct)
+
+
+def check_undressed(item: exp.Expr, text: str) -> None:
+    """See that an entry of a SELECT list is no `*` with an alias or in parentheses.
+
+    Raises:
+        SyntaxError: it is.
+    """
+    inner = item
+    while isinstance(inner, exp.Alias | exp.Paren):
+        inner = inner.this
+    if inner is not item and inner.is_star:
+        raise SyntaxError(
+            "* takes neither an alias nor parentheses",
+            hint="name the columns, or write * EXCLUDE (...), * REPLACE (...)",
+            position=node_position(item, text),
+        )
+
+
+def check_inner_star(star: exp.Expr, text: str) -> None:
+    """See that a `*` or `t.*` that is no entry of a SELECT list stands where it has a meaning.
+
+    Raises:
+        SyntaxError: it is an operand or an argument, as in `* LIKE 'a%'`.
+    """
+    parent = star.parent
+    if isinstance(parent, exp.Tuple):
+        parent = parent.parent
+    if not isinstance(parent, _PLACES):
+        raise _no_value(star, text)
+
+
+def check_unmatched(star: exp.Star, text: str) -> None:
+    """See that the `*` of a SELECT list is not compared by `ILIKE`, which the parser takes in.
+
+    Raises:
+        SyntaxError: it is.
+    """
+    if star.args.get("ilike"):
+        raise _no_value(star, text)
+
+
+def _no_value(star: exp.Expr, text: str) -> SyntaxError:
+    return SyntaxError(
+        "* is no value: it stands for columns in a SELECT list and for rows in count(*)",
+        hint="COLUMNS('a.*') takes the columns whose names match, COLUMNS(*) all of them",
+        position=node_position(star, text),
+    )

@@ -1,0 +1,66 @@
+"""Scripts into statements: where one ends, and whether the last one is finished.
+
+Semicolons inside strings, quoted names and comments do not count. Nothing here judges the SQL:
+unfinished or nonsensical statements come out as they are and fail when they are planned.
+"""
+
+from dataclasses import dataclass
+
+from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of a script.
+
+    Attributes:
+        text: without the semicolon and without blanks or comments before and behind it.
+        offset: where it starts in the script, in characters.
+        line: its first line in the script, from 1.
+    """
+
+    text: str
+    offset: int
+    line: int
+
+
+def split_statements(sql: str) -> list[Statement]:
+    """The statements of a script, empty ones left out.
+
+    Whatever follows an unclosed quote or comment belongs to the last statement.
+    """
+    statements = []
+    first = last = -1
+    for found in TOKEN_PATTERN.finditer(sql):
+        kind = found.lastindex
+        if kind == TokenKind.SPACE:
+            continue
+        if kind == TokenKind.SYMBOL and found.group() == ";":
+            if first >= 0:
+                statements.append(_statement(sql, first, last))
+            first = -1
+            continue
+        first = found.start() if first < 0 else first
+        last = found.end()
+        if kind == TokenKind.UNCLOSED:
+            last = len(sql)
+            break
+    if first >= 0:
+        statements.append(_statement(sql, first, last))
+    return statements
+
+
+def is_complete(sql: str) -> bool:
+    """Whether every statement of a text is closed by a semicolon; blank text is complete."""
+    open_statement = False
+    for found in TOKEN_PATTERN.finditer(sql):
+        kind = found.lastindex
+        if kind == TokenKind.UNCLOSED:
+            return False
+        if kind != TokenKind.SPACE:
+            open_statement = kind != TokenKind.SYMBOL or found.group() != ";"
+    return not open_statement
+
+
+def _statement(sql: str, first: int, last: int) -> Statement:
+    return Statement(sql[first:last], first, sql.count("\n", 0, first) + 1)

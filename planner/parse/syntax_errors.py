@@ -1,0 +1,56 @@
+"""Errors of text that is no SQL: where it is, and what was meant by a word that is almost right."""
+
+import difflib
+
+from sqlglot.errors import ParseError
+
+from pykudu_sql.planner.parse.lexer import source_position
+from pykudu_sql.storage.errors import SyntaxError
+
+_CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
+
+
+def unparsed(error: ParseError, text: str) -> SyntaxError:
+    """The error of text that the parser does not take, with its place."""
+    found = error.errors[0] if error.errors else {}
+    word = str(found.get("highlight") or "")
+    line, column = int(found.get("line") or 1), int(found.get("col") or 1)
+    lines = text.split("\n")
+    start = sum(len(skipped) + 1 for skipped in lines[: line - 1]) + column - max(1, len(word))
+    description = str(found.get("description") or "").rstrip(".")
+    if not word.strip():
+        return SyntaxError(
+            "syntax error at the end of the statement",
+            hint=None if "<" in description else description or None,
+            position=source_position(text, len(text)),
+        )
+    start = max(0, start)
+    unspecific = description.startswith("Invalid expression") or "<" in description
+    return SyntaxError(
+        f'syntax error at or near "{word}"',
+        hint=(_foreign(text[:start]) or _misspelt(text[:start])) if unspecific else description,
+        position=source_position(text, start, len(word)),
+    )
+
+
+def _foreign(before: str) -> str | None:
+    """A hint if an error stands behind what is written otherwise here."""
+    if before.endswith("%"):
+        return "parameters are written ? or :name"
+    if before.upper().endswith("SELECT TOP "):
+        return "write LIMIT n at the end"
+    if before.upper().split()[-2:] == ["AS", "OF"]:
+        return "AS OF takes a time, AS OF SNAPSHOT a snapshot's name"
+    return None
+
+
+def _misspelt(before: str) -> str | None:
+    """A hint if the word before an error is almost that of a clause: `SELECT * FORM t`.
+
+    Such a word parses as an alias, so the error shows behind it.
+    """
+    word = before.split()[-1].upper() if before.strip() else ""
+    found = difflib.get_close_matches(word, _CLAUSES, n=1, cutoff=0.7)
+    if not found or word in _CLAUSES:
+        return None
+    return f"did you mean '{found[0]}' by '{word.lower()}'?"

@@ -1,0 +1,182 @@
+"""The calls of a statement as they are written: how many arguments each has, against the table.
+
+sqlglot's parser makes nodes of the functions it knows and keeps the arguments that a node has room
+for; what is too many is dropped without a word. So arguments are counted on the tokens, before the
+parser sees them, and each call that it then made a node of is checked against its entry.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import Token, TokenType, exp
+
+from pykudu_sql.planner.parse.guards import CLOSING, OPENING
+from pykudu_sql.planner.parse.lexer import source_position
+from pykudu_sql.planner.parse.own_names import INNER_NAMES, is_called
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES
+from pykudu_sql.storage.errors import ProgrammingError, SourcePosition
+
+_OPENS = OPENING - {TokenType.CASE}
+_CLOSES = CLOSING - {TokenType.END}
+_BEGINS_QUERY = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.FROM})
+# Behind these the commas of a call part no arguments: `string_agg(a, ',' ORDER BY b, c)`.
+_ENDS_ARGUMENTS = frozenset({TokenType.ORDER_BY, TokenType.SEPARATOR})
+# Words that part the arguments of some functions as commas do.
+_PARTING: Mapping[str, frozenset[str]] = {
+    "extract": frozenset({"FROM"}),
+    "overlay": frozenset({"PLACING", "FROM", "FOR"}),
+    "position": frozenset({"IN"}),
+    "substring": frozenset({"FROM", "FOR"}),
+    "trim": frozenset({"FROM"}),
+}
+# Those for which the parser has a way of its own, which leaves no place in the node.
+_APART_NAMES = """
+    any_value approx_quantile arg_max arg_min argmax argmin ceil char chr exists extract floor
+    group_concat initcap json_object listagg map max max_by min min_by mod overlay position
+    quantile quantile_cont quantile_disc string_agg stringagg substring trim unnest xor
+"""
+_APART = frozenset(_APART_NAMES.split())
+
+
+@dataclass(slots=True)
+class WrittenCall:
+    """A word with parentheses behind it, which may be a call.
+
+    Attributes:
+        name: the word, in lower case.
+        start: its offset in the text.
+        length: of the word.
+        count: how many arguments stand in the parentheses.
+        behind_dot: whether it is a method, `x.upper()`, whose first argument stands before it.
+        is_certain: whether this is known to be a call without the parser's word for it.
+    """
+
+    name: str
+    start: int
+    length: int
+    count: int = 0
+    behind_dot: bool = False
+    is_certain: bool = False
+
+
+@dataclass(slots=True)
+class _Open:
+    """A parenthesis or bracket that has not been closed; None is no call's."""
+
+    call: WrittenCall | None
+    counts: bool = True
+    in_lambda: bool = False
+
+
+def written_calls(tokens: Sequence[Token]) -> Mapping[int, WrittenCall]:
+    """What may be a call, by the offset of its name."""
+    calls: dict[int, WrittenCall] = {}
+    stack: list[_Open] = []
+    for i, token in enumerate(tokens):
+        kind = token.token_type
+        if kind in _OPENS:
+            call = _call(tokens, i) if kind is TokenType.L_PAREN else None
+            if call is not None:
+                calls[call.start] = call
+            begins_query = i + 1 < len(tokens) and tokens[i + 1].token_type in _BEGINS_QUERY
+            stack.append(_Open(call, counts=not begins_query))
+        elif kind in _CLOSES:
+            if stack:
+                stack.pop()
+        elif stack and stack[-1].call is not None:
+            _inside(stack[-1], stack[-1].call, token)
+    return calls
+
+
+def _call(tokens: Sequence[Token], i: int) -> WrittenCall | None:
+    """The call whose parenthesis stands at a place."""
+    before = tokens[i - 1] if i else None
+    if before is None or not before.text or before.token_type is TokenType.STRING:
+        return None
+    name = before.text.lower()
+    empty = i + 1 < len(tokens) and tokens[i + 1].token_type is TokenType.R_PAREN
+    behind_dot = i > 1 and tokens[i - 2].token_type is TokenType.DOT
+    length = before.end - before.start + 1
+    is_certain = name in _APART and is_called(tokens, i - 1)
+    return WrittenCall(name, before.start, length, 0 if empty else 1, behind_dot, is_certain)
+
+
+def _inside(place: _Open, call: WrittenCall, token: Token) -> None:
+    """Count a token that stands right inside the parentheses of a call."""
+    kind, word = token.token_type, token.text.upper()
+    if kind in _ENDS_ARGUMENTS:
+        place.counts = False
+    elif word == "LAMBDA":
+        place.in_lambda = True
+    elif kind is TokenType.COLON:
+        place.in_lambda = False
+    elif kind is TokenType.COMMA or word in _PARTING.get(call.name, ()):
+        call.count += place.counts and not place.in_lambda
+
+
+def check_arguments(tree: exp.Expr, calls: Mapping[int, WrittenCall], text: str) -> None:
+    """Refuse calls with a number of arguments that their function does not take.
+
+    Args:
+        tree: of the statement.
+        calls: of the tokens that it was made of.
+        text: the statement, for positions in errors.
+
+    Raises:
+        ProgrammingError: a call has too few or too many (42883).
+    """
+    for call in calls.values():
+        if call.is_certain:
+            _check(call, text)
+    for node in tree.find_all(exp.Func):
+        made = calls.get(node.meta.get("start", -1))
+        if made is None:
+            continue
+        if made.name not in FUNCTIONS and (made.name in INNER_NAMES or _stands_for_other(node)):
+            raise undefined_function(made.name, source_position(text, made.start, made.length))
+        _check(made, text)
+
+
+def _stands_for_other(node: exp.Func) -> bool:
+    """Whether the parser takes a call that is not on the list for a function that is."""
+    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
+        return False
+    names = {name.lower() for name in type(node).sql_names()}
+    return not (names.isdisjoint(FUNCTIONS) and names.isdisjoint(NODE_NAMES))
+
+
+def check_unread(tokens: Sequence[Token], text: str) -> None:
+    """The same of a statement that the parser did not take, which may be for such a call.
+
+    Raises:
+        ProgrammingError: a call has too few or too many (42883).
+    """
+    places = {token.start: i for i, token in enumerate(tokens)}
+    for call in written_calls(tokens).values():
+        if is_called(tokens, places[call.start]):
+            _check(call, text)
+
+
+def _check(call: WrittenCall, text: str) -> None:
+    function = FUNCTIONS.get(call.name)
+    arity = None if function is None else function.arity
+    count = call.count + call.behind_dot
+    if arity is None or arity.allows(count):
+        return
+    raise ProgrammingError(
+        f"{call.name}() takes {arity}, not {count}",
+        position=source_position(text, call.start, call.length),
+        sqlstate="42883",
+    )
+
+
+def undefined_function(name: str, position: SourcePosition | None) -> ProgrammingError:
+    """The error of a call of what is not on the list, with a near name if there is one."""
+    close = difflib.get_close_matches(name, FUNCTIONS, n=1, cutoff=0.8)
+    return ProgrammingError(
+        f"function {name}() does not exist",
+        hint=f"did you mean {close[0]}()?" if close else None,
+        position=position,
+        sqlstate="42883",
+    )

@@ -1,0 +1,111 @@
+"""Units, types and options of a parsed statement, checked against closed lists with their place.
+
+sqlglot keeps such words as texts of its tree, quoted ones and even string literals too, and prints
+them as they are. Here each becomes one of a list, or the statement is refused. What is printed is
+held to the same lists once more (`closed_tree`); this check is the one that knows the place.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from sqlglot import exp
+
+from pykudu_sql.planner.vocabulary.data_types import check_type
+from pykudu_sql.planner.vocabulary.time_units import check_part, interval_unit
+from pykudu_sql.storage.errors import NotSupportedError, SourcePosition
+
+Place = Callable[[str], SourcePosition | None]
+Kinds = Sequence[type[exp.Expr]]
+
+# What has in its argument `unit` a unit of intervals, and what a part of a time.
+OF_UNITS: Kinds = (
+    exp.Interval, exp.DateAdd, exp.DateSub, exp.DatetimeAdd, exp.DatetimeSub, exp.TimeAdd,
+    exp.TimeSub, exp.TimestampAdd, exp.TimestampSub, exp.TsOrDsAdd,
+)  # fmt: skip
+OF_PARTS: Kinds = (
+    exp.DateDiff, exp.DatetimeDiff, exp.TimeDiff, exp.TimestampDiff, exp.TsOrDsDiff, exp.DateTrunc,
+    exp.DatetimeTrunc, exp.TimestampTrunc, exp.TimeTrunc, exp.LastDay,
+)  # fmt: skip
+
+
+def _interval_unit(node: exp.Expr, place: Place) -> None:
+    unit = node.args.get("unit")
+    if isinstance(unit, exp.IntervalSpan):
+        raise NotSupportedError(
+            "an interval from one unit to another is not supported",
+            hint="write INTERVAL '1 day 2 hours'",
+            position=place("TO"),
+        )
+    if isinstance(unit, exp.Var):
+        unit.set("this", interval_unit(unit.name, place(unit.name)))
+        count = node.this
+        if isinstance(node, exp.Interval) and isinstance(count, exp.Literal) and "." in count.name:
+            # The engine cuts the fraction of a number that stands apart from its unit.
+            node.set("this", exp.Literal.string(f"{count.name} {unit.name.lower()}"))
+            node.set("unit", None)
+    elif unit is not None:
+        raise _no_word("unit of time", place)
+
+
+def _part(node: exp.Expr, place: Place) -> None:
+    key = "this" if isinstance(node, exp.Extract) else "unit"
+    part = node.args.get(key)
+    if isinstance(part, exp.Var) or (isinstance(part, exp.Literal) and part.is_string):
+        check_part(part.name, place(part.name))
+    elif part is not None and isinstance(node, exp.Extract):
+        raise _no_word("part of a time", place)
+
+
+def _no_word(what: str, place: Place) -> NotSupportedError:
+    return NotSupportedError(
+        f"a {what} must be a word", hint="such as day or month", position=place("(")
+    )
+
+
+def _bucket_origin(node: exp.Expr, _place: Place) -> None:
+    """The third argument of time_bucket() is a time; a literal one arrives as a unit."""
+    origin = node.args.get("unit")
+    if isinstance(origin, exp.Var):
+        node.set("unit", exp.cast(exp.Literal.string(origin.name), "timestamp"))
+
+
+def _argument_name(node: exp.Expr, _place: Place) -> None:
+    """`name => value`: the name as a quoted one."""
+    if isinstance(node.this, exp.Var):
+        node.set("this", exp.to_identifier(node.this.name, quoted=True))
+
+
+def _function_name(node: exp.Expr, _place: Place) -> None:
+    """`"upper"('x')` is `upper('x')`; which names there are is checked while binding."""
+    if isinstance(node.this, exp.Identifier):
+        node.set("this", node.this.name)
+
+
+def _operator(_node: exp.Expr, place: Place) -> None:
+    raise NotSupportedError("OPERATOR(...) is not supported", position=place("OPERATOR"))
+
+
+def _national(node: exp.Expr, _place: Place) -> None:
+    node.replace(exp.Literal.string(node.name))
+
+
+def _type(node: exp.Expr, place: Place) -> None:
+    assert isinstance(node, exp.DataType)
+    check_type(node, place)
+
+
+# What checks and spells, in place, the words that a node holds beside its children. Each takes the
+# node and tells with `place` where a word stands in the statement. They raise InvalidValueError for
+# a unit that there is not, ProgrammingError for a type, NotSupportedError for what is not offered.
+SETTLERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Place], None]] = MappingProxyType(
+    {
+        exp.Anonymous: _function_name,
+        exp.DataType: _type,
+        exp.DateBin: _bucket_origin,
+        exp.Kwarg: _argument_name,
+        exp.National: _national,
+        exp.Operator: _operator,
+        **dict.fromkeys(OF_UNITS, _interval_unit),
+        **dict.fromkeys((exp.Extract, *OF_PARTS), _part),
+    }
+)

@@ -1,0 +1,85 @@
+"""What planning may ask of the database around it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
+from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+from pykudu_sql.storage.errors import ReadOnlyError
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSettings:
+    """The session's settings that change plans.
+
+    Attributes:
+        default_hash_partitions: buckets over the whole key for a CREATE TABLE without PARTITION
+            BY; below 2 such a table has one tablet.
+        implicit_primary_key: a CREATE TABLE without a key gets only the hidden counter.
+        database: of names that have none.
+        collects_row_errors: rows of a statement that do not fit are reported, by their keys.
+        key_access: whether a statement about one row by its whole key does without the engine.
+        as_of: the bound at which tables without their own AS OF are read; None is now.
+    """
+
+    default_hash_partitions: int = 0
+    implicit_primary_key: bool = False
+    as_of: SnapshotBound | None = None
+    database: str = DEFAULT_DATABASE
+    collects_row_errors: bool = False
+    key_access: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PlanContext:
+    """The world a statement is planned in.
+
+    Attributes:
+        catalog: the tables now, names resolved in the session's database, as in `catalog_at`.
+        catalog_at: the tables that a snapshot of a bound sees.
+        now: the hybrid time.
+        evaluate: runs a SELECT of one value without tables in the engine and returns the value
+            as Python; raises a `DataError` or `ProgrammingError`.
+        settings: the session's.
+        snapshots: those that have a name, by it.
+    """
+
+    catalog: Catalog
+    catalog_at: Callable[[SnapshotBound], Catalog]
+    now: Callable[[], Timestamp]
+    evaluate: Callable[[str], Any]
+    settings: PlanSettings = field(default_factory=PlanSettings)
+    snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
+
+    def without_key_access(self) -> "PlanContext":
+        """The same world for statements that are to be planned as queries whatever they are."""
+        return replace(self, settings=replace(self.settings, key_access=False))
+
+    def within(self, database: str, bound: SnapshotBound | None) -> "PlanContext":
+        """The same world, seen from a database and, unless the bound is None, at a moment."""
+        catalog_at = self.catalog_at
+        return replace(
+            self,
+            catalog=self.catalog.seen_from(database),
+            catalog_at=lambda moment: catalog_at(moment).seen_from(database),
+            settings=replace(self.settings, database=database, as_of=bound),
+        )
+
+
+def check_writable(as_of: object) -> None:
+    """Refuse to write while the session's tables are those of a past moment.
+
+    Args:
+        as_of: the session's setting; None is now.
+
+    Raises:
+        ReadOnlyError: it is set.
+    """
+    if as_of is not None:
+        raise ReadOnlyError(
+            "the session reads at a past moment and cannot write",
+            hint="SET as_of = DEFAULT returns to the present",
+        )

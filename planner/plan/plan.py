@@ -1,0 +1,288 @@
+"""Plans: what a statement means, as frozen values that an executor can match on.
+
+A plan names tables by the `TableInfo` it was made against and columns by id, so a rename between
+planning and execution cannot redirect it. Constants are cells already converted to their column's
+type. Parameters stay holes: a `Parameter` says which value fills it and, where a column receives
+it, the type whose `to_cell` converts it.
+
+Every plan has two facts beside its own: `parameters`, the keys a caller must supply (0-based
+positions for `?`, names for `:name`), and `cacheable`, False when planning folded something that
+may differ next time (the time of day, a change of the schema).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar
+
+from pykudu_sql.planner.plan.change_plans import (
+    Change,
+    ChangeQuery,
+    ConflictInsert,
+    InsertReturning,
+)
+from pykudu_sql.planner.plan.listing_plans import Describe, Description, Pragma, Show, ShowKind
+from pykudu_sql.planner.plan.namespace_plans import Namespace
+from pykudu_sql.planner.plan.query_plans import Query, Scan
+from pykudu_sql.planner.plan.store_plans import (
+    CreateSnapshot,
+    DropSnapshot,
+    Flush,
+    Optimize,
+    SetDatabase,
+    UndropTable,
+    Vacuum,
+)
+from pykudu_sql.planner.plan.transaction_plans import (
+    SavepointAction,
+    SavepointControl,
+    TransactionAction,
+    TransactionControl,
+)
+from pykudu_sql.planner.plan.value import Parameter, ParameterKey, Value
+from pykudu_sql.planner.plan.write_plans import (
+    DeleteQuery,
+    InsertQuery,
+    InsertValues,
+    KeyDelete,
+    KeyUpdate,
+    RestoreTable,
+    UpdateQuery,
+)
+from pykudu_sql.storage.catalog.alter import AlterStep
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.partition.partition import PartitionSchema
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.schema import Schema
+from pykudu_sql.storage.common.types.table_properties import Properties
+from pykudu_sql.storage.common.types.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLookup:
+    """SELECT of plain columns of the one row whose key is given: no engine at all.
+
+    Attributes:
+        table: as of the moment read.
+        key: one value for each key column, in key order.
+        outputs: result names and the column id behind each.
+        general: plans the same as a query, for parameters of another kind than the key.
+        bound: as for `Scan`.
+    """
+
+    table: TableInfo
+    key: tuple[Value, ...]
+    outputs: tuple[tuple[str, int], ...]
+    general: Callable[[], "Plan"] = field(compare=False, repr=False)
+    parameters: tuple[ParameterKey, ...] = ()
+    bound: SnapshotBound | None = None
+    cacheable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    """CREATE TABLE, filled from a query if there is one.
+
+    Attributes:
+        query: its columns are the schema's visible columns, in order.
+        notes: things worth telling the user, such as a key that was promoted.
+    """
+
+    name: str
+    if_not_exists: bool
+    schema: Schema
+    partition_schema: PartitionSchema
+    comment: str = ""
+    query: Query | None = None
+    notes: tuple[str, ...] = ()
+    properties: Properties = field(default_factory=dict)
+    cacheable: ClassVar[bool] = False
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        return () if self.query is None else self.query.parameters
+
+
+@dataclass(frozen=True, slots=True)
+class DropTable:
+    """DROP TABLE; with `if_exists` a missing table is no error."""
+
+    name: str
+    if_exists: bool = False
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlterTable:
+    """All steps of one ALTER TABLE, atomic; no steps when IF [NOT] EXISTS left none."""
+
+    table: TableInfo
+    steps: tuple[AlterStep, ...]
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetOption:
+    """SET name = value; a value of None resets the option to its default.
+
+    `as_of` comes with its value already turned into a bound (or None for the present).
+    """
+
+    name: str
+    value: bool | int | float | str | None
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoOperation:
+    """A statement accepted for its writers' sake that changes nothing, and why."""
+
+    message: str
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = True
+
+
+class ExplainFormat(StrEnum):
+    """How EXPLAIN shows a plan: lines for people, or one JSON text for programs."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """EXPLAIN; with `analyze` the plan also runs."""
+
+    plan: "Plan"
+    analyze: bool = False
+    format: ExplainFormat = ExplainFormat.TEXT
+    cacheable: ClassVar[bool] = False
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        return self.plan.parameters
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantColumn:
+    """One literal of a `ConstantRow`: what its column is called, its type, its Python value."""
+
+    name: str
+    type: DataType
+    value: int | str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRow:
+    """One row of literals."""
+
+    columns: tuple[ConstantColumn, ...]
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = True
+
+
+Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
+Plan = (
+    Query
+    | KeyLookup
+    | ConstantRow
+    | Write
+    | Change
+    | CreateTable
+    | DropTable
+    | AlterTable
+    | TransactionControl
+    | SavepointControl
+    | SetOption
+    | SetDatabase
+    | UndropTable
+    | RestoreTable
+    | CreateSnapshot
+    | DropSnapshot
+    | Show
+    | Pragma
+    | Description
+    | Namespace
+    | Flush
+    | Optimize
+    | Vacuum
+    | NoOperation
+    | Explain
+)
+
+
+def scans_of(plan: Plan) -> Iterator[Scan]:
+    """The scans a plan makes."""
+    match plan:
+        case Query():
+            yield from plan.scans
+        case InsertQuery() | UpdateQuery() | DeleteQuery() | ChangeQuery():
+            yield from plan.query.scans
+        case RestoreTable():
+            yield from (*plan.gone.scans, *plan.rows.scans)
+        case ConflictInsert():
+            yield from scans_of(plan.rows)
+            yield from plan.change.query.scans
+        case InsertReturning():
+            yield from scans_of(plan.rows)
+        case CreateTable(query=Query() as query):
+            yield from query.scans
+        case Explain():
+            yield from scans_of(plan.plan)
+        case _:
+            return
+
+
+__all__ = [
+    "AlterTable",
+    "Change",
+    "ChangeQuery",
+    "ConflictInsert",
+    "ConstantColumn",
+    "ConstantRow",
+    "CreateSnapshot",
+    "CreateTable",
+    "DeleteQuery",
+    "Describe",
+    "Description",
+    "DropSnapshot",
+    "DropTable",
+    "Explain",
+    "ExplainFormat",
+    "Flush",
+    "InsertQuery",
+    "InsertReturning",
+    "InsertValues",
+    "KeyDelete",
+    "KeyLookup",
+    "KeyUpdate",
+    "Namespace",
+    "NoOperation",
+    "Optimize",
+    "Parameter",
+    "ParameterKey",
+    "Plan",
+    "Pragma",
+    "Query",
+    "RestoreTable",
+    "SavepointAction",
+    "SavepointControl",
+    "Scan",
+    "SetDatabase",
+    "SetOption",
+    "Show",
+    "ShowKind",
+    "TransactionAction",
+    "TransactionControl",
+    "UndropTable",
+    "UpdateQuery",
+    "Vacuum",
+    "Value",
+    "Write",
+    "scans_of",
+]

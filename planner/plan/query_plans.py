@@ -1,0 +1,164 @@
+"""Plans of queries: what is scanned, and what the engine makes of it."""
+
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from pykudu_sql.planner.plan.template import PredicateTemplate
+from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary
+from pykudu_sql.storage.common.rows.history_columns import HistoryKind
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryWindow:
+    """What a scan of a table's history looks at; see `storage.history_scan`.
+
+    Attributes:
+        kind: changes, or versions.
+        low: bound at which the window begins; None is where history does.
+        high: bound at which it ends; None is the transaction's snapshot.
+        until: commits at or above this bound are not known of; None is the transaction's snapshot.
+    """
+
+    kind: HistoryKind
+    low: SnapshotBound | None
+    high: SnapshotBound | None
+    until: SnapshotBound | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One reading of one table; a query names its result `name`.
+
+    Attributes:
+        name: the relation name used in the query's residual SQL.
+        table: as of the scan's moment.
+        column_ids: columns the query uses, in the table's column order; none only if addressed.
+        predicate: rows that do not match it cannot matter; the query filters again. None keeps
+            all. Filled with `planner.template.bind_predicate`.
+        limit: enough rows if the predicate holds for all of them, or None for all.
+        order: in which they come; with a limit, the first of that order.
+        history: what of the table's history is read, with more columns than the table has, instead
+            of its rows at one moment.
+        addressed: whether the result has one more column, `ROW_ADDRESS`, for a statement that
+            writes to the rows.
+        bound: commits below this hybrid time are visible; None reads the transaction's snapshot
+            with its own writes.
+    """
+
+    name: str
+    table: TableInfo
+    column_ids: tuple[int, ...]
+    predicate: PredicateTemplate | None = None
+    limit: int | None = None
+    bound: SnapshotBound | None = None
+    order: ScanOrder = ScanOrder.NONE
+    history: HistoryWindow | None = None
+    addressed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JoinFilter:
+    """An equality by which the rows of one scan tell which rows of another can matter.
+
+    Attributes:
+        source: name of the scan whose values are wanted.
+        source_id: the column that has them.
+        target: name of the scan that needs only rows with one of these values.
+        target_id: the column that meets them.
+    """
+
+    source: str
+    source_id: int
+    target: str
+    target_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class CodedColumn:
+    """A text column of a scan that a query groups by.
+
+    Attributes:
+        scan: name of the scan.
+        column: name of the column.
+        code: name of the column of its codes.
+    """
+
+    scan: str
+    column: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodedGroups:
+    """A query in the form that groups by codes; see `planner.group_codes`.
+
+    Attributes:
+        sql: as that of `Query`, with lists of words as further parameters.
+        columns: whose codes it reads beside the scans' columns.
+        shown: which of the columns the further parameters are the words of, in their order.
+    """
+
+    sql: str
+    columns: tuple[CodedColumn, ...]
+    shown: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Rows computed by the engine over scans.
+
+    Attributes:
+        sql: the residual statement in the engine's dialect over the scans' names; parameters are
+            `$1`, `$2`, ...
+        scans: the relations it reads.
+        parameters: keys of the values of `$1`, `$2`, ... in that order; a key may repeat.
+        names: the result's column names, as many as it has columns.
+        cacheable: whether the same text gives the same plan under the same catalog.
+        expected: rows that come out if the limit of the one scan was enough. Scans drop fewer rows
+            than the query, so the rows of a limited scan may turn out to be too few.
+        summary: what the columns of the one row are, if they are facts about the whole table of
+            the one scan; else nothing.
+        join_filters: what scans that were read tell those that are still to be read.
+        lists: relations of the values of long IN lists, by name.
+        moments: those of the parameters that meet a TIMESTAMP; texts among their values may have
+            an offset from UTC.
+        coded: the same over codes of text columns; None where no group has such a key.
+        apart: whether nothing joins a scan with another, or a part of the query with another.
+        met: the types of the number columns that `$1`, `$2`, ... are compared with, None for none;
+            see `planner.decimal_values`.
+    """
+
+    sql: str
+    scans: tuple[Scan, ...]
+    parameters: tuple[ParameterKey, ...]
+    names: tuple[str, ...]
+    cacheable: bool = True
+    expected: int | None = None
+    summary: tuple[Summary, ...] = ()
+    join_filters: tuple[JoinFilter, ...] = ()
+    lists: tuple[tuple[str, pa.Table], ...] = ()
+    moments: frozenset[ParameterKey] = frozenset()
+    coded: CodedGroups | None = None
+    apart: bool = False
+    met: tuple[DataType | None, ...] = ()
+
+    def is_cut_short(self, scanned: int, rows: int) -> bool:
+        """Whether the scan must go further: its limit left out rows that the query needs.
+
+        Args:
+            scanned: rows that the one scan gave.
+            rows: rows that the query made of them.
+        """
+        if self.expected is None or rows >= self.expected:
+            return False
+        return any(scan.limit is not None and scanned >= scan.limit for scan in self.scans)
+
+    def unlimited(self) -> "Query":
+        """The same with a scan of every row."""
+        scans = (replace(scan, limit=None, order=ScanOrder.NONE) for scan in self.scans)
+        return replace(self, scans=tuple(scans), expected=None)

@@ -1,0 +1,85 @@
+"""Values of a plan: cells, and parameters that become cells when the statement runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pykudu_sql.planner.plan.comparison import exact_cell
+from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.types import Cell, DataType
+from pykudu_sql.storage.errors import DataError, InterfaceError
+
+ParameterKey = int | str
+ParameterValues = Sequence[Any] | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A hole in a plan.
+
+    Attributes:
+        key: 0-based position of a `?`, or the name of a `:name`.
+        type: type of the column that receives or meets the value.
+        column: that column's name, for messages.
+    """
+
+    key: ParameterKey
+    type: DataType
+    column: str
+
+
+Value = Cell | Parameter
+
+
+def parameter_value(parameters: ParameterValues, key: ParameterKey) -> Any:
+    """The value a caller supplied for a parameter.
+
+    Raises:
+        InterfaceError: none was supplied.
+    """
+    try:
+        return parameters[key]  # type: ignore[index]
+    except (KeyError, IndexError, TypeError) as error:
+        shown = f":{key}" if isinstance(key, str) else f"number {key + 1}"
+        raise InterfaceError(
+            f"no value was given for parameter {shown}",
+            hint="pass a sequence for `?`, a mapping for `:name`",
+            sqlstate="07001",
+        ) from error
+
+
+def bind_value(value: Value, parameters: ParameterValues) -> Cell:
+    """A plan's value as a cell.
+
+    Raises:
+        InterfaceError: the parameter has no value.
+        DataError: the value does not fit the column; the message names it.
+    """
+    if type(value) is not Parameter:
+        return value  # type: ignore[return-value]
+    given = parameter_value(parameters, value.key)
+    try:
+        return to_cell(given, value.type)
+    except DataError as error:
+        raise type(error)(
+            f"column '{value.column}': {error.message}", hint=error.hint, sqlstate=error.sqlstate
+        ) from error
+
+
+def bind_key(key: Sequence[Value], parameters: ParameterValues) -> tuple[Cell, ...] | None:
+    """A key to look up, or None when no row can have it.
+
+    NULL equals nothing, and neither does a value the key column cannot hold exactly
+    (`id = 2.5` on an INT column, `name = 'abcd'` on a VARCHAR(3)).
+
+    Raises:
+        InterfaceError: a parameter has no value.
+        InexactKeyError: a parameter is of another kind than its column.
+    """
+    cells: list[Cell] = []
+    for value in key:
+        if isinstance(value, Parameter):
+            cells.append(exact_cell(value.type, parameter_value(parameters, value.key)))
+        else:
+            cells.append(value)
+    return None if None in cells else tuple(cells)

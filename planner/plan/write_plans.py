@@ -1,0 +1,163 @@
+"""Plans of statements that do one kind of operation on rows of one table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from pykudu_sql.planner.plan.query_plans import Query
+from pykudu_sql.planner.plan.value import ParameterKey, Value
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+
+if TYPE_CHECKING:
+    from pykudu_sql.planner.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class InsertValues:
+    """Rows of constants and parameters, column by column.
+
+    Attributes:
+        table: the target.
+        kind: INSERT, INSERT_IGNORE or UPSERT.
+        column_ids: the columns given; the others take their write default.
+        columns: for each of them its values, all of equal length.
+        rows: that length.
+    """
+
+    table: TableInfo
+    kind: RowOpKind
+    column_ids: tuple[int, ...]
+    columns: tuple[tuple[Value, ...], ...]
+    rows: int
+    parameters: tuple[ParameterKey, ...] = ()
+    cacheable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class InsertQuery:
+    """Rows of a query; its columns fill `column_ids` in order.
+
+    Attributes:
+        reset_ids: columns that the query does not give and that get their default also in rows
+            that are there already.
+    """
+
+    table: TableInfo
+    kind: RowOpKind
+    column_ids: tuple[int, ...]
+    query: Query
+    reset_ids: tuple[int, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        return self.query.parameters
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether the plan may be kept."""
+        return self.query.cacheable
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateQuery:
+    """New values for the rows of a query: it yields the rows, then `column_ids`.
+
+    The rows come as their addresses, or else as their key columns.
+    """
+
+    table: TableInfo
+    column_ids: tuple[int, ...]
+    query: Query
+
+    @property
+    def by_address(self) -> bool:
+        """Whether the query's first column are the addresses of the rows."""
+        return any(scan.addressed for scan in self.query.scans)
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        return self.query.parameters
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether the plan may be kept."""
+        return self.query.cacheable
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteQuery:
+    """Deletion of the rows of a query: it yields their addresses, or else their key columns."""
+
+    table: TableInfo
+    query: Query
+
+    @property
+    def by_address(self) -> bool:
+        """Whether the query's first column are the addresses of the rows."""
+        return any(scan.addressed for scan in self.query.scans)
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        return self.query.parameters
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether the plan may be kept."""
+        return self.query.cacheable
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUpdate:
+    """UPDATE of the one row whose key is given, to constants and parameters.
+
+    Attributes:
+        general: plans the same as a query, for parameters of another kind than the key.
+    """
+
+    table: TableInfo
+    key: tuple[Value, ...]
+    assignments: tuple[tuple[int, Value], ...]
+    general: Callable[[], "Plan"] = field(compare=False, repr=False)
+    parameters: tuple[ParameterKey, ...] = ()
+    cacheable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDelete:
+    """DELETE of the one row whose key is given.
+
+    Attributes:
+        general: as of `KeyUpdate`.
+    """
+
+    table: TableInfo
+    key: tuple[Value, ...]
+    general: Callable[[], "Plan"] = field(compare=False, repr=False)
+    parameters: tuple[ParameterKey, ...] = ()
+    cacheable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreTable:
+    """RESTORE TABLE: its rows become those of an earlier moment.
+
+    Attributes:
+        table: as it is now.
+        bound: of the moment.
+        gone: yields the keys of the rows to delete, in key order.
+        rows: yields the rows to write.
+        column_ids: the columns that `rows` yields.
+    """
+
+    table: TableInfo
+    bound: SnapshotBound
+    gone: Query
+    rows: Query
+    column_ids: tuple[int, ...]
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False

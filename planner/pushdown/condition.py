@@ -1,0 +1,326 @@
+"""What boolean expressions say about one table, as predicates of its scan.
+
+A condition is as wide as needed: it holds for every row that the expression can hold for, and the
+residual query filters again.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.constant import Constant, Hole, constant
+from pykudu_sql.planner.bind.sources import DerivedTable, Frame, Places, TableReference
+from pykudu_sql.planner.parse.long_list import LongList, long_list
+from pykudu_sql.planner.plan.comparison import compare, mirrored, null_test, starts_with
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.template import (
+    ParameterComparison,
+    ParameterInList,
+    PredicateTemplate,
+    all_of,
+    any_of,
+)
+from pykudu_sql.planner.plan.value import Parameter
+from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER, InList, Op
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+
+_OPS: Mapping[type[exp.Expr], Op] = MappingProxyType(
+    {exp.EQ: Op.EQ, exp.LT: Op.LT, exp.LTE: Op.LE, exp.GT: Op.GT, exp.GTE: Op.GE}
+)
+_WILDCARDS = "%_"
+STRAIGHT: Mapping[int, Frame] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a boolean expression says about one table.
+
+    Attributes:
+        reference: the table.
+        template: holds for every row of it that the expression can hold for.
+        fails_null: whether the expression is not true when the table's columns are all NULL.
+    """
+
+    reference: TableReference
+    template: PredicateTemplate
+    fails_null: bool
+
+
+Reader = Callable[[exp.Expr], Condition | None]
+
+
+class ConditionReader:
+    """Reads boolean expressions of one query as conditions of its tables.
+
+    A column of a derived table is read as the stored column that it is in one of the SELECTs its
+    rows come from.
+    """
+
+    def __init__(
+        self,
+        bound: BoundQuery,
+        context: PlanContext,
+        way: Mapping[int, Frame] = STRAIGHT,
+        only: Places | None = None,
+    ) -> None:
+        """A reader for one way through the derived tables.
+
+        Args:
+            bound: the query.
+            context: for what constants stand for.
+            way: the SELECT that a derived table, by its identity, is read as.
+            only: columns, as they are written, of which something may be said; None for any.
+        """
+        self._bound = bound
+        self._context = context
+        self._way = way
+        self._only = only
+        self._rules: tuple[Reader, ...] = (
+            self._comparison,
+            self._between,
+            self._in_list,
+            self._null_test,
+            self._like,
+            self._flag,
+        )
+
+    def read(self, node: exp.Expr) -> Sequence[Condition]:
+        """What an expression says, of each table at most one condition."""
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if isinstance(node, exp.And):
+            return self._both(node)
+        if isinstance(node, exp.Or):
+            return self._either(node)
+        for rule in self._rules:
+            found = rule(node)
+            if found is not None:
+                return (found,)
+        return ()
+
+    def conjuncts(self, node: exp.Expr | None) -> Iterator[Condition]:
+        """The conditions among the AND-ed parts of an expression."""
+        for part in conjuncts(node):
+            yield from (found for found in self.read(part) if found.template != ALWAYS)
+
+    def column(self, node: exp.Expr) -> tuple[TableReference, ColumnSchema] | None:
+        """The stored column that an expression is, None if it is anything else."""
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if not isinstance(node, exp.Column):
+            return None
+        source, name = self._bound.source(node), node.name.lower()
+        if self._only is not None and (id(source), name) not in self._only:
+            return None
+        while isinstance(source, DerivedTable):
+            shown, frame = source.column(name), self._way.get(id(source))
+            branches = shown.branches if shown is not None else ()
+            branch = next((b for b in branches if b.frame is frame), None)
+            if branch is None:
+                return None
+            source, name = branch.source, branch.name
+        return None if source is None else (source, source.column(name))
+
+    def constant(self, node: exp.Expr) -> Constant | Hole | None:
+        """The constant that an expression is, None if it varies."""
+        return constant(node, self._context)
+
+    def _compare(self, column: exp.Expr, op: Op, value: exp.Expr) -> Condition | None:
+        found = self.column(column)
+        known = self.constant(value) if found else None
+        if found is None or known is None:
+            return None
+        reference, schema = found
+        template: PredicateTemplate
+        if isinstance(known, Hole):
+            hole = Parameter(known.key, schema.type, schema.name)
+            template = ParameterComparison(schema, op, hole)
+        else:
+            template = compare(schema, op, known.value)
+        return Condition(reference, template, fails_null=True)
+
+    def _comparison(self, node: exp.Expr) -> Condition | None:
+        op = _OPS.get(type(node))
+        if op is None:
+            return None
+        left, right = node.this, node.expression
+        return self._compare(left, op, right) or self._compare(right, mirrored(op), left)
+
+    def _between(self, node: exp.Expr) -> Condition | None:
+        if not isinstance(node, exp.Between) or node.args.get("symmetric"):
+            return None
+        lower = self._compare(node.this, Op.GE, node.args["low"])
+        upper = self._compare(node.this, Op.LE, node.args["high"])
+        return _joined([part for part in (lower, upper) if part], all_of)
+
+    def _in_list(self, node: exp.Expr) -> Condition | None:
+        if not isinstance(node, exp.In):
+            return None
+        values_cut = long_list(node.args.get("query"))
+        if values_cut is not None:
+            return self._long_list(node.this, values_cut)
+        if not node.expressions:
+            return None
+        found = self.column(node.this)
+        if found is None:
+            return None
+        reference, schema = found
+        values: list[object] = []
+        for item in node.expressions:
+            known = self.constant(item)
+            if known is None:
+                return None
+            if isinstance(known, Hole):
+                values.append(Parameter(known.key, schema.type, schema.name))
+            else:
+                values.append(known.value)
+        template: PredicateTemplate = ParameterInList(schema, tuple(values))
+        if not any(isinstance(value, Parameter) for value in values):
+            template = any_of([compare(schema, Op.EQ, value) for value in values])
+        return Condition(reference, template, fails_null=True)
+
+    def _long_list(self, node: exp.Expr, given: LongList) -> Condition | None:
+        found = self.column(node)
+        if found is None:
+            return None
+        reference, schema = found
+        limits = schema.type.integer_range if schema.type.is_integer else None
+        cells: tuple[int | str, ...] = tuple(dict.fromkeys(given.values))
+        if limits is not None and not given.is_text:
+            cells = tuple(cell for cell in cells if limits[0] <= int(cell) <= limits[1])
+        elif not (schema.type.is_text and given.is_text):
+            return None
+        template = InList(schema.id, cells) if cells else NEVER
+        return Condition(reference, template, fails_null=True)
+
+    def _null_test(self, node: exp.Expr) -> Condition | None:
+        negated = isinstance(node, exp.Not)
+        test = node.this if negated else node
+        while isinstance(test, exp.Paren):
+            test = test.this
+        if not isinstance(test, exp.Is) or not isinstance(test.expression, exp.Null):
+            return None
+        found = self.column(test.this)
+        if found is None:
+            return None
+        reference, schema = found
+        return Condition(reference, null_test(schema, not negated), fails_null=negated)
+
+    def _like(self, node: exp.Expr) -> Condition | None:
+        if not isinstance(node, exp.Like) or isinstance(node.parent, exp.Escape):
+            return None
+        if node.args.get("negate"):  # NOT LIKE is no Not around a Like
+            return None
+        found, known = self.column(node.this), self.constant(node.expression)
+        if found is None or not isinstance(known, Constant) or not isinstance(known.value, str):
+            return None
+        reference, schema = found
+        if not schema.type.is_text:
+            return None
+        pattern = known.value
+        first = min((pattern.index(c) for c in _WILDCARDS if c in pattern), default=len(pattern))
+        prefix = pattern[:first]
+        if first == len(pattern):
+            return Condition(reference, compare(schema, Op.EQ, prefix), fails_null=True)
+        return Condition(reference, starts_with(schema, prefix), fails_null=True)
+
+    def _flag(self, node: exp.Expr) -> Condition | None:
+        """A bare BOOLEAN column, or NOT of one."""
+        negated = isinstance(node, exp.Not)
+        found = self.column(node.this if negated else node)
+        if found is None:
+            return None
+        reference, schema = found
+        return Condition(reference, compare(schema, Op.EQ, not negated), fails_null=True)
+
+    def _both(self, node: exp.And) -> Sequence[Condition]:
+        """AND inside OR: what any part says holds, since the query filters again."""
+        said: dict[int, list[Condition]] = {}
+        for part in flattened(node):
+            for found in self.read(part):
+                said.setdefault(id(found.reference), []).append(found)
+        return [
+            Condition(
+                parts[0].reference,
+                all_of([part.template for part in parts]),
+                any(part.fails_null for part in parts),
+            )
+            for parts in said.values()
+        ]
+
+    def _either(self, node: exp.Or) -> Sequence[Condition]:
+        """OR: of a table something is said when every branch says something of it."""
+        branches = flattened(node)
+        said = {id(found.reference): [found] for found in self.read(next(branches))}
+        for branch in branches:
+            if not said:
+                break
+            here = {id(found.reference): found for found in self.read(branch)}
+            said = {key: parts for key, parts in said.items() if key in here}
+            for key, parts in said.items():
+                parts.append(here[key])
+        return [found for parts in said.values() if (found := _joined(parts, any_of))]
+
+
+def own_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
+    """The column of a stored table, at one moment, that an expression is; None if it is no such."""
+    reference = bound.owner(node) if isinstance(node, exp.Column) else None
+    if reference is None or not reference.is_plain:
+        return None
+    if reference.maybe_absent and not node.args.get("table"):
+        return None  # perhaps a column of USING, whose value then comes from the other side
+    return reference, reference.column(node.name.lower())
+
+
+def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The parts of a condition that must all hold."""
+    stack = [] if node is None else [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, exp.Paren) and isinstance(current.this, exp.And | exp.Paren):
+            stack.append(current.this)
+        elif isinstance(current, exp.And):
+            stack.extend((current.expression, current.this))
+        else:
+            yield current
+
+
+def shared_conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
+    """Conjuncts, behind an OR those of all its branches too: `a AND b OR a AND c` says `a`."""
+    for part in conjuncts(node):
+        yield part
+        while isinstance(part, exp.Paren):
+            part = part.this
+        if isinstance(part, exp.Or):
+            branches = flattened(part)
+            common = dict.fromkeys(conjuncts(next(branches)))
+            for branch in branches:
+                if not common:
+                    break
+                here = set(conjuncts(branch))
+                common = {each: None for each in common if each in here}
+            yield from common
+
+
+def flattened(node: exp.Connector) -> Iterator[exp.Expr]:
+    """The operands of a chain of one connector, left to right."""
+    stack: list[exp.Expr] = [node]
+    while stack:
+        current = stack.pop()
+        if type(current) is type(node):
+            stack.extend((current.expression, current.this))
+        else:
+            yield current
+
+
+def _joined(
+    parts: Sequence[Condition],
+    join: Callable[[Sequence[PredicateTemplate]], PredicateTemplate],
+) -> Condition | None:
+    if not parts:
+        return None
+    fails = all(part.fails_null for part in parts)
+    return Condition(parts[0].reference, join([part.template for part in parts]), fails)

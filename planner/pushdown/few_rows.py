@@ -1,0 +1,141 @@
+"""Queries of one table that need few of its rows, or none.
+
+A SELECT with LIMIT that neither gathers nor computes over rows stops early; ordered by the key, or
+by its first columns, it reads the table in that order and no further. Conditions of WHERE may be
+pushed down wider than they are written, so the rows of such a scan may turn out to be too few for
+the query, which `Query.is_cut_short` tells.
+
+A SELECT of COUNT(*), MIN and MAX over a whole table may be answered from metadata.
+"""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary, SummaryKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+
+_ROWS_ONLY = frozenset({"expressions", "from_", "where", "order", "limit", "offset"})
+_WHOLE_TABLE = frozenset({"expressions", "from_"})
+_GATHERING = (exp.AggFunc, exp.Window, exp.Unnest, exp.Query, exp.Anonymous)
+
+
+@dataclass(frozen=True, slots=True)
+class RowLimit:
+    """How far a query must read its one table.
+
+    Attributes:
+        rows: matching rows that are enough.
+        expected: rows that the query then has.
+        order: which rows these must be.
+    """
+
+    rows: int
+    expected: int
+    order: ScanOrder
+
+
+def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
+    """How many rows of its one table a query needs; None for all."""
+    reference = _only_table(tree, bound)
+    if reference is None or any(
+        value for name, value in tree.args.items() if name not in _ROWS_ONLY
+    ):
+        return None
+    shown = (*tree.expressions, tree.args.get("where"))
+    if any(item is not None and item.find(*_GATHERING) is not None for item in shown):
+        return None
+    limit, offset = _whole(tree.args.get("limit")), _whole(tree.args.get("offset"))
+    if limit is None or (offset is None and tree.args.get("offset") is not None):
+        return None
+    ordering = tree.args.get("order")
+    if ordering is not None and not _is_by_key(ordering, tree, bound, reference):
+        return None
+    order = ScanOrder.NONE if ordering is None else ScanOrder.KEY
+    return RowLimit(limit + (offset or 0), limit, order)
+
+
+def summaries(tree: exp.Expr, bound: BoundQuery) -> tuple[Summary, ...]:
+    """What each column of a query says of its one table; nothing if one says something else."""
+    reference = _only_table(tree, bound)
+    if reference is None or not reference.is_plain:
+        return ()
+    if any(value for name, value in tree.args.items() if name not in _WHOLE_TABLE):
+        return ()
+    found = [_summary(item, bound, reference) for item in tree.expressions]
+    known = tuple(summary for summary in found if summary is not None)
+    return known if len(known) == len(found) else ()
+
+
+def _only_table(tree: exp.Expr, bound: BoundQuery) -> TableReference | None:
+    """The one table of a plain SELECT."""
+    if not isinstance(tree, exp.Select) or len(bound.references) != 1:
+        return None
+    source = tree.args.get("from_")
+    reference = bound.references[0]
+    return reference if source is not None and source.this is reference.node else None
+
+
+def _is_by_key(
+    ordering: exp.Expr, select: exp.Expr, bound: BoundQuery, reference: TableReference
+) -> bool:
+    """Whether rows in the order of their keys are in the order wanted."""
+    key = reference.table.schema.key_columns
+    if len(ordering.expressions) > len(key):
+        return False
+    for item, column in zip(ordering.expressions, key, strict=False):
+        if not isinstance(item, exp.Ordered) or item.args.get("desc"):
+            return False
+        if not _is_column(item.this, column, select, bound, reference):
+            return False
+    return True
+
+
+def _is_column(
+    named: exp.Expr,
+    column: ColumnSchema,
+    select: exp.Expr,
+    bound: BoundQuery,
+    reference: TableReference,
+) -> bool:
+    """Whether an item of ORDER BY is a stored column; names of the SELECT list come first."""
+    if not isinstance(named, exp.Column) or named.name.lower() != column.name:
+        return False
+    if bound.owner(named) is reference:
+        return True
+    if named.args.get("table") is not None:
+        return False
+    shown = [item for item in select.expressions if item.alias_or_name.lower() == column.name]
+    plain = [item.this if isinstance(item, exp.Alias) else item for item in shown]
+    if any(not isinstance(item, exp.Column) or item.name.lower() != column.name for item in plain):
+        return False
+    return bool(plain) or any(item.is_star for item in select.expressions)
+
+
+def _summary(item: exp.Expr, bound: BoundQuery, reference: TableReference) -> Summary | None:
+    """What one column of the SELECT list says of a table."""
+    call = item.this if isinstance(item, exp.Alias) else item
+    if any(value for name, value in call.args.items() if name not in ("this", "big_int")):
+        return None
+    if isinstance(call, exp.Count) and isinstance(call.this, exp.Star):
+        return Summary(SummaryKind.COUNT) if not any(call.this.args.values()) else None
+    if not isinstance(call, exp.Count | exp.Min | exp.Max) or not isinstance(call.this, exp.Column):
+        return None
+    if bound.owner(call.this) is not reference:
+        return None
+    column = reference.column(call.this.name.lower())
+    if isinstance(call, exp.Count):
+        return None if column.nullable else Summary(SummaryKind.COUNT)
+    kind = SummaryKind.MIN if isinstance(call, exp.Min) else SummaryKind.MAX
+    return Summary(kind, column.id)
+
+
+def _whole(clause: exp.Expr | None) -> int | None:
+    if not isinstance(clause, exp.Limit | exp.Offset) or clause.args.get("expressions"):
+        return None
+    count = clause.expression
+    if not isinstance(count, exp.Literal) or count.is_string or not count.this.isdigit():
+        return None
+    return int(count.this)

@@ -1,0 +1,169 @@
+"""Equalities between tables, by which the rows of one scan tell what another need not give.
+
+`FROM nation, supplier WHERE n_nationkey = s_nationkey AND n_name = 'CANADA'`: once the nation is
+read, suppliers of others cannot matter. It is what Kudu's clients do with the bloom filters that
+Impala makes of a join's small side (runtime filters), with the values themselves.
+
+A row may be dropped from the *target* of an equality when the *source* has no equal value, where
+
+- the equality is a conjunct of WHERE, or of all branches of an OR that is one: whatever outer
+  joins put in the row's place is NULL, and NULL equals nothing. The source may also stand in a
+  query around the target's, for then the subquery is asked about rows of the source;
+- it is a conjunct of ON, and the join need not preserve the target (see `pushdown`);
+- it is `target IN (SELECT source ...)` as a conjunct of WHERE, and what the subquery gives is a
+  column of one table as it is.
+
+A scan that serves several mentions is filtered only by what holds for all of them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.sources import Frame, TableReference
+from pykudu_sql.planner.plan.query_plans import JoinFilter
+from pykudu_sql.planner.pushdown.condition import own_column, shared_conjuncts
+from pykudu_sql.planner.pushdown.pushdown import filtered_sides
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+
+# The table that tells, by identity, its column, and the one that is told of.
+Tellers = frozenset[tuple[int, int, int]]
+NOBODY: Tellers = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A column of a mention of a table."""
+
+    reference: TableReference
+    column: ColumnSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """What one mention of a table tells another.
+
+    Attributes:
+        source: the mention whose values are wanted, by identity, and the column's id.
+        target: the mention that needs only rows with one of them, and the column's id.
+    """
+
+    source: tuple[int, int]
+    target: tuple[int, int]
+
+
+def equalities(bound: BoundQuery) -> tuple[Equality, ...]:
+    """The equalities of a bound query that scans may use.
+
+    To be asked after `push_down`, which notes what outer joins may replace by NULLs.
+    """
+    found: dict[Equality, None] = {}
+    if len(bound.references) < 2:
+        return ()
+    for select, frame in bound.frames:
+        if any(step.join is not None and step.join.method == "ASOF" for step in frame.steps):
+            continue  # the nearest row depends on the rows that do not match
+        here = {id(source) for source in frame.sources.values()}
+        where = select.args.get("where")
+        for source, target in _equalities(where.this if where else None, bound):
+            if id(target.reference) in here and _may_tell(source, target):
+                found[_equality(source, target)] = None
+        found.update(dict.fromkeys(_from_joins(frame, bound)))
+    return tuple(found)
+
+
+def told_by_others(found: tuple[Equality, ...], bound: BoundQuery) -> Mapping[int, Tellers]:
+    """What mentions of other tables may tell each mention, by its identity.
+
+    Args:
+        found: of `equalities`.
+        bound: the query.
+    """
+    tables = {id(reference): reference.table for reference in bound.references}
+    told: dict[int, Tellers] = {}
+    for equality in found:
+        (source, source_id), (target, target_id) = equality.source, equality.target
+        if tables[source] is not tables[target]:
+            teller = (id(tables[source]), source_id, target_id)
+            told[target] = told.get(target, NOBODY) | {teller}
+    return told
+
+
+def join_filters(
+    found: tuple[Equality, ...], scan_names: Mapping[int, str]
+) -> tuple[JoinFilter, ...]:
+    """Equalities of mentions as filters of scans.
+
+    Args:
+        found: of `equalities`.
+        scan_names: the scan of each mention, by the mention's identity.
+    """
+    mentions: dict[str, set[int]] = {}
+    for mention, name in scan_names.items():
+        mentions.setdefault(name, set()).add(mention)
+    told: dict[JoinFilter, set[int]] = {}
+    for equality in found:
+        (source, source_id), (target, target_id) = equality.source, equality.target
+        made = JoinFilter(scan_names[source], source_id, scan_names[target], target_id)
+        if made.source != made.target:
+            told.setdefault(made, set()).add(target)
+    return tuple(made for made, targets in told.items() if targets == mentions[made.target])
+
+
+def _from_joins(frame: Frame, bound: BoundQuery) -> Iterator[Equality]:
+    for join, usable in filtered_sides(frame.steps):
+        for source, target in _equalities(join.args.get("on"), bound):
+            if any(side is target.reference for side in usable) and _may_tell(source, target):
+                yield _equality(source, target)
+
+
+def _equalities(node: exp.Expr | None, bound: BoundQuery) -> Iterator[tuple[_End, _End]]:
+    """Sources and targets among the conjuncts of a condition, each equality both ways."""
+    for part in shared_conjuncts(node):
+        while isinstance(part, exp.Paren):
+            part = part.this
+        if isinstance(part, exp.EQ):
+            left, right = _end(part.this, bound), _end(part.expression, bound)
+            if left is not None and right is not None:
+                yield left, right
+                yield right, left
+        elif isinstance(part, exp.In) and part.args.get("query") is not None:
+            target, source = _end(part.this, bound), _only_column(part.args["query"], bound)
+            if target is not None and source is not None:
+                yield source, target
+
+
+def _only_column(query: exp.Expr, bound: BoundQuery) -> _End | None:
+    """The stored column that a subquery gives, as it is."""
+    while isinstance(query, exp.Subquery | exp.Paren) and not query.args.get("with_"):
+        query = query.this
+    if not isinstance(query, exp.Select) or len(query.expressions) != 1:
+        return None
+    (shown,) = query.expressions
+    return _end(shown.this if isinstance(shown, exp.Alias) else shown, bound)
+
+
+def _end(node: exp.Expr, bound: BoundQuery) -> _End | None:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    found = own_column(node, bound)
+    return None if found is None else _End(*found)
+
+
+def _may_tell(source: _End, target: _End) -> bool:
+    """Whether the values of one column are among the cells of the other, if they are equal.
+
+    Numbers of other kinds meet by rounding, so their cells say little of each other.
+    """
+    one, other = source.column.type, target.column.type
+    if source.reference is target.reference:
+        return False
+    return (one.is_text and other.is_text) or (one.is_integer and other.is_integer)
+
+
+def _equality(source: _End, target: _End) -> Equality:
+    return Equality(
+        (id(source.reference), source.column.id), (id(target.reference), target.column.id)
+    )

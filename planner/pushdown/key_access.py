@@ -1,0 +1,121 @@
+"""Statements about one row by its whole key: found here, they never meet the engine.
+
+The condition must be nothing but an equality with a constant or parameter for each key column.
+Anything more (another conjunct, a join, an ORDER BY) is left to the engine, which loses nothing:
+the same equalities are pushed into its scan.
+"""
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.constant import Hole
+from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.planner.plan.comparison import compare
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import KeyLookup, Plan
+from pykudu_sql.planner.plan.value import Parameter, ParameterKey, Value
+from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
+from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op
+
+_PLAIN = frozenset({"expressions", "from_", "where", "limit"})
+
+
+def key_lookup(
+    select: exp.Expr, bound: BoundQuery, context: PlanContext, general: Callable[[], Plan]
+) -> KeyLookup | None:
+    """The look-up that a SELECT amounts to, None if it is more than one.
+
+    Args:
+        select: bound.
+        bound: what binding found.
+        context: tables and time.
+        general: plans the same as a query.
+    """
+    if not isinstance(select, exp.Select) or len(bound.references) != 1:
+        return None
+    if any(value for name, value in select.args.items() if name not in _PLAIN):
+        return None
+    reference = bound.references[0]
+    if not reference.is_plain:
+        return None
+    source = select.args["from_"].this if select.args.get("from_") else None
+    if source is not reference.node or not _keeps_a_row(select.args.get("limit")):
+        return None
+    outputs = _outputs(select, bound, reference)
+    key = key_values(select.args.get("where"), bound, reference, context)
+    if outputs is None or key is None:
+        return None
+    named = tuple(zip(bound.names, outputs, strict=True))
+    return KeyLookup(
+        reference.table,
+        key,
+        named,
+        general,
+        parameters_of(key),
+        reference.bound,
+        not bound.volatile,
+    )
+
+
+def key_values(
+    where: exp.Where | None, bound: BoundQuery, reference: TableReference, context: PlanContext
+) -> tuple[Value, ...] | None:
+    """The key that a WHERE fixes and nothing else, in key order; None if it does not."""
+    if not context.settings.key_access:
+        return None
+    reader = ConditionReader(bound, context)
+    found: dict[int, Value] = {}
+    for part in conjuncts(where.this if where is not None else None):
+        if not isinstance(part, exp.EQ):
+            return None
+        column, value = reader.column(part.this), part.expression
+        if column is None:
+            column, value = reader.column(part.expression), part.this
+        if column is None or column[0] is not reference or column[1].id in found:
+            return None
+        known = reader.constant(value)
+        if isinstance(known, Hole):
+            found[column[1].id] = Parameter(known.key, column[1].type, column[1].name)
+            continue
+        equal = compare(column[1], Op.EQ, known.value) if known is not None else None
+        if not isinstance(equal, Comparison) or equal.op is not Op.EQ:
+            return None
+        found[column[1].id] = equal.value
+    key_ids = reference.table.schema.key_ids
+    return tuple(found[i] for i in key_ids) if set(found) == set(key_ids) else None
+
+
+def parameters_of(values: tuple[Value, ...]) -> tuple[ParameterKey, ...]:
+    """The keys of the parameters among some values, each once."""
+    return tuple(dict.fromkeys(v.key for v in values if isinstance(v, Parameter)))
+
+
+def _keeps_a_row(limit: exp.Expr | None) -> bool:
+    if limit is None:
+        return True
+    count = limit.expression if isinstance(limit, exp.Limit) else None
+    return (
+        isinstance(count, exp.Literal)
+        and not count.is_string
+        and count.this.isdigit()
+        and (int(count.this) > 0 and not limit.args.get("expressions"))
+    )
+
+
+def _outputs(select: exp.Select, bound: BoundQuery, reference: TableReference) -> list[int] | None:
+    """The column ids of a SELECT list of plain columns and stars."""
+    ids: list[int] = []
+    for item in select.expressions:
+        inner = item.this if isinstance(item, exp.Alias) else item
+        star = inner.this if isinstance(inner, exp.Column) else inner
+        if isinstance(star, exp.Star):
+            if (star is not inner and item is not inner) or any(star.args.values()):
+                return None
+            ids.extend(column.id for column in reference.table.schema.visible_columns)
+        elif isinstance(inner, exp.Column) and bound.owner(inner) is reference:
+            ids.append(reference.column(inner.name.lower()).id)
+        else:
+            return None
+    return ids

@@ -1,0 +1,181 @@
+"""Conditions of a query that its scans can use: what WHERE, ON and HAVING say about one table.
+
+A scan may drop a row when no result can come of it. That holds for
+
+- every conjunct of WHERE over one table's columns, which is applied after all joins; but where an
+  outer join may have put NULLs for the table's rows, only for conjuncts that NULLs fail: dropping
+  a row there can at most turn it into such a NULL row, which WHERE then drops;
+- conjuncts of ON over the side that the join need not preserve: both sides of an inner join, the
+  right of LEFT, SEMI and ANTI, the left of RIGHT, none of FULL;
+- conjuncts of HAVING over columns that are keys of the groups.
+
+The same conjuncts over a derived table (a subquery, a view, a WITH query) go on into the SELECTs
+that its rows come from, where a filter on its columns is one on theirs (`planner.lineage`). What a
+WITH query is mentioned for several times must serve all mentions: a row may be dropped that every
+one of them would drop.
+
+Conditions are pushed as wide as needed and always applied again by the residual query.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.sources import DerivedTable, Frame, JoinStep, Places, Source
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.template import PredicateTemplate, all_of, any_of
+from pykudu_sql.planner.pushdown.condition import Condition, ConditionReader, conjuncts
+from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER
+
+_MAX_WAYS = 500
+Pushed = dict[int, PredicateTemplate]
+Way = tuple[tuple[DerivedTable, Frame], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A condition of a SELECT that all its rows meet.
+
+    Attributes:
+        node: the condition.
+        sources: those it may be used for, by identity.
+        only: the columns it may be used for; None for any.
+    """
+
+    node: exp.Expr
+    sources: frozenset[int]
+    only: Places | None = None
+
+
+def push_down(bound: BoundQuery, context: PlanContext) -> Pushed:
+    """The predicate of each table reference that has one, by the reference's identity."""
+    descent = _Descent(bound, context)
+    pushed: Pushed = {}
+    for frame in descent.frames:
+        pushed.update(descent.reaching(frame))
+    return {key: template for key, template in pushed.items() if template != ALWAYS}
+
+
+class _Descent:
+    """Follows conditions from where they are written to the tables they end at.
+
+    Attributes:
+        frames: of all SELECTs, and those that only rename a table's columns.
+    """
+
+    def __init__(self, bound: BoundQuery, context: PlanContext) -> None:
+        self._bound = bound
+        self._context = context
+        self._ways = 0
+        self._clauses: dict[int, list[_Clause]] = {}
+        self._uses: dict[int, list[tuple[DerivedTable, Frame]]] = {}
+        self.frames = [frame for _, frame in bound.frames]
+        for select, frame in bound.frames:
+            _mark_absent(frame.steps)
+            self._clauses[id(frame)] = list(_clauses(select, frame))
+            derived = [s for s in frame.sources.values() if isinstance(s, DerivedTable)]
+            for use in derived:
+                for read in use.frames:
+                    self._uses.setdefault(id(read), []).append((use, frame))
+                    if not read.steps:
+                        self.frames.append(read)
+
+    def reaching(self, frame: Frame, way: Way = ()) -> Pushed:
+        """What conditions in a SELECT and around it say of the tables at the end of a way.
+
+        Args:
+            frame: of the SELECT.
+            way: from there, each derived table with the SELECT that it is read as.
+
+        Returns:
+            The templates of tables about which something is said.
+        """
+        self._ways += 1
+        if self._ways > _MAX_WAYS:
+            return {}
+        said = [self._said_here(frame, way)]
+        around = [
+            self.reaching(user, ((use, frame), *way)) for use, user in self._uses.get(id(frame), ())
+        ]
+        if around:
+            common = set.intersection(*(set(each) for each in around))
+            said.append({key: any_of([each[key] for each in around]) for key in common})
+        keys = dict.fromkeys(key for each in said for key in each)
+        return {key: all_of([each[key] for each in said if key in each]) for key in keys}
+
+    def _said_here(self, frame: Frame, way: Way) -> Pushed:
+        """What the conditions of one SELECT say of the tables at the end of a way."""
+        end = way[-1][1] if way else frame
+        ends = {id(source) for source in end.sources.values()}
+        steps = {id(use): read for use, read in way}
+        found: dict[int, list[PredicateTemplate]] = {}
+        for clause in self._clauses.get(id(frame), ()):
+            if way and id(way[0][0]) not in clause.sources:
+                continue
+            if clause.only is None and _is_false(clause.node):
+                for key in ends if way else clause.sources:
+                    found.setdefault(key, []).append(NEVER)
+            reader = ConditionReader(self._bound, self._context, steps, clause.only)
+            for condition in reader.conjuncts(clause.node):
+                reference = condition.reference
+                started = way[0][0] if way else reference
+                local = id(reference) in ends and id(started) in clause.sources
+                if local and _survives(condition, way):
+                    found.setdefault(id(reference), []).append(condition.template)
+        return {key: all_of(templates) for key, templates in found.items()}
+
+
+def _survives(condition: Condition, way: Way) -> bool:
+    """Whether a condition may be met before the outer joins on its way."""
+    absent = condition.reference.maybe_absent or any(use.maybe_absent for use, _ in way)
+    return condition.fails_null or not absent
+
+
+def _clauses(select: exp.Select, frame: Frame) -> Iterator[_Clause]:
+    """The conditions of a SELECT that scans may use."""
+    if any(step.join is not None and step.join.method == "ASOF" for step in frame.steps):
+        return  # the nearest row depends on the rows that do not match
+    everything = frozenset(id(source) for source in frame.sources.values())
+    where, having = select.args.get("where"), select.args.get("having")
+    if where is not None:
+        yield _Clause(where.this, everything)
+    if having is not None and frame.groups:
+        keys = frozenset(key for key in frame.groups if key[1] not in frame.aliases)
+        yield _Clause(having.this, everything, keys)
+    for join, sources in filtered_sides(frame.steps):
+        if join.args.get("on") is not None:
+            yield _Clause(join.args["on"], frozenset(id(source) for source in sources))
+
+
+def _mark_absent(steps: Sequence[JoinStep]) -> None:
+    """Note the tables that some outer join may replace by NULLs."""
+    everything = [source for step in steps for source in step.sources]
+    before: list[Source] = []
+    for step in steps:
+        side = step.join.side if step.join is not None else ""
+        absent: list[Source] = []
+        if side in ("LEFT", "FULL"):
+            absent += step.sources
+        if side in ("RIGHT", "FULL"):
+            absent += everything if step.nested else before
+        for source in absent:
+            source.maybe_absent = True
+        before += step.sources
+
+
+def filtered_sides(steps: Sequence[JoinStep]) -> Iterator[tuple[exp.Join, Sequence[Source]]]:
+    """Each join whose ON clause scans may use, with the sources it need not preserve."""
+    before: list[Source] = []
+    for step in steps:
+        join = step.join
+        if join is not None and not step.nested and join.side != "FULL":
+            right_only = join.side == "LEFT" or join.kind in ("SEMI", "ANTI")
+            sources = step.sources if right_only else [*before, *step.sources]
+            yield join, list(before) if join.side == "RIGHT" else sources
+        before += step.sources
+
+
+def _is_false(node: exp.Expr) -> bool:
+    return any(isinstance(part, exp.Boolean) and not part.this for part in conjuncts(node))

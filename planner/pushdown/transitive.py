@@ -1,0 +1,123 @@
+"""What equalities add to conditions: `a.k = b.k AND a.k = 5` says `b.k = 5` too.
+
+An equality by which a row of the target cannot matter without an equal value of the source (see
+`planner.join_filters`) passes on what is known of the source's column: rows of the source that
+fail it are not looked at, so what only they equal is not wanted either.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+
+from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.plan.comparison import compare, null_test, starts_with
+from pykudu_sql.planner.plan.template import (
+    AllOf,
+    AnyOf,
+    ParameterComparison,
+    ParameterInList,
+    PredicateTemplate,
+    all_of,
+    any_of,
+)
+from pykudu_sql.planner.plan.value import Parameter
+from pykudu_sql.planner.pushdown.join_filters import Equality
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    ALWAYS,
+    And,
+    Comparison,
+    InList,
+    IsNotNull,
+    Op,
+    Or,
+    StartsWith,
+)
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+
+_MOST_FOUND = 1000
+_LONGEST_LIST = 10_000
+Place = tuple[int, int]
+
+
+def with_equalities(
+    pushed: Mapping[int, PredicateTemplate], found: Sequence[Equality], bound: BoundQuery
+) -> dict[int, PredicateTemplate]:
+    """Predicates of mentions, with what equalities add.
+
+    Args:
+        pushed: of `push_down`.
+        found: of `equalities`, over the same query.
+        bound: the query.
+    """
+    told: dict[Place, list[Place]] = {}
+    for equality in found:
+        told.setdefault(equality.source, []).append(equality.target)
+    schemas = {id(reference): reference.table.schema for reference in bound.references}
+    parts = {key: dict.fromkeys(_parts(template)) for key, template in pushed.items()}
+    waiting = deque((key, part) for key, known in parts.items() for part in known)
+    count = 0
+    while waiting and count < _MOST_FOUND:
+        mention, part = waiting.popleft()
+        column_id = _only_column(part)
+        targets = told.get((mention, column_id), ()) if column_id is not None else ()
+        for target, target_id in targets:
+            restated = _restated(part, schemas[target].by_id[target_id])
+            for each in _parts(restated):
+                if each not in parts.setdefault(target, {}):
+                    parts[target][each] = None
+                    waiting.append((target, each))
+                    count += 1
+    return {key: all_of(tuple(known)) for key, known in parts.items() if known}
+
+
+def _parts(template: PredicateTemplate) -> Iterator[PredicateTemplate]:
+    """The parts that must all hold; those that always do are left out."""
+    if isinstance(template, And | AllOf):
+        for part in template.parts:
+            yield from _parts(part)
+    else:
+        yield template
+
+
+def _only_column(part: PredicateTemplate) -> int | None:
+    """The one column that a condition is about."""
+    match part:
+        case Comparison() | InList() | StartsWith() | IsNotNull():
+            return part.column_id
+        case ParameterComparison() | ParameterInList():
+            return part.column.id
+        case Or() | AnyOf() | And() | AllOf():
+            columns = {_only_column(inner) for inner in part.parts}
+            return columns.pop() if len(columns) == 1 else None
+        case _:
+            return None
+
+
+def _restated(part: PredicateTemplate, column: ColumnSchema) -> PredicateTemplate:
+    """A condition about one column, said of another one that is equal to it.
+
+    Both are text or both are integers, so cells are values.
+    """
+    match part:
+        case Comparison(_, op, cell):
+            return compare(column, op, cell)
+        case InList(_, cells) if len(cells) <= _LONGEST_LIST:
+            return any_of([compare(column, Op.EQ, cell) for cell in cells])
+        case StartsWith(_, str() as prefix):
+            return starts_with(column, prefix)
+        case IsNotNull():
+            return null_test(column, False)
+        case ParameterComparison(_, op, parameter):
+            return ParameterComparison(column, op, _moved(parameter, column))
+        case ParameterInList(_, values):
+            moved = (_moved(v, column) if isinstance(v, Parameter) else v for v in values)
+            return ParameterInList(column, tuple(moved))
+        case Or(parts) | AnyOf(parts):
+            return any_of([_restated(inner, column) for inner in parts])
+        case And(parts) | AllOf(parts):
+            return all_of([_restated(inner, column) for inner in parts])
+        case _:
+            return ALWAYS
+
+
+def _moved(parameter: Parameter, column: ColumnSchema) -> Parameter:
+    return Parameter(parameter.key, column.type, column.name)

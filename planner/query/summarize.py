@@ -1,0 +1,113 @@
+"""SUMMARIZE: what is in each column of a table, a view or a query, as DuckDB tells it.
+
+An ordinary query, as SHOW COLUMN STATS is: one scan, one row of aggregates, turned on its side.
+Distinct values and quartiles are estimates (HyperLogLog, t-digest). What a column's type has no
+answer for, such as the mean of a text, is NULL.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_string
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.query_plans import Query
+from pykudu_sql.planner.query.query import plan_rows
+from pykudu_sql.planner.query.result_types import result_type_names
+from pykudu_sql.storage.errors import Error
+
+_QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
+_WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT", "HUGEINT")
+_UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
+_NUMBERS = frozenset({*_WHOLE, *_UNSIGNED, "FLOAT", "DOUBLE", "DECIMAL"})
+_TIMES = frozenset({"DATE", "TIMESTAMP"})
+_FACTS = (
+    "min",
+    "max",
+    "approx_unique",
+    "avg",
+    "std",
+    "q25",
+    "q50",
+    "q75",
+    "count",
+    "null_percentage",
+)
+
+
+def plan_summary(tokens: TokenStream, context: PlanContext) -> Query:
+    """`SUMMARIZE t`, also of a view and AS OF a moment, or `SUMMARIZE SELECT ..`.
+
+    Raises:
+        NotSupportedError: the query has parameters.
+        SyntaxError, ProgrammingError: what it is about is wrong; the place is shown.
+    """
+    text, head = tokens.text, tokens.take()
+    first = tokens.current
+    end = first.start
+    while not tokens.at_end():
+        end = tokens.take().end
+    if first.word in _QUERY_WORDS or first.text == "(":
+        query, source = plan_rows(text[:end], context, first.start), text[first.start : end]
+    elif first.kind in (TokenKind.WORD, TokenKind.QUOTED):
+        query, source = _all_of(text[:end], head, context), f"FROM {text[first.start : end]}"
+    else:
+        raise tokens.error("a table or a query", first)
+    types = result_type_names(query, context)
+    return plan_rows(_summary_sql(source, query.names, types), context, 0)
+
+
+def _all_of(text: str, head: Token, context: PlanContext) -> Query:
+    """The query of all rows of what `head` stands before."""
+    # `FROM t` is a query; written over the head, it keeps the places that errors tell.
+    written = "FROM".ljust(len(head.text))
+    try:
+        return plan_rows(f"{text[: head.start]}{written}{text[head.end :]}", context, head.start)
+    except Error as error:
+        if error.position is not None:
+            line = error.position.text.replace(written, head.text, 1)
+            error.position = replace(error.position, text=line)
+        raise
+
+
+def _summary_sql(source: str, names: Sequence[str], types: Sequence[str]) -> str:
+    columns = [f"c{place}" for place in range(len(names))]
+    facts = [
+        fact
+        for column, type_name in zip(columns, types, strict=True)
+        for fact in _facts(column, type_name)
+    ]
+    aggregates = ", ".join(f"{fact} AS f{place}" for place, fact in enumerate(facts))
+    lists = [
+        ("column_name", list(map(quote_string, names))),
+        ("column_type", list(map(quote_string, types))),
+        *(
+            (fact, [f"f{place}" for place in range(start, len(facts), len(_FACTS))])
+            for start, fact in enumerate(_FACTS)
+        ),
+    ]
+    shown = ", ".join(f'unnest([{", ".join(items)}]) AS "{name}"' for name, items in lists)
+    # A comment at the end of the source must not reach beyond it.
+    rows = f"(\n{source}\n) AS summarized({', '.join(columns)})"
+    return f"SELECT {shown} FROM (SELECT {aggregates} FROM {rows}) AS facts"
+
+
+def _facts(column: str, type_name: str) -> Iterator[str]:
+    """An aggregate for each of `_FACTS`."""
+    kind = type_name.partition("(")[0]
+    is_number = kind in _NUMBERS
+    yield f"CAST(min({column}) AS STRING)"
+    yield f"CAST(max({column}) AS STRING)"
+    yield f"least(approx_count_distinct({column}), count({column}))"
+    for function in ("avg", "stddev"):
+        yield _text(f"{function}({column})" if is_number else "NULL")
+    for share in (0.25, 0.5, 0.75):
+        is_known = is_number or kind in _TIMES
+        yield _text(f"approx_quantile({column}, {share})" if is_known else "NULL")
+    yield "count(*)"
+    missing = f"100 * (count(*) - count({column}))"
+    yield f"CAST({missing} / nullif(count(*), 0) AS DECIMAL(9, 2))"
+
+
+def _text(value: str) -> str:
+    return f"CAST({value} AS STRING)"

@@ -1,0 +1,113 @@
+"""How large a list gets that is made of another one, an element for each."""
+
+from dataclasses import dataclass
+from math import inf
+
+from sqlglot import exp
+
+from pykudu_sql.planner.value_bounds.value_calls import ListMap, call_of, list_map_of
+from pykudu_sql.planner.value_bounds.value_growth import (
+    ELEMENT_BYTES,
+    GROWING,
+    Amount,
+    Growth,
+    Measures,
+)
+from pykudu_sql.planner.value_bounds.value_measures import ComputedMeasures, KnownMeasures
+from pykudu_sql.planner.value_bounds.value_sizes import CELL_BYTES, most_bytes
+
+_SMALL_LIST = 1024 * 1024
+_MOST_MENTIONS = 4
+_LINEAR = frozenset({"concat", "concat_ws"})
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What an element becomes.
+
+    Attributes:
+        known: the most bytes, as far as the text of the statement tells, else infinity.
+        body: as the statement has it.
+        parameters: see ListMap.
+    """
+
+    known: float
+    body: exp.Expr
+    parameters: tuple[exp.Expr, ...]
+
+
+def element_of(mapped: ListMap) -> Element | None:
+    """What an element becomes, None if the new list cannot outgrow the other one."""
+    if _copies(mapped):
+        return None
+    parameters = tuple(parameter.copy() for parameter in mapped.parameters)
+    return Element(_known_bytes(mapped.body), mapped.body.copy(), parameters)
+
+
+def growth_of(element: Element, guarded: exp.Expr) -> Growth:
+    """The rule of a map.
+
+    Args:
+        element: what an element becomes.
+        guarded: the same with checks in it.
+    """
+
+    def rule(measures: Measures) -> Amount:
+        if element.known < inf:
+            return measures.items(1) * max(element.known, ELEMENT_BYTES)
+        return measures.mapped(1, _amount(element, guarded), element.parameters)
+
+    return Growth(rule, small=_SMALL_LIST)
+
+
+def _copies(mapped: ListMap) -> bool:
+    """Whether an element becomes no more than a few times itself, or something of fixed size."""
+    names = {parameter.name for parameter in mapped.parameters}
+    mentions = 0
+    for node in mapped.body.walk():
+        if isinstance(node, exp.Array | exp.Struct | exp.Column | exp.Subquery):
+            return most_bytes(mapped.body) <= ELEMENT_BYTES
+        call = call_of(node)
+        if list_map_of(node) is not None or (
+            call is not None and call.name in GROWING and call.name not in _LINEAR
+        ):
+            return False
+        mentions += isinstance(node, exp.Identifier) and node.name in names
+    literals = sum(len(node.name) for node in mapped.body.find_all(exp.Literal))
+    return mentions <= _MOST_MENTIONS and literals <= ELEMENT_BYTES
+
+
+def _known_bytes(node: exp.Expr) -> float:
+    """The most bytes of a value that may be a list."""
+    if isinstance(node, exp.Paren):
+        return _known_bytes(node.this)
+    mapped = list_map_of(node)
+    if mapped is not None:
+        items = KnownMeasures([mapped.source]).items(1)
+        return items * max(_known_bytes(mapped.body), ELEMENT_BYTES)
+    if isinstance(node, exp.Array):
+        return sum(max(_known_bytes(part), ELEMENT_BYTES) for part in node.expressions)
+    call = call_of(node)
+    growth = None if call is None else GROWING.get(call.name)
+    if call is None or growth is None:
+        return most_bytes(node)
+    known: float = growth.rule(KnownMeasures(call.arguments, CELL_BYTES))
+    return known
+
+
+def _amount(element: Element, guarded: exp.Expr) -> exp.Expr:
+    """SQL of the bytes of what an element becomes."""
+    call = call_of(element.body)
+    growth = None if call is None else GROWING.get(call.name)
+    if call is not None and growth is not None and not any(map(_grows, call.arguments)):
+        amount: exp.Expr = growth.rule(ComputedMeasures(call.arguments))
+        return amount
+    length = exp.Anonymous(this="strlen", expressions=[exp.cast(guarded.copy(), "text")])
+    return exp.cast(length, "double")
+
+
+def _grows(node: exp.Expr) -> bool:
+    calls = (call_of(part) for part in node.walk())
+    return any(call is not None and call.name in GROWING for call in calls) or any(
+        list_map_of(part) is not None for part in node.walk()
+    )

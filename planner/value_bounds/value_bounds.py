@@ -1,0 +1,299 @@
+"""Checks that no call makes a value beyond what one value may have, put into the engine's query.
+
+The engine computes a call for some thousand rows at once and cannot be stopped meanwhile, and what
+it makes there is not counted against its memory limit. So a call of `GROWING` gets one of its
+arguments only if the bound of what it would make holds: `repeat(x, n)` becomes
+`repeat(x, CASE WHEN strlen(x) * n <= 16384 OR __within(strlen(x) * n, 'repeat') THEN n END)`. The
+argument is computed before the function, also where the engine folds constants. What the text of
+the statement shows to be small is left alone, what it shows to be too large is refused.
+
+An argument that is more than a column or a constant is computed once: the call moves into a lambda
+over a list of one struct of such arguments.
+"""
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
+from pykudu_sql.planner.value_bounds.value_calls import Call, call_of, list_map_of
+from pykudu_sql.planner.value_bounds.value_growth import GROWING, Amount, Growth, times
+from pykudu_sql.planner.value_bounds.value_measures import (
+    ComputedMeasures,
+    KnownMeasures,
+    LeastMeasures,
+)
+from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
+
+MAX_VALUE_BYTES = 64 * 1024 * 1024
+ROW_BYTES = 16 * 1024  # what a row may make before the rows of a vector are counted
+WITHIN = "__within"
+SHALLOW = "__shallow"
+_COMMON_CELL = 256
+_MAX_WIDTH = 1024 * 1024
+_SHALLOW_BYTES = 1_000
+_BOUND = "__bound"
+_SIMPLE = (
+    exp.Column, exp.Identifier, exp.Literal, exp.Placeholder, exp.Null, exp.Boolean, exp.Neg,
+    exp.Paren, exp.Cast, exp.DataType, exp.DataTypeParam, exp.HexString, exp.Dot, exp.Var,
+)  # fmt: skip
+_MAX_SIMPLE = 12
+# By name, the arguments whose JSON may be nested too deeply for the engine.
+_DEEP = {
+    "json_contains": (1, 2), "json_merge_patch": (1, 2, 3, 4), "json_pretty": (1,),
+    "from_json": (1,), "json_transform": (1,),
+}  # fmt: skip
+# What functions are called that the parser has another name for.
+_SHOWN = {
+    "pad": "lpad", "generate_series": "range", "split": "string_split", "time_to_str": "strftime",
+    "j_s_o_n_array": "json_array", "jarowinkler_similarity": "jaro_winkler_similarity",
+}  # fmt: skip
+# The argument that says what JSON becomes; the engine wants it as a constant.
+_STRUCTURE = {"from_json": 2, "json_transform": 2}
+_MAX_NESTING = 500
+_FIELD = re.compile(r"\{([^{}]*)\}|%([^a-zA-Z%]*)[a-zA-Z]")
+_GIVEN_WIDTH = re.compile(r"\{[^{}]*\{|%[^a-zA-Z%]*\*")
+
+
+def bound_values(tree: exp.Expr) -> exp.Expr:
+    """The tree with checks of what its calls make; changed in place.
+
+    Raises:
+        ValueOutOfRangeError: the text of the statement shows that a call makes too much (54000).
+    """
+    nodes = list(tree.walk())
+    for node in nodes:
+        call = call_of(node)
+        if call is not None and call.name in GROWING:
+            _refuse_too_large(call, GROWING[call.name])
+    maps = ((node, list_map_of(node)) for node in nodes)
+    elements = {id(node): element_of(mapped) for node, mapped in maps if mapped is not None}
+    for node in reversed(nodes):
+        changed = _bounded_map(node, elements[id(node)]) if id(node) in elements else _bounded(node)
+        if changed is not node and node is tree:
+            tree = changed
+        elif changed is not node:
+            node.replace(changed)
+    return tree
+
+
+def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
+    """A map over a list with its check, or as it is if it cannot outgrow the list."""
+    mapped = list_map_of(node)
+    if mapped is None or element is None:
+        return node
+    _refuse_too_large(
+        Call("list_transform", node, [mapped.source]), growth_of(element, mapped.body)
+    )
+    call = Call("list_transform", node, [mapped.source])
+    growth = growth_of(element, mapped.body)
+    return _checked(call, growth, ()) if _can_be_large(call, growth) else node
+
+
+def _bounded(node: exp.Expr) -> exp.Expr:
+    """A call with its check, or the node as it is if nothing can grow."""
+    call = call_of(node)
+    if call is None:
+        return node
+    growth = _formatting(call) if call.name in ("format", "printf") else GROWING.get(call.name)
+    places = _DEEP.get(call.name, ())
+    if call.name in _STRUCTURE:
+        _check_structure(call)
+    if growth is not None and not _can_be_large(call, growth):
+        growth = None
+    there = [place for place in places if place <= len(call.arguments)]
+    deep = [place for place in there if not _is_shallow(call.arguments[place - 1])]
+    return call.node if growth is None and not deep else _checked(call, growth, deep)
+
+
+def _refuse_too_large(call: Call, growth: Growth) -> None:
+    """Refuse a call whose text tells that it makes too much, for the engine takes long to fail.
+
+    Raises:
+        ValueOutOfRangeError: it does (54000).
+    """
+    if len(call.arguments) < growth.carrier:
+        return
+    is_constant = not any(map(_varies, call.arguments))
+    if growth.rule(LeastMeasures(call.arguments, is_constant=is_constant)) > MAX_VALUE_BYTES:
+        raise ValueOutOfRangeError(
+            f"'{_SHOWN.get(call.name, call.name)}' would make a value of more than "
+            f"{MAX_VALUE_BYTES >> 20} MiB",
+            hint=f"a value that is computed has at most {MAX_VALUE_BYTES >> 20} MiB",
+            sqlstate="54000",
+        )
+
+
+def _can_be_large(call: Call, growth: Growth) -> bool:
+    if len(call.arguments) < growth.carrier:
+        return False
+    if growth.wants_constant and isinstance(call.arguments[growth.carrier - 1], exp.Placeholder):
+        return False  # the engine prepares it once, which a check would take from it
+    known: float = growth.rule(KnownMeasures(call.arguments))
+    beside_cells: float = growth.rule(KnownMeasures(call.arguments, _COMMON_CELL))
+    return known > growth.small or beside_cells > ROW_BYTES
+
+
+def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr:
+    """The check put in, after arguments that should be computed once have got names."""
+    is_constant = not any(map(_varies, call.arguments))
+    parts: dict[str, exp.Expr] = {}
+    arguments = list(call.arguments)
+    for i, argument in enumerate(arguments):
+        if not _is_simple(argument):
+            name = f"a{i + 1}"
+            parts[name] = argument.copy()
+            arguments[i] = _swap(argument, exp.column(name, table=_BOUND))
+    for place in deep:
+        arguments[place - 1] = _swap(
+            arguments[place - 1], _shallow(call.name, arguments[place - 1])
+        )
+    if growth is not None:
+        carrier = arguments[growth.carrier - 1]
+        _swap(
+            carrier,
+            _check(
+                call.name,
+                growth.rule(ComputedMeasures(arguments, is_constant=is_constant)),
+                carrier,
+            ),
+        )
+    if not parts:
+        return call.node
+    struct = exp.Anonymous(
+        this="struct_pack",
+        expressions=[
+            exp.PropertyEQ(this=exp.to_identifier(name), expression=part)
+            for name, part in parts.items()
+        ],
+    )
+    inner = exp.Lambda(this=call.node.copy(), expressions=[exp.to_identifier(_BOUND)])
+    made = _function("list_transform", exp.Array(expressions=[struct]), inner)
+    return _function("list_extract", made, exp.Literal.number(1))
+
+
+def _varies(node: exp.Expr) -> bool:
+    """Whether an argument may have another value in another row."""
+    columns = node.find_all(exp.Column)
+    return any(column.table != _BOUND for column in columns) or (
+        node.find(exp.Subquery, exp.Identifier) is not None and node.find(exp.Lambda) is None
+    )
+
+
+def _swap(old: exp.Expr, new: exp.Expr) -> exp.Expr:
+    old.replace(new)
+    return new
+
+
+def _is_simple(node: exp.Expr) -> bool:
+    parts = list(node.walk())
+    return len(parts) <= _MAX_SIMPLE and all(isinstance(part, _SIMPLE) for part in parts)
+
+
+def _check(name: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
+    """The carrier if the amount is within the bound."""
+    few = exp.LTE(this=exp.paren(amount), expression=exp.Literal.number(ROW_BYTES))
+    small = exp.Coalesce(this=few, expressions=[exp.true()])
+    shown = exp.Literal.string(_SHOWN.get(name, name))
+    within = _function(WITHIN, exp.cast(exp.paren(amount.copy()), "double"), shown)
+    condition = exp.Or(this=small, expression=within)
+    return exp.Case(ifs=[exp.If(this=condition, true=carrier.copy())])
+
+
+def _shallow(name: str, argument: exp.Expr) -> exp.Expr:
+    """A JSON text if it is not nested too deeply."""
+    text = exp.cast(argument.copy(), "text")
+    short = exp.LT(this=_function("strlen", text), expression=exp.Literal.number(_SHALLOW_BYTES))
+    checked = _function(SHALLOW, text.copy(), exp.Literal.string(name))
+    return exp.Case(ifs=[exp.If(this=exp.Or(this=short, expression=checked), true=argument.copy())])
+
+
+def _check_structure(call: Call) -> None:
+    """Refuse a structure that the engine would go down into too deeply.
+
+    Raises:
+        InvalidValueError: it is no text that is written out (22023).
+        ValueOutOfRangeError: it is nested too deeply (54000).
+    """
+    structure = call.arguments[_STRUCTURE[call.name] - 1]
+    if not isinstance(structure, exp.Literal) or not structure.is_string:
+        raise InvalidValueError(
+            f"the structure of {call.name}() must be written as a text",
+            hint="""such as '{"a": "INTEGER"}'""",
+            sqlstate="22023",
+        )
+    if structure.name.count("[") + structure.name.count("{") > _MAX_NESTING:
+        raise ValueOutOfRangeError(
+            f"the structure of {call.name}() has more than {_MAX_NESTING} lists and objects",
+            sqlstate="54000",
+        )
+
+
+def without_bounds(tree: exp.Expr) -> exp.Expr:
+    """A tree that `to_sql` printed, without the checks: for an engine that does not know them."""
+    for node in reversed(list(tree.walk())):
+        plain = _unchecked(node)
+        if plain is not node and node is tree:
+            tree = plain
+        elif plain is not node:
+            node.replace(plain)
+    return tree
+
+
+def _unchecked(node: exp.Expr) -> exp.Expr:
+    """What a check lets through, what a list of one struct was made for; else the node itself."""
+    if isinstance(node, exp.Case) and node.args["ifs"]:
+        first = node.args["ifs"][0]
+        condition, result = first.this, first.args["true"]
+        asked = {call.name.lower() for call in condition.find_all(exp.Anonymous)}
+        plain: exp.Expr = result.copy() if asked & {WITHIN, SHALLOW} else node
+        return plain
+    if isinstance(node, exp.Anonymous) and node.name.lower() == "list_extract":
+        return _without_names(node)
+    return node
+
+
+def _without_names(node: exp.Anonymous) -> exp.Expr:
+    """The call of a lambda over one struct of arguments, with these in their places."""
+    made = node.expressions[0]
+    if not isinstance(made, exp.Transform) or made.expression.expressions[0].name != _BOUND:
+        return node
+    struct = made.this.expressions[0]
+    parts = {field.name: field.expression for field in struct.expressions}
+    body: exp.Expr = made.expression.this
+    for place in list(body.find_all(exp.Dot)):
+        if place.this.name == _BOUND:
+            place.replace(parts[place.expression.name].copy())
+    return body.copy()
+
+
+def _is_shallow(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and len(node.name) < _SHALLOW_BYTES
+
+
+def _function(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _formatting(call: Call) -> Growth:
+    """The rule of `format` and `printf`, whose fields are as wide as their pattern says.
+
+    Raises:
+        ValueOutOfRangeError: one is too wide, or its width is an argument.
+    """
+    pattern = call.arguments[0]
+    if not isinstance(pattern, exp.Literal):
+        return Growth(lambda measures: measures.fields())
+    widths = [
+        sum(map(int, re.findall("[0-9]+", found[1] or found[2] or "")))
+        for found in _FIELD.finditer(pattern.name)
+    ]
+    if sum(widths) > _MAX_WIDTH or _GIVEN_WIDTH.search(pattern.name):
+        raise ValueOutOfRangeError(
+            f"{call.name}() would make a value of more than {MAX_VALUE_BYTES >> 20} MiB",
+            hint=f"fields may be {_MAX_WIDTH} wide together, and widths are no arguments",
+            sqlstate="54000",
+        )
+    one = times(max(1, len(widths)))
+    return Growth(one.rule, min(2, len(call.arguments)), small=one.small)

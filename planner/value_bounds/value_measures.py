@@ -1,0 +1,227 @@
+"""The sizes of arguments: as the text of the statement tells them, or as SQL for each row."""
+
+from collections.abc import Sequence
+from functools import partial
+from math import inf
+
+from sqlglot import exp
+
+from pykudu_sql.planner.value_bounds.value_growth import (
+    CONSTANT_ELEMENT_BYTES,
+    ELEMENT_BYTES,
+    Amount,
+)
+from pykudu_sql.planner.value_bounds.value_sizes import (
+    CELL_BYTES,
+    least_bytes,
+    most_bytes,
+    number_of,
+)
+
+_WIDE_FIELD = "[0-9]{5,}|[*]|[{][^}]*[{]"
+_WIDEST_FIELD = 10_000
+
+
+class KnownMeasures:
+    """Measures from the text of the statement; infinity where it does not tell."""
+
+    element = ELEMENT_BYTES
+
+    def __init__(self, arguments: Sequence[exp.Expr], cell: float = CELL_BYTES) -> None:
+        """Of the arguments of one call.
+
+        Args:
+            arguments: of the call.
+            cell: bytes of a cell of a table.
+        """
+        self._arguments = arguments
+        self._size = partial(most_bytes, cell=cell)
+        self.count = len(arguments)
+
+    def size(self, place: int) -> float:
+        """See Measures."""
+        return self._size(self._arguments[place - 1]) if place <= self.count else 0.0
+
+    def items(self, place: int) -> float:
+        """See Measures."""
+        return _items(self._arguments[place - 1], inf)
+
+    def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> float:
+        """See Measures."""
+        return inf
+
+    def texts(self, place: int) -> float:
+        """See Measures."""
+        argument = self._arguments[place - 1]
+        if not isinstance(argument, exp.Array):
+            return inf
+        return sum(map(self._size, argument.expressions))
+
+    def value(self, place: int) -> float:
+        """See Measures."""
+        number = number_of(self._arguments[place - 1])
+        return inf if number is None else max(number, 0.0)
+
+    def span(self) -> float:
+        """See Measures."""
+        return _span(self._arguments, inf)
+
+    def fields(self) -> float:
+        """See Measures."""
+        return inf
+
+
+class LeastMeasures:
+    """Measures that no values fall short of; nothing where the text of the statement does not tell.
+
+    What the rule makes of them is what a check would find at least, so that the engine need not
+    work the call out to fail.
+    """
+
+    def __init__(self, arguments: Sequence[exp.Expr], *, is_constant: bool) -> None:
+        """Of the arguments of one call; see `ComputedMeasures`."""
+        self._arguments = arguments
+        self.element = CONSTANT_ELEMENT_BYTES if is_constant else ELEMENT_BYTES
+        self.count = len(arguments)
+
+    def size(self, place: int) -> float:
+        """See Measures."""
+        return least_bytes(self._arguments[place - 1]) if place <= self.count else 0.0
+
+    def items(self, place: int) -> float:
+        """See Measures."""
+        return _items(self._arguments[place - 1], 0.0)
+
+    def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> float:
+        """See Measures."""
+        return 0.0
+
+    def texts(self, place: int) -> float:
+        """See Measures."""
+        argument = self._arguments[place - 1]
+        is_list = isinstance(argument, exp.Array)
+        return sum(map(least_bytes, argument.expressions)) if is_list else 0.0
+
+    def value(self, place: int) -> float:
+        """See Measures."""
+        return max(number_of(self._arguments[place - 1]) or 0.0, 0.0)
+
+    def span(self) -> float:
+        """See Measures."""
+        return _span(self._arguments, 0.0)
+
+    def fields(self) -> float:
+        """See Measures."""
+        return 0.0
+
+
+def _items(node: exp.Expr, unknown: float) -> float:
+    """Elements of a list whose text tells how many it has."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Array) and node.find(exp.Comprehension, exp.Unnest) is None:
+        return float(len(node.expressions))
+    if isinstance(node, exp.GenerateSeries):
+        ends = [node.args["start"], node.args["end"], node.args.get("step")]
+        return _span([end for end in ends if end is not None], unknown)
+    return unknown
+
+
+def _span(arguments: Sequence[exp.Expr], unknown: float) -> float:
+    numbers = [number_of(argument) for argument in arguments]
+    if None in numbers:
+        return unknown
+    ends = [number or 0.0 for number in numbers]
+    low, high = (0.0, ends[0]) if len(ends) == 1 else ends[:2]
+    return max((high - low) / ((ends[2] or 1.0) if len(ends) > 2 else 1.0), 0.0)
+
+
+class ComputedMeasures:
+    """Measures as the engine computes them; doubles, which do not overflow."""
+
+    def __init__(self, arguments: Sequence[exp.Expr], *, is_constant: bool = False) -> None:
+        """Of the arguments of one call, which are copied.
+
+        Args:
+            arguments: of the call.
+            is_constant: whether they are the same for all rows.
+        """
+        self._arguments = arguments
+        self.element = CONSTANT_ELEMENT_BYTES if is_constant else ELEMENT_BYTES
+        self.count = len(arguments)
+
+    def size(self, place: int) -> exp.Expr:
+        """See Measures."""
+        if place > self.count:
+            return exp.Literal.number(0)
+        return exp.cast(_call("strlen", exp.cast(self._copy(place), "text")), "double")
+
+    def items(self, place: int) -> exp.Expr:
+        """See Measures."""
+        return exp.cast(_call("len", self._copy(place)), "double")
+
+    def mapped(self, place: int, amount: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
+        """See Measures."""
+        shown = [parameter.copy() for parameter in parameters]
+        each = exp.Lambda(this=amount + exp.Literal.number(self.element), expressions=shown)
+        made = _call("list_transform", self._copy(place), each)
+        return exp.cast(_call("list_sum", made), "double")
+
+    def texts(self, place: int) -> exp.Expr:
+        """See Measures."""
+        length = _call("strlen", exp.cast(exp.column("__item"), "text"))
+        each = exp.Lambda(this=length, expressions=[exp.to_identifier("__item")])
+        return exp.cast(
+            _call("list_sum", _call("list_transform", self._copy(place), each)), "double"
+        )
+
+    def value(self, place: int) -> exp.Expr:
+        """See Measures."""
+        return exp.cast(self._copy(place), "double")
+
+    def span(self) -> exp.Expr:
+        """Of numbers, or of times that lie intervals apart; see Measures."""
+        low: exp.Expr = exp.Literal.number(0)
+        if self.count > 1:
+            low = self._copy(1)
+        high = self._copy(min(self.count, 2))
+        step = self._copy(3) if self.count > 2 else exp.Literal.number(1)
+        numbers = exp.paren(_tried(high, "double") - _tried(low, "double"))
+        moments = exp.paren(_epoch(high, "timestamp") - _epoch(low, "timestamp"))
+        counted = _ratio(numbers, _tried(step, "double"))
+        timed = _ratio(moments, _epoch(step, "interval"))
+        return exp.Coalesce(this=counted, expressions=[timed])
+
+    def fields(self) -> exp.Expr:
+        """Of a pattern that no statement shows: each field is as wide as four digits say."""
+        pattern = exp.cast(self._copy(1), "text")
+        wide = _call("regexp_matches", pattern.copy(), exp.Literal.string(_WIDE_FIELD))
+        total: exp.Expr = exp.Literal.number(_WIDEST_FIELD // 6)
+        for place in range(2, self.count + 1):
+            total = total + self.size(place)
+        return exp.Case(
+            ifs=[exp.If(this=wide, true=exp.Literal.number("1e300"))],
+            default=exp.paren(total) * self.size(1),
+        )
+
+    def _copy(self, place: int) -> exp.Expr:
+        return self._arguments[place - 1].copy()
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _tried(node: exp.Expr, type_name: str) -> exp.Expr:
+    return exp.TryCast(this=node.copy(), to=exp.DataType.build(type_name))
+
+
+def _epoch(node: exp.Expr, type_name: str) -> exp.Expr:
+    return _call("epoch", _tried(node, type_name))
+
+
+def _ratio(whole: exp.Expr, part: exp.Expr) -> exp.Expr:
+    """How often one goes into the other; NULL for a part of nothing."""
+    return exp.Div(
+        this=whole, expression=exp.Nullif(this=part, expression=exp.Literal.number(0)), typed=False
+    )

@@ -1,0 +1,138 @@
+"""How many bytes the value of an expression can have at the most, as far as its text tells.
+
+An upper bound that is known to be small spares the check that `value_bounds` makes of each value:
+a cell of a table has at most 64 KiB, a number or a time a few bytes, a literal what it has.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import inf
+
+from sqlglot import exp
+
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, FunctionKind
+
+CELL = "pykudu_cell"  # in the meta of a column of a stored table
+CELL_BYTES = 64 * 1024
+_FIXED_BYTES = 64  # numbers, times, intervals and identifiers as texts
+_FIXED_KINDS = frozenset({FunctionKind.NUMERIC, FunctionKind.TIME, FunctionKind.IDENTITY})
+_FIXED_NODES = (
+    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Predicate, exp.Not,
+    exp.Connector, exp.Boolean, exp.Null, exp.Interval, exp.BitwiseAnd, exp.BitwiseOr,
+    exp.BitwiseXor, exp.BitwiseNot, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.Count,
+    exp.Length, exp.Avg, exp.StrPosition, exp.Ascii, exp.MD5, exp.SHA, exp.SHA2,
+)  # fmt: skip
+_NO_LARGER = (exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Reverse, exp.Unhex, exp.FromBase64)
+_RECASED = (exp.Lower, exp.Upper)  # some letters take more bytes in the other case
+_ONE_OF = (
+    exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Max, exp.Min, exp.AnyValue, exp.First,
+    exp.Last, exp.FirstValue, exp.LastValue, exp.Lag, exp.Lead,
+)  # fmt: skip
+_TEXT_TYPES = frozenset(
+    {exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.NVARCHAR, exp.DType.CHAR, exp.DType.BLOB,
+     exp.DType.BINARY, exp.DType.VARBINARY, exp.DType.JSON}
+)  # fmt: skip
+
+_Size = Callable[[exp.Expr], float]
+
+
+def mark_cells(tree: exp.Expr, owner: Callable[[exp.Column], object | None]) -> None:
+    """Note which columns are cells of stored tables, before the tree's parts are copied.
+
+    Args:
+        tree: of a bound query.
+        owner: the stored table that a column belongs to, None if there is none.
+    """
+    for column in tree.find_all(exp.Column):
+        if owner(column) is not None:
+            column.meta[CELL] = True
+
+
+def most_bytes(node: exp.Expr, cell: float = CELL_BYTES) -> float:
+    """The most bytes that a value can have; infinity if its text does not tell.
+
+    Args:
+        node: the expression.
+        cell: bytes of a cell of a table.
+    """
+    size = partial(most_bytes, cell=cell)
+    match node:
+        case exp.Literal():
+            return len(node.name.encode(errors="replace")) if node.is_string else _FIXED_BYTES
+        case exp.HexString():
+            return len(node.name)
+        case exp.Column():
+            return cell if CELL in node.meta else inf
+        case exp.Paren() | exp.Alias() | exp.Window():
+            return size(node.this)
+        case exp.Cast():
+            return _cast_bytes(node, size)
+        case exp.DPipe() | exp.Concat() | exp.ConcatWs():
+            return sum(map(size, node.iter_expressions()))
+        case exp.Case():
+            return _largest(
+                [*(each.args["true"] for each in node.args["ifs"]), _default(node)], size
+            )
+        case exp.If():
+            return _largest([node.args["true"], node.args.get("false") or exp.null()], size)
+    if isinstance(node, _NO_LARGER):
+        return size(node.this)
+    if isinstance(node, _RECASED):
+        return 2 * size(node.this)
+    if isinstance(node, _ONE_OF):
+        return _largest(list(node.iter_expressions()), size)
+    if isinstance(node, _FIXED_NODES) or _is_fixed(node):
+        return _FIXED_BYTES
+    return inf
+
+
+def least_bytes(node: exp.Expr) -> float:
+    """Bytes that the value of a constant has at least; 0 if its text does not tell."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    match node:
+        case exp.Literal() if node.is_string:
+            return len(node.name.encode(errors="replace"))
+        case exp.Repeat():
+            return least_bytes(node.this) * max(number_of(node.args["times"]) or 0.0, 0.0)
+        case exp.Pad() if least_bytes(node.this) and least_bytes(node.args["fill_pattern"]):
+            return max(number_of(node.expression) or 0.0, 0.0)
+        case exp.Space():
+            return max(number_of(node.this) or 0.0, 0.0)
+    return 0.0
+
+
+def number_of(node: exp.Expr) -> float | None:
+    """The number that a literal is, with its sign; None for what is no literal."""
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    if isinstance(node, exp.Neg):
+        number = number_of(node.this)
+        return None if number is None else -number
+    is_number = isinstance(node, exp.Literal) and not node.is_string
+    return float(node.name) if is_number else None
+
+
+def _largest(nodes: Sequence[exp.Expr], size: _Size) -> float:
+    return max(map(size, nodes), default=_FIXED_BYTES)
+
+
+def _default(node: exp.Case) -> exp.Expr:
+    return node.args.get("default") or exp.null()
+
+
+def _cast_bytes(node: exp.Cast, size: _Size) -> float:
+    """A cast to text may write each byte of a binary as four characters."""
+    if node.to.this in _TEXT_TYPES:
+        return 4 * size(node.this)
+    return inf if node.to.args.get("nested") else _FIXED_BYTES
+
+
+def _is_fixed(node: exp.Expr) -> bool:
+    """Whether a call gives a number or a time."""
+    if not isinstance(node, exp.Func):
+        return False
+    names = [node.name] if isinstance(node, exp.Anonymous) else type(node).sql_names()
+    known = [FUNCTIONS.get(name.lower()) for name in names]
+    kinds = {function.kind for function in known if function is not None}
+    return bool(kinds) and kinds <= _FIXED_KINDS

@@ -1,0 +1,165 @@
+"""EXPLAIN: the plan as text, with what the store knows about its scans; ANALYZE also runs it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, OnSpark
+from pykudu_sql.executor.reading.join_scans import ScanReport, relations_of
+from pykudu_sql.executor.reading.queries import run_engine
+from pykudu_sql.executor.reading.scans import rows_at_hand
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.explain.explain import EngineFacts, ExplainFacts, ScanFacts, explain
+from pykudu_sql.planner.explain.explain_json import explain_json
+from pykudu_sql.planner.plan.plan import (
+    ConflictInsert,
+    CreateTable,
+    Explain,
+    ExplainFormat,
+    InsertQuery,
+    InsertReturning,
+    Plan,
+    Query,
+    Scan,
+    scans_of,
+)
+from pykudu_sql.planner.plan.template import bind_predicate
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.results.result import Outcome, RowResult, header
+from pykudu_sql.settings import EMBEDDED
+from pykudu_sql.storage.common.partition.partition_pruner import prune
+from pykudu_sql.storage.common.predicate.key_bounds import bounds
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.upkeep.introspection import RowSetInfo
+
+_HEADER = header(("plan", DataType(Kind.STRING)))
+
+Runner = Callable[[ParameterValues], Outcome]
+
+
+def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues) -> Outcome:
+    """EXPLAIN without running anything."""
+    if plan.parameters and not parameters:
+        return _outcome(plan, ExplainFacts())
+    scans = _scan_facts(state, plan.plan, parameters)
+    engine = _engine_facts(plan.plan, _chosen(state, plan.plan, parameters))
+    return _outcome(plan, ExplainFacts(parameters, scans, engine=engine))
+
+
+def analyze_plan(
+    state: SessionState, plan: Explain, run: Runner, parameters: ParameterValues
+) -> Outcome:
+    """EXPLAIN ANALYZE: runs the plan, writes included, and tells rows and times.
+
+    Args:
+        state: of the session.
+        plan: to explain.
+        run: runs the plan that is explained.
+        parameters: of the statement.
+    """
+    known = _scan_facts(state, plan.plan, parameters)
+    chosen = _chosen(state, plan.plan, parameters)
+    started = time.perf_counter()
+    if isinstance(plan.plan, Query) and not isinstance(chosen, OnSpark):
+        rows, scans = _measure(state, plan.plan, parameters, known)
+    else:
+        rows, scans = run(parameters).rowcount, known
+    seconds = time.perf_counter() - started
+    engine = _engine_facts(plan.plan, chosen)
+    facts = ExplainFacts(parameters, scans, rows if rows >= 0 else None, seconds, engine)
+    return _outcome(plan, facts)
+
+
+def _answered(plan: Plan) -> Query | None:
+    """The query of a statement that the chosen engine answers; others belong to the embedded."""
+    match plan:
+        case Query():
+            return plan
+        case InsertQuery() | CreateTable():
+            return plan.query
+        case InsertReturning() | ConflictInsert():
+            return _answered(plan.rows)
+        case _:
+            return None
+
+
+def _chosen(state: SessionState, plan: Plan, parameters: ParameterValues) -> EngineChoice | None:
+    """The engine for a statement; None in a session that uses the embedded one alone."""
+    query = _answered(plan)
+    if query is None or state.settings.engine == EMBEDDED:
+        return None
+    from pykudu_sql.executor.reading.spark_queries import choose_engine
+
+    return choose_engine(state, query, parameters, state.transactions.reading())
+
+
+def _engine_facts(plan: Plan, chosen: EngineChoice | None) -> EngineFacts | None:
+    query = _answered(plan)
+    if chosen is None or query is None:
+        return None
+    if isinstance(chosen, Embedded):
+        return EngineFacts(EMBEDDED, query.sql, chosen.reason)
+    conditions = {
+        name: relation.where
+        for name, relation in chosen.relations.items()
+        if relation.where is not None
+    }
+    return EngineFacts("spark", chosen.sql, conditions=conditions)
+
+
+def _outcome(plan: Explain, facts: ExplainFacts) -> Outcome:
+    if plan.format is ExplainFormat.JSON:
+        return Outcome(RowResult(_HEADER, [(explain_json(plan.plan, facts),)]), 1)
+    rows = [(line,) for line in explain(plan.plan, facts)]
+    return Outcome(RowResult(_HEADER, rows), len(rows))
+
+
+def _measure(
+    state: SessionState, query: Query, parameters: ParameterValues, known: dict[str, ScanFacts]
+) -> tuple[int, dict[str, ScanFacts]]:
+    """Run a query scan by scan; its row count, and what each scan returned."""
+    transaction = state.transactions.reading()
+    reports: dict[str, ScanReport] = {}
+    relations = relations_of(state, query, parameters, transaction, reports)
+    found = run_engine(state, query, relations, parameters)
+    if query.is_cut_short(rows_at_hand(relations), found.table.num_rows):
+        return _measure(state, query.unlimited(), parameters, known)
+    facts = {
+        name: _measured(known[name], relation, reports[name])
+        for name, relation in relations.items()
+    }
+    return found.table.num_rows, facts
+
+
+def _measured(before: ScanFacts, relation: Relation, report: ScanReport) -> ScanFacts:
+    """What became of a scan. A stream is read while the engine works, so it has no time."""
+    after = replace(before, stats=report.stats, told_by=report.told_by)
+    if isinstance(relation, pa.Table):
+        return replace(after, rows=relation.num_rows, seconds=report.seconds)
+    return replace(after, rows=report.stats.rows_returned)
+
+
+def _scan_facts(
+    state: SessionState, plan: Plan, parameters: ParameterValues
+) -> dict[str, ScanFacts]:
+    return {scan.name: _facts_of(state, scan, parameters) for scan in scans_of(plan)}
+
+
+def _facts_of(state: SessionState, scan: Scan, parameters: ParameterValues) -> ScanFacts:
+    table = scan.table
+    predicate = bind_predicate(scan.predicate, parameters)
+    tablets = frozenset(prune(table.schema, table.partition_schema, predicate))
+    low, high = bounds(predicate, table.schema.key_columns)
+    rowsets = state.store.rowset_infos(table)
+    read_ones = [r for r in rowsets if r.tablet in tablets and _overlaps(r, low, high)]
+    return ScanFacts(len(rowsets), len(read_ones))
+
+
+def _overlaps(rowset: RowSetInfo, low: bytes | None, high: bytes | None) -> bool:
+    """Whether a rowset's keys meet a range; one in memory has no known range."""
+    if rowset.kind == "MemRowSet":
+        return True
+    return (low is None or rowset.max_key >= low) and (high is None or rowset.min_key < high)

@@ -1,0 +1,90 @@
+"""PRAGMA: facts of the catalog under SQLite's column names."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.listing_plans import Pragma, PragmaKind
+from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
+from pykudu_sql.storage.catalog.namespace import ViewInfo
+from pykudu_sql.storage.common.partition.range_bound import literal
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType, Kind
+
+_TEXT = DataType(Kind.STRING)
+_NUMBER = DataType(Kind.INT64)
+_HEADERS: Mapping[PragmaKind, Header] = MappingProxyType(
+    {
+        PragmaKind.TABLE_INFO: header(
+            ("cid", _NUMBER),
+            ("name", _TEXT),
+            ("type", _TEXT),
+            ("notnull", _NUMBER),
+            ("dflt_value", _TEXT),
+            ("pk", _NUMBER),
+        ),
+        PragmaKind.TABLE_LIST: header(
+            ("schema", _TEXT),
+            ("name", _TEXT),
+            ("type", _TEXT),
+            ("ncol", _NUMBER),
+            ("wr", _NUMBER),
+            ("strict", _NUMBER),
+        ),
+        PragmaKind.DATABASE_LIST: header(("seq", _NUMBER), ("name", _TEXT), ("file", _TEXT)),
+    }
+)
+
+
+def pragma(state: SessionState, plan: Pragma) -> Outcome:
+    """Run a PRAGMA."""
+    catalog = state.store.catalog
+    match plan:
+        case Pragma(item=TableInfo() as table):
+            rows = _table_columns(table)
+        case Pragma(item=ViewInfo() as view):
+            rows = [(i, c.name, c.type, 0, None, 0) for i, c in enumerate(view.columns)]
+        case Pragma(PragmaKind.TABLE_LIST):
+            rows = _items(catalog)
+        case _:
+            path = "" if state.in_memory else state.store.path
+            names = sorted(catalog.database_names)
+            rows = [(seq, name, path) for seq, name in enumerate(names)]
+    return Outcome(RowResult(_HEADERS[plan.kind], rows), len(rows))
+
+
+def _table_columns(table: TableInfo) -> list[Row]:
+    """Columns with their places in the key, from 1; 0 for those that are not of it."""
+    places = {column_id: place for place, column_id in enumerate(table.schema.key_ids, 1)}
+    return [
+        (
+            number,
+            column.name,
+            str(column.type),
+            int(not column.nullable),
+            _default(column),
+            places.get(column.id, 0),
+        )
+        for number, column in enumerate(table.schema.visible_columns)
+    ]
+
+
+def _default(column: ColumnSchema) -> str | None:
+    """The default as SQL writes it."""
+    value = column.write_default
+    return None if value is None else literal(value, column.type)
+
+
+def _items(catalog: Catalog) -> list[Row]:
+    """Tables and views. The rows of a table stand under its key, and its types are kept to."""
+    rows: list[Row] = []
+    for database in sorted(catalog.database_names):
+        for full_name in catalog.names_in(database):
+            name = full_name.removeprefix(f"{database}.")
+            table = catalog.tables.get(full_name)
+            if table is None:
+                rows.append((database, name, "view", len(catalog.views[full_name].columns), 0, 0))
+            else:
+                rows.append((database, name, "table", len(table.schema.visible_columns), 1, 1))
+    return rows

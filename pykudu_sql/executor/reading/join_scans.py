@@ -1,0 +1,219 @@
+"""The scans of a query, the small ones first, so that what they found narrows the others.
+
+Impala's runtime filters, without waiting: when a scan has been read, its values for an equality of
+a join (`JoinFilter`) become an IN predicate of the scan on the other side. That turns the inner
+side of a join with few outer rows into look-ups by key, prunes partitions and rowsets, and leaves
+less for the engine to join. Values are told on when they promise to leave out most:
+
+- they are few, and come from a scan that kept a small share of its table, as then do joins with it;
+- or the other side is much larger, and the column leads its key;
+- or they are integers, however many, of a scan that kept a quarter of its table at most: to look a
+  row up in a set of them takes a fraction of what the engine needs to join it.
+
+An order of scans is only a matter of speed; each filter alone is sound (see
+`planner.join_filters`), and so is any sequence of them.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.reading.scans import prepared_scan, relation_of
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.comparison import conjunction
+from pykudu_sql.planner.plan.plan import Query, Scan
+from pykudu_sql.planner.plan.query_plans import JoinFilter
+from pykudu_sql.planner.plan.template import bind_predicate
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.storage.catalog.system_catalog import is_system
+from pykudu_sql.storage.common.predicate.column_predicate import Among, InList, Predicate
+from pykudu_sql.storage.common.predicate.integer_set import IntegerSet
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import combine
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+MAX_VALUES = 4096
+LEAST_LOOKED_UP = 50_000
+_SAMPLE_ROWS = 2 * MAX_VALUES + 1
+_KEPT_SHARE = 8
+_LOOKUP_SHARE = 64
+_LEAST_ROWS = 1024
+_FILTER_SHARE = 10
+_SET_SHARE = 4
+_FLAGS_PER_ROW = 8
+
+
+@dataclass(slots=True)
+class ScanReport:
+    """What became of one scan of a query.
+
+    Attributes:
+        stats: what it read and what it left unread.
+        seconds: it took; of a stream, until it could begin.
+        told_by: the tables whose rows narrowed it.
+    """
+
+    stats: ScanStats
+    seconds: float = 0.0
+    told_by: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A scan that is still to be read.
+
+    Attributes:
+        scan: it.
+        predicate: what it has to meet, with what other scans told.
+        rows: it has to look at, about.
+        all_rows: it had to look at before other scans told anything.
+    """
+
+    scan: Scan
+    predicate: Predicate | None
+    rows: int = 0
+    all_rows: int = 0
+
+
+def relations_of(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    reports: dict[str, ScanReport] | None = None,
+) -> dict[str, Relation]:
+    """The rows of all scans of a query, by the scans' names.
+
+    Args:
+        state: of the session.
+        query: whose scans are read.
+        parameters: of the statement.
+        transaction: what they see.
+        reports: filled with what became of each scan.
+
+    Raises:
+        QueryCancelledError: the session was interrupted.
+        Error: see `relation_of`.
+    """
+    pending = {
+        scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters))
+        for scan in query.scans
+    }
+    if query.join_filters:
+        for waiting in pending.values():
+            waiting.rows = waiting.all_rows = _rows_to_read(state, waiting, transaction)
+    relations: dict[str, Relation] = dict(query.lists)
+    share = state.settings.scan_memory_bytes // max(1, len(pending))
+    most = share if len(pending) == 1 or query.apart else None
+    while pending:
+        state.checkpoint()
+        name = min(pending, key=lambda name: _cost(pending[name]))
+        waiting = pending.pop(name)
+        started = time.perf_counter()
+        report = None if reports is None else reports.setdefault(name, ScanReport(ScanStats()))
+        stats = None if report is None else report.stats
+        relation = relation_of(state, waiting.scan, waiting.predicate, transaction, stats, most)
+        relations[name] = relation
+        if report is not None:
+            report.seconds = time.perf_counter() - started
+        if isinstance(relation, pa.Table):
+            told = _tell(query, waiting, relation, pending)
+            _note(told, waiting.scan, reports)
+    return relations
+
+
+def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transaction) -> int:
+    """Rows in the tablets that a scan has to look at."""
+    if is_system(waiting.scan.table) or waiting.scan.history is not None:
+        return 0
+    asked = prepared_scan(state, waiting.scan, waiting.predicate, transaction)
+    return sum(read.rowset.row_count(asked.bound) for read in asked.reads)
+
+
+def _cost(waiting: _Pending) -> float:
+    """What decides the order: rows that will probably come out."""
+    return waiting.rows / _FILTER_SHARE if waiting.predicate is not None else waiting.rows
+
+
+def _tell(
+    query: Query, told_by: _Pending, rows: pa.Table, pending: Mapping[str, _Pending]
+) -> list[str]:
+    """Narrow the scans that are still to be read by the values of one that was; their names."""
+    told: list[str] = []
+    for join in query.join_filters:
+        target = pending.get(join.target)
+        if join.source != told_by.scan.name or target is None:
+            continue
+        heard = _values(join, told_by, rows, target) or _members(join, told_by, rows, target)
+        if heard is None:
+            continue
+        target.predicate = (
+            heard if target.predicate is None else conjunction((target.predicate, heard))
+        )
+        count = len(heard.values) if isinstance(heard, InList) else len(heard.members)
+        target.rows = min(target.rows, max(count, target.rows // _KEPT_SHARE))
+        told.append(join.target)
+    return told
+
+
+def _values(join: JoinFilter, told_by: _Pending, rows: pa.Table, target: _Pending) -> InList | None:
+    """The values to tell on; None if they are too many or would change too little."""
+    if target.rows < _LEAST_ROWS:
+        return None
+    selective = rows.num_rows * _KEPT_SHARE <= told_by.all_rows
+    schema = target.scan.table.schema
+    leads = schema.key_ids[0] == join.target_id
+    if not selective and not (leads and rows.num_rows * _LOOKUP_SHARE <= target.rows):
+        return None
+    name = told_by.scan.table.schema.by_id[join.source_id].name
+    column = _plain(rows.column(name))
+    # Where the first rows are too many values already, the others need not be looked at.
+    if len(column) > _SAMPLE_ROWS and len(pc.unique(column.slice(0, _SAMPLE_ROWS))) > MAX_VALUES:
+        return None
+    distinct = pc.unique(column).drop_null()
+    if len(distinct) > MAX_VALUES or len(distinct) * _KEPT_SHARE > target.rows:
+        return None
+    return InList(join.target_id, _cells(schema.by_id[join.target_id], distinct))
+
+
+def _members(join: JoinFilter, told_by: _Pending, rows: pa.Table, target: _Pending) -> Among | None:
+    """Very many integers to tell on; None if they lie too far apart or would change too little."""
+    if target.rows < LEAST_LOOKED_UP or rows.num_rows * _SET_SHARE > told_by.all_rows:
+        return None
+    column = rows.column(told_by.scan.table.schema.by_id[join.source_id].name)
+    if not pa.types.is_integer(column.type):
+        return None
+    integers = combine(column.cast(pa.int64())).drop_null().to_numpy(zero_copy_only=False)
+    members = IntegerSet.of(integers, _FLAGS_PER_ROW * target.rows)
+    if members is None or len(members) * 2 > target.rows:
+        return None
+    return Among(join.target_id, members)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column without a dictionary."""
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column
+
+
+def _cells(column: ColumnSchema, values: pa.Array) -> tuple[int | str, ...]:
+    """Values of a joined column as cells of the other one; those it cannot hold meet no row."""
+    cells: list[int | str] = values.to_pylist()
+    limits = column.type.integer_range
+    if limits is None:
+        return tuple(cells)
+    return tuple(cell for cell in cells if limits[0] <= int(cell) <= limits[1])
+
+
+def _note(told: list[str], source: Scan, reports: dict[str, ScanReport] | None) -> None:
+    if reports is None:
+        return
+    for name in told:
+        report = reports.setdefault(name, ScanReport(ScanStats()))
+        report.told_by = (*report.told_by, source.table.name)

@@ -1,0 +1,216 @@
+"""SELECT: what the engine makes of scans, and the rows that need no engine."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from math import inf
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
+from pykudu_sql.error_boundary import OwnErrors
+from pykudu_sql.executor.reading.group_codes import coded_relations
+from pykudu_sql.executor.reading.join_scans import relations_of
+from pykudu_sql.executor.reading.query_parameters import parameter_values
+from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.results.result import Outcome, RowResult, TableResult, header
+from pykudu_sql.settings import EMBEDDED
+from pykudu_sql.storage.common.types.cells import from_cell
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.errors import Error
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+NOTHING_GIVEN: Mapping[str, Relation] = MappingProxyType({})
+_BIGINT = DataType(Kind.INT64)
+
+
+def select(state: SessionState, query: Query, parameters: ParameterValues) -> Outcome:
+    """Run a query."""
+    transaction = state.transactions.reading()
+    if query.summary:
+        row = _summarize(state, query, transaction)
+        if row is not None:
+            return row
+    if state.settings.engine != EMBEDDED:
+        found = answer(state, query, parameters, transaction)
+        return _held(found.table, query, found.types)
+    return _computed_rows(state, query, parameters, transaction)
+
+
+def _held(table: pa.Table, query: Query, types: Sequence[str]) -> Outcome:
+    return Outcome(TableResult(table.rename_columns(list(query.names)), types), table.num_rows)
+
+
+def _computed_rows(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> Outcome:
+    """The rows that the embedded engine makes; if they are many, while they are fetched.
+
+    Those in memory when a result turns out to be large are its first ones. All are held where it
+    must be known how many there are, and where a later statement of the transaction could change
+    what is still to be read.
+    """
+    relations = relations_of(state, query, parameters, transaction)
+    scanned = rows_at_hand(relations)
+    most: float = state.settings.result_memory_bytes
+    if query.is_cut_short(scanned, 0) or _reads_own_writes(relations):
+        most = inf
+    state.checkpoint()
+    with _failures_of(relations):
+        stream = state.engine.stream(*_asked(query, relations, parameters), most)
+    if not stream.is_all:
+        from pykudu_sql.results.stream_result import StreamResult
+
+        may_go_on = state.cancellation.reading()
+        read = partial(_next, stream, relations, may_go_on, state.own_errors)
+        told = replace(stream, read=read)
+        return Outcome(StreamResult(told, query.names, state.running))
+    table = pa.Table.from_batches(stream.batches, stream.schema)
+    if query.is_cut_short(scanned, table.num_rows):
+        return _computed_rows(state, query.unlimited(), parameters, transaction)
+    return _held(table, query, stream.types)
+
+
+def _reads_own_writes(relations: Mapping[str, Relation]) -> bool:
+    streamed = (r for r in relations.values() if isinstance(r, StreamedScan))
+    return any(relation.transaction.has_writes for relation in streamed)
+
+
+def _next(
+    stream: EngineStream,
+    relations: Mapping[str, Relation],
+    may_go_on: Callable[[], None],
+    own_errors: OwnErrors,
+) -> pa.RecordBatch | None:
+    may_go_on()
+    for relation in relations.values():
+        if isinstance(relation, StreamedScan):
+            relation.serve_running()
+    with own_errors, _failures_of(relations):
+        return stream.read()
+
+
+def _summarize(state: SessionState, query: Query, transaction: Transaction) -> Outcome | None:
+    """The one row of a query about whole tables, None when only reading the rows tells it."""
+    (scan,) = query.scans
+    if scan.bound is not None:
+        state.store.settle(scan.bound)
+    facts = transaction.summarize(scan.table, query.summary, scan.bound)
+    if facts is None:
+        return None
+    by_id = scan.table.schema.by_id
+    types = [
+        _BIGINT if wanted.column_id is None else _computed(by_id[wanted.column_id].type)
+        for wanted in query.summary
+    ]
+    row = tuple(
+        None if fact is None else from_cell(fact, data_type)
+        for fact, data_type in zip(facts, types, strict=True)
+    )
+    columns = header(*zip(query.names, types, strict=True))
+    return Outcome(RowResult(columns, (row,)), 1)
+
+
+def _computed(column_type: DataType) -> DataType:
+    """The type of what an engine computes from a column: lengths of text are forgotten."""
+    return DataType(Kind.STRING) if column_type.is_text else column_type
+
+
+def answer(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> EngineResult:
+    """The rows of a query as its transaction sees them, by the engine that the session chose.
+
+    Raises:
+        OperationalError: the session wants Spark, and it cannot be started.
+        Error: see `compute`.
+    """
+    if state.settings.engine != EMBEDDED:
+        from pykudu_sql.executor.reading.engine_choice import OnSpark
+        from pykudu_sql.executor.reading.spark_queries import choose_engine, run_on_spark
+
+        chosen = choose_engine(state, query, parameters, transaction)
+        if isinstance(chosen, OnSpark):
+            return run_on_spark(state, chosen)
+    return compute(state, query, parameters, transaction)
+
+
+def compute(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    given: Mapping[str, Relation] = NOTHING_GIVEN,
+) -> EngineResult:
+    """The rows of a query as its transaction sees them, by the embedded engine.
+
+    Args:
+        state: of the session.
+        query: to be computed.
+        parameters: of the statement.
+        transaction: what is read.
+        given: relations that the query reads beside its scans.
+
+    Raises:
+        QueryCancelledError: the session was interrupted.
+        InterfaceError: a parameter has no value.
+        DataError, ProgrammingError: an expression failed.
+    """
+    relations = {**given, **relations_of(state, query, parameters, transaction)}
+    return _compute(state, query, parameters, transaction, relations, given)
+
+
+def _compute(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    relations: Mapping[str, Relation],
+    given: Mapping[str, Relation] = NOTHING_GIVEN,
+) -> EngineResult:
+    state.checkpoint()
+    found = run_engine(state, query, relations, parameters)
+    if query.is_cut_short(rows_at_hand(relations), found.table.num_rows):
+        return compute(state, query.unlimited(), parameters, transaction, given)
+    return found
+
+
+def run_engine(
+    state: SessionState,
+    query: Query,
+    relations: Mapping[str, Relation],
+    parameters: ParameterValues,
+) -> EngineResult:
+    """What the engine makes of the relations; raises as `compute` does."""
+    asked = _asked(query, relations, parameters)
+    with _failures_of(relations):
+        return state.engine.execute(*asked)
+
+
+def _asked(
+    query: Query, relations: Mapping[str, Relation], parameters: ParameterValues
+) -> tuple[str, Mapping[str, Relation], Sequence[Any]]:
+    """What an engine is asked for a query: SQL, relations and values."""
+    values = parameter_values(query, parameters)
+    coded = None if query.coded is None else coded_relations(query.coded, relations)
+    if query.coded is not None and coded is not None:
+        return query.coded.sql, coded.relations, [*values, *coded.words]
+    return query.sql, relations, values
+
+
+@contextmanager
+def _failures_of(relations: Mapping[str, Relation]) -> Iterator[None]:
+    """What ended a scan is raised in place of what the engine makes of it."""
+    try:
+        yield
+    except Error as error:
+        for relation in relations.values():
+            if isinstance(relation, StreamedScan) and relation.failure is not None:
+                raise relation.failure from error
+        raise

@@ -1,0 +1,133 @@
+"""Scans of a query as relations of the engine: whole tables, or streams where they are too large.
+
+A relation in a join is a whole table, for then the engine knows its size and plans well. A query
+over one scan, or over several that nothing joins, such as those of a UNION, reads as streams what
+would take more than `scan_memory_bytes` together: what is in memory does not grow with the tables,
+and a relation that the query mentions twice is scanned twice.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.reading.history_rows import history_rows
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.plan.plan import Scan
+from pykudu_sql.storage.catalog.system_catalog import is_system
+from pykudu_sql.storage.common.predicate.column_predicate import Predicate
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.remote.system_tables import system_rows
+from pykudu_sql.storage.scan.table_scan import TableScan
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+
+class StreamedScan:
+    """A relation that is scanned anew whenever it is read.
+
+    Attributes:
+        transaction: that reads.
+        failure: what ended a scan early; engines only tell that something did.
+    """
+
+    def __init__(self, scan: TableScan, state: SessionState, transaction: Transaction) -> None:
+        """Nothing is read yet.
+
+        Args:
+            scan: to be carried out.
+            state: of the session, whose running statement may be asked to stop.
+            transaction: keeps the history that the scan needs as long as it is here.
+        """
+        self.transaction = transaction
+        self.failure: Exception | None = None
+        self._cancellation = state.cancellation
+        self._number = state.cancellation.number
+        self._scan = scan
+
+    def serve_running(self) -> None:
+        """What is read from now on is for the statement that runs now.
+
+        Engines read ahead; what stops a statement that runs meanwhile is not about this scan.
+        """
+        self._number = self._cancellation.number
+
+    def _checkpoint(self) -> None:
+        self._cancellation.check_for(self._number)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A new scan, as Arrow's C interface passes streams on."""
+        reader = pa.RecordBatchReader.from_batches(self._scan.batch_schema, self._batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        # Made here, since one that is kept would keep the snapshot until cycles are collected.
+        scan = replace(self._scan, checkpoint=self._checkpoint)
+        try:
+            for batch in scan.batches():
+                self._checkpoint()
+                yield batch
+        except Exception as error:
+            self.failure = error
+            raise
+
+
+def prepared_scan(
+    state: SessionState,
+    scan: Scan,
+    predicate: Predicate | None,
+    transaction: Transaction,
+    stats: ScanStats | None = None,
+) -> TableScan:
+    """A scan, its tablets pruned, not read yet; see `relation_of`."""
+    if scan.bound is not None:
+        state.store.settle(scan.bound)
+    spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order, scan.addressed)
+    asked = transaction.scan(scan.table, spec, scan.bound, stats)
+    return replace(asked, checkpoint=state.checkpoint)
+
+
+def relation_of(
+    state: SessionState,
+    scan: Scan,
+    predicate: Predicate | None,
+    transaction: Transaction,
+    stats: ScanStats | None = None,
+    most: int | None = None,
+) -> Relation:
+    """The rows of one scan of a query; a superset of those that matter.
+
+    Args:
+        state: of the session.
+        scan: to be read.
+        predicate: the scan's own, its parameters filled in, and what joins add to it.
+        transaction: what it sees, unless the scan has a moment of its own.
+        stats: counts what is read and what is not.
+        most: bytes that are held, if more are to be a stream; a join needs to know how many rows
+            there are.
+
+    Raises:
+        HistoryPurgedError: the moment lies before the history that is kept.
+        SnapshotInFutureError: it has not come yet.
+        CorruptionError, DiskError: the rows cannot be read.
+    """
+    if is_system(scan.table):
+        names = [scan.table.schema.by_id[i].name for i in scan.column_ids]
+        listed: Relation = system_rows(state.store, scan.table).select(names)
+        return listed
+    if scan.history is not None:
+        told: Relation = history_rows(state, scan, scan.history, predicate, transaction)
+        return told
+    asked = prepared_scan(state, scan, predicate, transaction, stats)
+    if most is not None and asked.exceeds(most):
+        # The engine stops reading a stream by itself, and needs no more rows than it wants.
+        unlimited = replace(asked.spec, limit=None, order=ScanOrder.NONE)
+        return StreamedScan(replace(asked, spec=unlimited), state, transaction)
+    rows: Relation = asked.to_table()
+    return rows
+
+
+def rows_at_hand(relations: Mapping[str, Relation]) -> int:
+    """Rows of the relations that are whole tables."""
+    return sum(r.num_rows for r in relations.values() if isinstance(r, pa.Table))

@@ -1,0 +1,218 @@
+"""Bulk append: columns of any shape that Python's data tools have, as one batch of operations.
+
+Taken are Arrow tables, batches and readers, pandas frames, dicts of columns, and whatever else
+offers Arrow's C stream (polars frames, our own cursors). Columns are matched by name; a column left
+out takes its default. In a pandas frame, NaN and NaT are missing values and become NULL.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from pykudu_sql.error_boundary import check_text
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.collecting import faults, reported, row_error
+from pykudu_sql.executor.writing.column_values import array_of
+from pykudu_sql.executor.writing.writes import (
+    ArrowColumns,
+    row_by_row,
+    write_columns,
+    writer_of,
+    written,
+)
+from pykudu_sql.planner.plan.context import check_writable
+from pykudu_sql.results.result import Outcome
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowError
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import (
+    DataError,
+    InterfaceError,
+    ProgrammingError,
+    UndefinedColumnError,
+)
+
+Columns = Mapping[str, Any]
+Values: TypeAlias = "pa.Array | pa.ChunkedArray | list[Any]"
+Given = Mapping[int, tuple[ColumnSchema, Values]]
+
+
+def append(state: SessionState, name: str, data: object, operation: str) -> Outcome:
+    """Do one operation on many rows, all or nothing unless the session collects row errors.
+
+    Args:
+        state: of the session.
+        name: of the table, in the session's database if it says none.
+        data: the rows; see above.
+        operation: a name of Kudu's: "insert", "upsert", "delete-ignore", ...
+
+    Raises:
+        UndefinedTableError, UndefinedColumnError: no such table or column.
+        IntegrityError: a key is present already, or missing, or a NULL where none may be.
+        DataError: a value does not fit its column.
+        ProgrammingError: no such operation, or it cannot set these columns.
+        ReadOnlyError: the session reads at a past moment.
+    """
+    state.row_errors = ()
+    check_writable(state.settings.as_of)
+    check_not_system(name.lower())
+    table, kind = state.catalog.table(name.lower()), _kind(operation)
+    given = _matched(table, kind, _columns(data))
+    write = writer_of(state)
+    try:
+        columns = _arrays(given)
+    except DataError:
+        if write is not row_by_row:
+            raise
+        columns, kept, errors = _without_faults(table, given)
+        results = state.transactions.write(
+            lambda t: reported(write_columns(write, t, table, kind, columns), kept, errors)
+        )
+    else:
+        results = state.transactions.write(lambda t: write_columns(write, t, table, kind, columns))
+    return written(state, kind, results)
+
+
+def _kind(operation: str) -> RowOpKind:
+    name = operation.upper().replace("-", "_")
+    if name not in RowOpKind.__members__:
+        raise ProgrammingError(
+            f"there is no operation '{operation}'",
+            hint=f"operations are {', '.join(kind.lower() for kind in RowOpKind)}",
+            sqlstate="22023",
+        )
+    return RowOpKind[name]
+
+
+def _columns(data: object) -> Columns:
+    """Data as columns by name: Arrow arrays, or sequences of Python values."""
+    if isinstance(data, Mapping):
+        return data
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return _by_name(data)
+    if type(data).__module__.partition(".")[0] == "pandas":
+        return _by_name(pa.Table.from_pandas(data, preserve_index=False))
+    if hasattr(data, "__arrow_c_stream__"):
+        return _by_name(pa.table(data))
+    raise InterfaceError(
+        f"cannot append a {type(data).__name__}",
+        hint="give an Arrow table, a pandas frame or a dict of columns",
+        sqlstate="07006",
+    )
+
+
+def _by_name(data: pa.Table | pa.RecordBatch) -> Columns:
+    names = data.schema.names
+    for name in names:
+        if names.count(name) > 1:
+            raise ProgrammingError(f"column '{name}' is given twice", sqlstate="42701")
+    return dict(zip(names, data.columns, strict=True))
+
+
+def _matched(table: TableInfo, kind: RowOpKind, given: Columns) -> Given:
+    """The table's columns with what is given for them, all of one length."""
+    columns: dict[int, tuple[ColumnSchema, Values]] = {}
+    for name, values in given.items():
+        check_text(str(name), "the name of a column")
+        column = _column(table, kind, str(name))
+        if column.id in columns:
+            raise ProgrammingError(f"column '{column.name}' is given twice", sqlstate="42701")
+        columns[column.id] = (column, _held(values, column))
+    if len({len(values) for _, values in columns.values()}) > 1:
+        shown = ", ".join(f"{column.name}: {len(v)}" for column, v in columns.values())
+        raise DataError(f"columns differ in length ({shown})", sqlstate="22026")
+    return columns
+
+
+def _arrays(given: Given) -> ArrowColumns:
+    return {
+        column_id: array_of(values, column) if isinstance(values, list) else values
+        for column_id, (column, values) in given.items()
+    }
+
+
+def _without_faults(
+    table: TableInfo, given: Given
+) -> tuple[ArrowColumns, Sequence[int], Sequence[RowError]]:
+    """The rows whose Python values fit, their positions, and what is wrong with the others."""
+    bad: dict[int, DataError] = {}
+    for column, values in given.values():
+        if isinstance(values, list):
+            for place in faults(len(values), partial(_attempt, values, column)):
+                bad.setdefault(place, _fault(values[place], column))
+    length = max((len(values) for _, values in given.values()), default=0)
+    kept = [place for place in range(length) if place not in bad]
+    rest: dict[int, tuple[ColumnSchema, Values]] = {
+        column_id: (column, _taken(values, kept)) for column_id, (column, values) in given.items()
+    }
+    keys = [given[column.id] for column in table.schema.key_columns if column.id in given]
+    errors = [row_error(place, _key(keys, place), error) for place, error in bad.items()]
+    return _arrays(rest), kept, errors
+
+
+def _attempt(values: list[Any], column: ColumnSchema, start: int, stop: int) -> pa.Array:
+    return array_of(values[start:stop], column)
+
+
+def _taken(values: Values, kept: list[int]) -> Values:
+    if isinstance(values, list):
+        return [values[place] for place in kept]
+    return values.take(pa.array(kept, pa.int64()))
+
+
+def _fault(value: object, column: ColumnSchema) -> DataError:
+    """What is wrong with one value, without the place, which is reported beside it."""
+    try:
+        array_of([value], column)
+    except DataError as error:
+        message = error.message.removeprefix("row 1, ")
+        return type(error)(message, hint=error.hint, sqlstate=error.sqlstate)
+    raise AssertionError("the value has just been found not to fit")
+
+
+def _key(keys: Sequence[tuple[ColumnSchema, Values]], place: int) -> str:
+    """A row's key as it was given: `(id) = (x)`."""
+    names = ", ".join(column.name for column, _ in keys)
+    shown = (v[place] if isinstance(v, list) else v[place].as_py() for _, v in keys)
+    return f"({names}) = ({', '.join(map(str, shown))})"
+
+
+def _column(table: TableInfo, kind: RowOpKind, name: str) -> ColumnSchema:
+    schema = table.schema
+    column = schema.by_name.get(name) or schema.by_name.get(name.lower())
+    if column is None or (kind.numbers and schema.is_hidden(column)):
+        names = [c.name for c in schema.visible_columns]
+        near = difflib.get_close_matches(name.lower(), names, n=1)
+        raise UndefinedColumnError(
+            f"column '{name}' does not exist in table '{table.name}'",
+            hint=f"did you mean '{near[0]}'?" if near else f"columns are {', '.join(names)}",
+        )
+    return column
+
+
+def _held(values: Any, column: ColumnSchema) -> Values:
+    """Values as an Arrow array where that keeps what they are, else as a list."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if hasattr(values, "__array__"):
+        return _from_numpy(values)
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise InterfaceError(
+            f"column '{column.name}' needs a sequence of values, not {type(values).__name__}",
+            sqlstate="07006",
+        )
+    return list(values)
+
+
+def _from_numpy(values: Any) -> Values:
+    is_pandas = type(values).__module__.partition(".")[0] == "pandas"
+    try:
+        return pa.array(values, from_pandas=is_pandas)
+    except pa.ArrowException:
+        # An array of mixed Python objects: value by value, with an error that names the row.
+        return list(values)

@@ -1,0 +1,339 @@
+"""MERGE, ON CONFLICT DO UPDATE and RETURNING: the rows of one query as several row operations.
+
+The query has seen the rows as they were before the statement, so the order of the operations does
+not matter to it. Whatever can fail comes first: values are converted and checked, RETURNING is
+computed, then rows are inserted, and only then are others updated and deleted. So a statement that
+fails has changed nothing, also within an open transaction.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import EngineResult
+from pykudu_sql.executor.reading.queries import compute
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.conflicts import proposed_rows, target_scan_of
+from pykudu_sql.executor.writing.writes import insert_operations, row_by_row, writer_of
+from pykudu_sql.planner.plan.change_plans import (
+    ACTION,
+    EXCLUDED,
+    WRITTEN,
+    Branch,
+    Change,
+    ChangeQuery,
+    ConflictInsert,
+    InsertReturning,
+    Returning,
+    carried_name,
+    written_name,
+)
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.results.result import Outcome, TableResult
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind, check_columns
+from pykudu_sql.storage.common.rows.row_result import RowResults, joined
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import constant_array, plain
+from pykudu_sql.storage.errors import IntegrityError, NotSupportedError
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+_VERBS: Mapping[str, str] = {
+    "INSERT": "Inserted",
+    "UPSERT": "Upserted",
+    "UPDATE": "Updated",
+    "DELETE": "Deleted",
+    "MERGE": "Merged",
+}
+_ACTIONS: Mapping[RowOpKind, str] = {
+    RowOpKind.INSERT: "INSERT",
+    RowOpKind.UPDATE: "UPDATE",
+    RowOpKind.UPDATE_IGNORE: "UPDATE",
+    RowOpKind.DELETE: "DELETE",
+}
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """What one run of a statement came to."""
+
+    results: RowResults
+    shown: EngineResult | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """The rows that take one branch.
+
+    Attributes:
+        branch: the branch.
+        places: of the rows in the query's result, ascending.
+        operations: what is done to them, values converted.
+    """
+
+    branch: Branch
+    places: Places
+    operations: RowOperations
+
+
+def change(state: SessionState, plan: Change, parameters: ParameterValues) -> Outcome:
+    """Run a statement once; its result is what RETURNING shows."""
+    return change_many(state, plan, [parameters])
+
+
+def change_many(
+    state: SessionState, plan: Change, parameter_rows: Sequence[ParameterValues]
+) -> Outcome:
+    """Run a statement once for each set of parameters.
+
+    Returns:
+        The outcome, with the rows that the last run shows.
+
+    Raises:
+        IntegrityError: a row does not fit, or would be changed twice.
+        DataError: a value does not fit its column.
+        NotSupportedError: RETURNING while row errors are collected.
+    """
+    state.row_errors = ()
+    _check_mode(state, plan)
+
+    def action(transaction: Transaction) -> list[_Changed]:
+        return [_run(state, plan, parameters, transaction) for parameters in parameter_rows]
+
+    done = state.transactions.write(action)
+    results = joined([changed.results for changed in done])
+    state.row_errors = results.errors
+    left_out = f", {results.failed} row(s) failed" if results.failed else ""
+    message = f"{_VERBS[_statement(plan)]} {results.applied} row(s){left_out}"
+    shown = done[-1].shown if done else None
+    result = None if shown is None else TableResult(shown.table, shown.types)
+    return Outcome(result, results.applied, message, results.errors)
+
+
+def _statement(plan: Change) -> str:
+    match plan:
+        case ConflictInsert():
+            return plan.change.statement
+        case InsertReturning():
+            return "INSERT"
+    return plan.statement
+
+
+def _check_mode(state: SessionState, plan: Change) -> None:
+    returning = plan.change.returning if isinstance(plan, ConflictInsert) else plan.returning
+    if returning is not None and writer_of(state) is row_by_row:
+        raise NotSupportedError(
+            "RETURNING cannot be used while row errors are collected",
+            hint="SET row_errors = 'fail' first",
+        )
+
+
+def _run(
+    state: SessionState, plan: Change, parameters: ParameterValues, transaction: Transaction
+) -> _Changed:
+    match plan:
+        case ChangeQuery():
+            rows = compute(state, plan.query, parameters, transaction).table
+            return _apply(state, plan, rows, parameters, transaction)
+        case ConflictInsert():
+            return _insert_or_change(state, plan, parameters, transaction)
+        case InsertReturning():
+            return _insert(state, plan, parameters, transaction)
+
+
+def _insert_or_change(
+    state: SessionState,
+    plan: ConflictInsert,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> _Changed:
+    proposed = proposed_rows(state, plan, parameters, transaction)
+    query = target_scan_of(plan, proposed)
+    names = [plan.table.schema.by_id[i].name for i in proposed]
+    relation = pa.Table.from_arrays([plain(a) for a in proposed.values()], names=names)
+    found = compute(state, query, parameters, transaction, {EXCLUDED: relation})
+    return _apply(state, plan.change, found.table, parameters, transaction)
+
+
+def _insert(
+    state: SessionState,
+    plan: InsertReturning,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> _Changed:
+    table = plan.table
+    operations = insert_operations(state, plan.rows, parameters, transaction)
+    operations = transaction.number(table, operations)
+    written = _written(table, plan.returning, RowOpKind.INSERT, operations, None)
+    shown = _show(state, plan.returning, written, parameters, transaction)
+    return _Changed(writer_of(state)(transaction, table, operations), shown)
+
+
+def _apply(
+    state: SessionState,
+    plan: ChangeQuery,
+    rows: pa.Table,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> _Changed:
+    table, write = plan.table, writer_of(state)
+    shares = _shares(plan, rows, transaction)
+    _check_once(plan, shares)
+    if write is not row_by_row:
+        for share in shares:
+            check_columns(table.schema, share.operations.columns, table.name)
+    shown = None
+    if plan.returning is not None:
+        written = _image(plan, shares, rows, transaction)
+        shown = _show(state, plan.returning, written, parameters, transaction)
+    return _Changed(joined([write(transaction, table, s.operations) for s in shares]), shown)
+
+
+def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list[_Share]:
+    """The rows of each branch that has any: all inserts as one batch first, deletes last."""
+    actions = rows.column(0).fill_null(-1).to_numpy().astype(np.int64)
+    shares: list[_Share] = []
+    inserted: list[_Share] = []
+    for number, branch in enumerate(plan.branches):
+        places = np.flatnonzero(actions == number)
+        if not len(places):
+            continue
+        chosen = pa.array(places)
+        columns = {i: rows.column(place).take(chosen) for i, place in branch.columns}
+        fitting = transaction.coerce(plan.table, columns)
+        if branch.kind is RowOpKind.INSERT:
+            operations = RowOperations(branch.kind, fitting, len(places))
+            inserted.append(_Share(branch, places, operations))
+        else:
+            shares.append(_Share(branch, places, RowOperations(branch.kind, fitting, len(places))))
+    shares.sort(key=lambda share: share.branch.kind is RowOpKind.DELETE)
+    if inserted:
+        shares.insert(0, _one_insert(plan.table, inserted, transaction))
+    return shares
+
+
+def _one_insert(table: TableInfo, shares: Sequence[_Share], transaction: Transaction) -> _Share:
+    """The rows of several inserting branches as one batch, so that they fit or fail together."""
+    first = shares[0]
+    if len(shares) == 1:
+        operations = transaction.number(table, first.operations)
+        return _Share(first.branch, first.places, operations)
+    ids = {i for share in shares for i in share.operations.columns}
+    columns = {
+        i: pa.concat_arrays([plain(_filled(table, share.operations, i)) for share in shares])
+        for i in ids
+    }
+    places = np.concatenate([share.places for share in shares])
+    operations = transaction.number(table, RowOperations(RowOpKind.INSERT, columns, len(places)))
+    return _Share(first.branch, places, operations)
+
+
+def _filled(table: TableInfo, operations: RowOperations, column_id: int) -> pa.Array:
+    """A column of rows to be inserted, at its default where they do not set it."""
+    given = operations.columns.get(column_id)
+    if given is not None:
+        return given
+    column = table.schema.by_id[column_id]
+    return constant_array(column.write_default, column.type, operations.length)
+
+
+def _check_once(plan: ChangeQuery, shares: Sequence[_Share]) -> None:
+    """See that no row is updated or deleted twice.
+
+    Raises:
+        IntegrityError: one would be.
+    """
+    schema = plan.table.schema
+    keys = [
+        pa.Table.from_arrays(
+            [plain(share.operations.columns[i]) for i in schema.key_ids],
+            names=[column.name for column in schema.key_columns],
+        )
+        for share in shares
+        if share.branch.kind is not RowOpKind.INSERT
+    ]
+    if not keys:
+        return
+    changed = pa.concat_tables(keys)
+    names = changed.column_names
+    counted = changed.group_by(names, use_threads=False).aggregate([([], "count_all")])
+    if counted.num_rows < changed.num_rows:
+        twice = counted.filter(pc.greater(counted.column("count_all"), 1)).slice(0, 1)
+        shown = ", ".join(str(twice.column(name)[0].as_py()) for name in names)
+        raise IntegrityError(
+            f"{plan.statement} would change row ({', '.join(names)}) = ({shown}) of table "
+            f"'{plan.table.name}' more than once",
+            hint="see that at most one source row matches each row of the table",
+            sqlstate="21000",
+        )
+
+
+def _image(
+    plan: ChangeQuery, shares: Sequence[_Share], rows: pa.Table, transaction: Transaction
+) -> pa.Table:
+    """The relation `WRITTEN`, in the order of the query's rows."""
+    returning = plan.returning
+    assert returning is not None
+    parts: list[pa.Table] = []
+    for share in shares:
+        taken = rows.take(pa.array(share.places))
+        before = transaction.coerce(
+            plan.table, {i: taken.column(place) for i, place in returning.before}
+        )
+        old = None if share.branch.kind is RowOpKind.INSERT else before
+        part = _written(plan.table, returning, share.branch.kind, share.operations, old)
+        for index, place in enumerate(returning.carried):
+            part = part.append_column(carried_name(index), taken.column(place))
+        parts.append(part)
+    if not parts:
+        return _nothing_written(plan, rows)
+    order = np.argsort(np.concatenate([share.places for share in shares]), kind="stable")
+    return pa.concat_tables(parts).take(pa.array(order))
+
+
+def _nothing_written(plan: ChangeQuery, rows: pa.Table) -> pa.Table:
+    returning = plan.returning
+    assert returning is not None
+    none = rows.slice(0, 0)
+    columns = {i: pa.array([], plan.table.schema.by_id[i].type.arrow) for i in returning.column_ids}
+    empty = _written(
+        plan.table, returning, RowOpKind.DELETE, RowOperations(RowOpKind.DELETE, columns, 0), None
+    )
+    for index, place in enumerate(returning.carried):
+        empty = empty.append_column(carried_name(index), none.column(place))
+    return empty
+
+
+def _written(
+    table: TableInfo,
+    returning: Returning,
+    kind: RowOpKind,
+    operations: RowOperations,
+    before: Mapping[int, pa.Array] | None,
+) -> pa.Table:
+    """Rows as they are once written: what is set, else what was there, else the default."""
+    columns: dict[str, pa.Array] = {}
+    for column_id in returning.column_ids:
+        if before is not None and column_id not in operations.columns:
+            values = before[column_id]
+        else:
+            values = _filled(table, operations, column_id)
+        columns[written_name(column_id)] = plain(values)
+    columns[ACTION] = pa.array([_ACTIONS[kind]] * operations.length, pa.string())
+    return pa.table(columns)
+
+
+def _show(
+    state: SessionState,
+    returning: Returning,
+    written: pa.Table,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> EngineResult:
+    """What RETURNING makes of the rows."""
+    found = compute(state, returning.query, parameters, transaction, {WRITTEN: written})
+    return EngineResult(found.table.rename_columns(list(returning.query.names)), found.types)

@@ -1,0 +1,124 @@
+"""Rows whose values fit no cell of their columns, where row errors are collected.
+
+Columns are converted whole; only when one does not fit are the rows at fault looked for, by
+halving. They are reported like rows that the table refuses (`storage.common.row_result`), and the
+others are written.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.rows.row_result import (
+    MAX_ROW_ERRORS,
+    RowError,
+    RowResults,
+    status_of,
+)
+from pykudu_sql.storage.errors import DataError
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+Columns = Mapping[int, pa.Array | pa.ChunkedArray]
+
+
+def faults(length: int, attempt: Callable[[int, int], object]) -> dict[int, DataError]:
+    """The places at which something cannot be converted, with what is wrong there.
+
+    Args:
+        length: places.
+        attempt: converts the places from one to before another, or raises a DataError.
+    """
+    found: dict[int, DataError] = {}
+    parts = [(0, length)] if length else []
+    while parts:
+        start, stop = parts.pop()
+        try:
+            attempt(start, stop)
+        except DataError as error:
+            if stop - start == 1:
+                found[start] = error
+                continue
+            middle = (start + stop) // 2
+            parts += [(middle, stop), (start, middle)]
+    return found
+
+
+def collect_columns(
+    transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: Columns
+) -> RowResults:
+    """Do an operation on those rows that fit, and report the others.
+
+    Args:
+        transaction: to write in.
+        table: to be written.
+        kind: what to do.
+        columns: of any Arrow type, by column id.
+    """
+    length = max(map(len, columns.values()), default=0)
+    try:
+        fitting = transaction.coerce(table, columns)
+        return transaction.write_each(table, RowOperations(kind, fitting, length))
+    except DataError:
+        bad = _bad_rows(transaction, table, columns)
+        if not bad:
+            raise
+    kept = np.setdiff1d(np.arange(length), np.fromiter(bad, np.int64, len(bad)))
+    rest = {i: values.take(pa.array(kept)) for i, values in columns.items()}
+    operations = RowOperations(kind, transaction.coerce(table, rest), len(kept))
+    errors = [
+        row_error(place, key_of(table, columns, place), error) for place, error in bad.items()
+    ]
+    return reported(transaction.write_each(table, operations), kept.tolist(), errors)
+
+
+def _bad_rows(transaction: Transaction, table: TableInfo, columns: Columns) -> dict[int, DataError]:
+    bad: dict[int, DataError] = {}
+    for column_id, values in columns.items():
+
+        def attempt(
+            start: int,
+            stop: int,
+            column_id: int = column_id,
+            values: pa.Array | pa.ChunkedArray = values,
+        ) -> object:
+            return transaction.coerce(table, {column_id: values.slice(start, stop - start)})
+
+        for place, error in faults(len(values), attempt).items():
+            bad.setdefault(place, error)
+    return bad
+
+
+def key_of(table: TableInfo, columns: Columns, place: int) -> str:
+    """A row's key as it was given: `(id) = (x)`."""
+    given = [(c.name, columns[c.id]) for c in table.schema.key_columns if c.id in columns]
+    names = ", ".join(name for name, _ in given)
+    return f"({names}) = ({', '.join(str(values[place].as_py()) for _, values in given)})"
+
+
+def row_error(position: int, key: str, error: DataError) -> RowError:
+    """What is reported of a row that cannot be converted."""
+    return RowError(position, key, status_of(error), error.sqlstate, error.message)
+
+
+def reported(
+    results: RowResults, positions: Sequence[int], errors: Sequence[RowError]
+) -> RowResults:
+    """What became of a batch when some rows of the statement never got into it.
+
+    Args:
+        results: of the batch.
+        positions: in the statement, of the batch's rows.
+        errors: of the other rows.
+    """
+    moved = [replace(error, position=positions[error.position]) for error in results.errors]
+    together = sorted([*moved, *errors], key=lambda error: error.position)
+    return RowResults(
+        results.applied,
+        results.ignored,
+        results.failed + len(errors),
+        tuple(together[:MAX_ROW_ERRORS]),
+    )

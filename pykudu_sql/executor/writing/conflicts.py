@@ -1,0 +1,112 @@
+"""Rows proposed by an INSERT that says what to do about keys that are there already.
+
+They are made complete first, defaults included, since ON CONFLICT may refer to all their columns.
+Of the table only rows with one of the proposed keys matter: the scan is told so, by the keys
+themselves when they are few and by their range when they are many.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.writes import insert_operations
+from pykudu_sql.planner.plan.change_plans import ConflictInsert, Repeated
+from pykudu_sql.planner.plan.query_plans import Query, Scan
+from pykudu_sql.planner.plan.template import PredicateTemplate, all_of
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.predicate.column_predicate import NEVER, Comparison, InList, Op
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import array_to_cells, constant_array, plain
+from pykudu_sql.storage.errors import IntegrityError
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+_FEW = 1000
+_ROW = "row"
+Columns = Mapping[int, pa.Array]
+
+
+def proposed_rows(
+    state: SessionState,
+    plan: ConflictInsert,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> Columns:
+    """All columns of the rows proposed, each key once.
+
+    Raises:
+        DataError: a value does not fit its column.
+        IntegrityError: two rows have one key and the statement would update it twice.
+    """
+    given = insert_operations(state, plan.rows, parameters, transaction)
+    columns: dict[int, pa.Array] = {}
+    for column in plan.table.schema.columns:
+        values = given.columns.get(column.id)
+        if values is None:
+            values = constant_array(column.write_default, column.type, given.length)
+        columns[column.id] = plain(values)
+    return _distinct(plan, columns, given.length)
+
+
+def _distinct(plan: ConflictInsert, columns: Columns, length: int) -> Columns:
+    key_ids = plan.table.schema.key_ids
+    names = [str(i) for i in key_ids]
+    rows = pa.Table.from_arrays(
+        [*(columns[i] for i in key_ids), pa.array(np.arange(length))], [*names, _ROW]
+    )
+    which = "max" if plan.repeated is Repeated.LAST else "min"
+    kept = rows.group_by(names, use_threads=False).aggregate([(_ROW, which)])
+    if kept.num_rows == length:
+        return columns
+    if plan.repeated is Repeated.REFUSED:
+        raise _proposed_twice(plan.table)
+    places = pc.sort_indices(kept.column(f"{_ROW}_{which}"))
+    chosen = kept.column(f"{_ROW}_{which}").take(places)
+    return {i: values.take(chosen) for i, values in columns.items()}
+
+
+def _proposed_twice(table: TableInfo) -> IntegrityError:
+    key = ", ".join(column.name for column in table.schema.key_columns)
+    return IntegrityError(
+        f"ON CONFLICT DO UPDATE would change a row of table '{table.name}' more than once",
+        hint=f"two of the rows proposed have the same key ({key})",
+        sqlstate="21000",
+    )
+
+
+def target_scan_of(plan: ConflictInsert, proposed: Columns) -> Query:
+    """The statement's query with its scan of the table cut down to the proposed keys."""
+    query = plan.change.query
+    if plan.target_scan is None:
+        return query
+    scans = tuple(
+        _narrowed(scan, plan.table, proposed) if scan.name == plan.target_scan else scan
+        for scan in query.scans
+    )
+    return replace(query, scans=scans)
+
+
+def _narrowed(scan: Scan, table: TableInfo, proposed: Columns) -> Scan:
+    parts = [] if scan.predicate is None else [scan.predicate]
+    parts += _key_predicates(table, proposed)
+    return replace(scan, predicate=all_of(parts))
+
+
+def _key_predicates(table: TableInfo, proposed: Columns) -> Iterator[PredicateTemplate]:
+    for column in table.schema.key_columns:
+        values = pc.drop_null(pc.unique(proposed[column.id]))
+        if not len(values):
+            yield NEVER
+        elif len(values) <= _FEW:
+            yield InList(column.id, tuple(array_to_cells(values, column.type)))
+        else:
+            bounds = pc.min_max(values)
+            ends = pa.concat_arrays(
+                [pa.array([bounds[end].as_py()], values.type) for end in ("min", "max")]
+            )
+            low, high = array_to_cells(ends, column.type)
+            yield Comparison(column.id, Op.GE, low)
+            yield Comparison(column.id, Op.LE, high)

@@ -1,0 +1,378 @@
+"""INSERT, UPSERT, UPDATE and DELETE: values or a query's rows as row operations.
+
+Every statement is all or nothing, and so is every `executemany`: its rows become one batch. Under
+`row_errors = 'collect'` each row stands for itself instead, and bad ones are reported.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import pyarrow as pa
+
+from pykudu_sql.executor.reading.queries import answer, compute
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.collecting import collect_columns, faults, reported, row_error
+from pykudu_sql.executor.writing.column_values import array_of
+from pykudu_sql.planner.plan.comparison import InexactKeyError
+from pykudu_sql.planner.plan.plan import (
+    DeleteQuery,
+    InsertQuery,
+    InsertValues,
+    KeyDelete,
+    KeyUpdate,
+    Parameter,
+    UpdateQuery,
+    Value,
+    Write,
+)
+from pykudu_sql.planner.plan.value import (
+    ParameterValues,
+    bind_key,
+    bind_value,
+    parameter_value,
+)
+from pykudu_sql.results.result import Outcome
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowResults, joined
+from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.errors import DataError
+from pykudu_sql.storage.ingest.table import can_hold
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+_VERBS = {
+    RowOpKind.INSERT: "Inserted",
+    RowOpKind.INSERT_IGNORE: "Inserted",
+    RowOpKind.UPSERT: "Upserted",
+    RowOpKind.UPSERT_IGNORE: "Upserted",
+    RowOpKind.UPDATE: "Updated",
+    RowOpKind.UPDATE_IGNORE: "Updated",
+    RowOpKind.DELETE: "Deleted",
+    RowOpKind.DELETE_IGNORE: "Deleted",
+}
+
+Action = Callable[[Transaction], RowResults]
+Writer = Callable[[Transaction, TableInfo, RowOperations], RowResults]
+ArrowColumns = Mapping[int, pa.Array | pa.ChunkedArray]
+Prepared = Callable[[ParameterValues], Outcome]
+
+
+def prepare_write(state: SessionState, plan: Write) -> Prepared:
+    """What runs a plan for given parameters."""
+    if writer_of(state) is row_by_row:
+        return lambda parameters: _write(state, plan, [parameters])
+    match plan:
+        case InsertValues(rows=1):
+            return _by_row(state, plan.table, plan.kind, _insert_cells(plan))
+        case KeyUpdate():
+            return _by_row(state, plan.table, RowOpKind.UPDATE_IGNORE, _update_cells(plan))
+        case KeyDelete():
+            return _by_row(state, plan.table, RowOpKind.DELETE_IGNORE, _key_cells(plan))
+        case _:
+            return lambda parameters: _write(state, plan, [parameters])
+
+
+def all_or_nothing(
+    transaction: Transaction, table: TableInfo, operations: RowOperations
+) -> RowResults:
+    """Write a batch, or fail for its first bad row."""
+    changed = transaction.write(table, operations)
+    return RowResults(changed, operations.length - changed, 0, ())
+
+
+def row_by_row(transaction: Transaction, table: TableInfo, operations: RowOperations) -> RowResults:
+    """Write the rows of a batch that fit, and report the others."""
+    return transaction.write_each(table, operations)
+
+
+def writer_of(state: SessionState) -> Writer:
+    """How a session's statements write, as it has set `row_errors`."""
+    return row_by_row if state.settings.row_errors == "collect" else all_or_nothing
+
+
+def write_many(
+    state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]
+) -> Outcome:
+    """Run a plan once for each set of parameters, all or nothing.
+
+    Statements over values and keys become one batch. Those with a query run one after the other,
+    and so do those over keys if only the engine can compare one of these.
+    """
+    try:
+        return _write(state, plan, parameter_rows)
+    except InexactKeyError:
+        assert isinstance(plan, KeyUpdate | KeyDelete)
+        general = plan.general()
+        assert isinstance(general, UpdateQuery | DeleteQuery)
+        return _write(state, general, parameter_rows)
+
+
+def _write(state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]) -> Outcome:
+    state.row_errors = ()
+    kind, action = _action(state, plan, parameter_rows)
+    return written(state, kind, state.transactions.write(action))
+
+
+def _action(
+    state: SessionState, plan: Write, parameter_rows: Sequence[ParameterValues]
+) -> tuple[RowOpKind, Action]:
+    match plan:
+        case InsertValues():
+            operations = partial(_inserted, plan)
+            return plan.kind, _batch(state, plan.table, operations, parameter_rows, plan.rows)
+        case KeyUpdate():
+            operations = partial(_updated, plan)
+            return RowOpKind.UPDATE, _batch(state, plan.table, operations, parameter_rows, 1)
+        case KeyDelete():
+            operations = partial(_deleted, plan)
+            return RowOpKind.DELETE, _batch(state, plan.table, operations, parameter_rows, 1)
+        case InsertQuery():
+            return plan.kind, _from_query(state, plan, plan.kind, parameter_rows)
+        case UpdateQuery():
+            kind = RowOpKind.UPDATE_IGNORE
+            return kind, _from_query(state, plan, kind, parameter_rows)
+        case DeleteQuery():
+            return RowOpKind.DELETE, _from_query(state, plan, RowOpKind.DELETE, parameter_rows)
+
+
+def written(state: SessionState, kind: RowOpKind, results: RowResults) -> Outcome:
+    """The outcome of a writing statement, its row errors kept for SHOW ROW ERRORS."""
+    state.row_errors = results.errors
+    left_out = f", {results.failed} row(s) failed" if results.failed else ""
+    message = f"{_VERBS[kind]} {results.applied} row(s){left_out}"
+    return Outcome(None, results.applied, message, results.errors)
+
+
+def _outcome(kind: RowOpKind, changed: int) -> Outcome:
+    return Outcome(None, changed, f"{_VERBS[kind]} {changed} row(s)")
+
+
+def _by_row(
+    state: SessionState,
+    table: TableInfo,
+    kind: RowOpKind,
+    cells_of: Callable[[ParameterValues], Mapping[int, Cell] | None],
+) -> Prepared:
+    """A statement about one row; `cells_of` gives None when no row can be meant."""
+    transactions, store = state.transactions, state.store
+
+    def run(parameters: ParameterValues) -> Outcome:
+        state.row_errors = ()
+        cells = cells_of(parameters)
+        if cells is None:
+            return _outcome(kind, 0)
+        if transactions.stands_alone:
+            return _outcome(kind, store.write_row(table, kind, cells))
+        return _outcome(kind, transactions.write(lambda t: t.write_row(table, kind, cells)))
+
+    return run
+
+
+def _key(plan: KeyUpdate | KeyDelete, parameters: ParameterValues) -> tuple[Cell, ...] | None:
+    """The key that a statement names, or None when no row of its table can have it."""
+    key = bind_key(plan.key, parameters)
+    return key if key is not None and can_hold(plan.table, key) else None
+
+
+def _insert_cells(plan: InsertValues) -> Callable[[ParameterValues], Mapping[int, Cell]]:
+    values = tuple(column[0] for column in plan.columns)
+    pairs = tuple(zip(plan.column_ids, values, strict=True))
+    return lambda parameters: {i: bind_value(value, parameters) for i, value in pairs}
+
+
+def _update_cells(plan: KeyUpdate) -> Callable[[ParameterValues], Mapping[int, Cell] | None]:
+    key_ids = plan.table.schema.key_ids
+
+    def cells_of(parameters: ParameterValues) -> Mapping[int, Cell] | None:
+        changed = {i: bind_value(value, parameters) for i, value in plan.assignments}
+        key = _key(plan, parameters)
+        return None if key is None else {**dict(zip(key_ids, key, strict=True)), **changed}
+
+    return cells_of
+
+
+def _key_cells(plan: KeyDelete) -> Callable[[ParameterValues], Mapping[int, Cell] | None]:
+    key_ids = plan.table.schema.key_ids
+
+    def cells_of(parameters: ParameterValues) -> Mapping[int, Cell] | None:
+        key = _key(plan, parameters)
+        return None if key is None else dict(zip(key_ids, key, strict=True))
+
+    return cells_of
+
+
+def _batch(
+    state: SessionState,
+    table: TableInfo,
+    convert: Callable[[Sequence[ParameterValues]], RowOperations],
+    parameter_rows: Sequence[ParameterValues],
+    rows: int,
+) -> Action:
+    """The operations of all sets of parameters, each of so many rows, as one batch."""
+    write = writer_of(state)
+    try:
+        operations = convert(parameter_rows)
+    except DataError:
+        if write is not row_by_row:
+            raise
+        return _batch_of_fitting(table, convert, parameter_rows, rows)
+    return lambda transaction: write(transaction, table, operations)
+
+
+def _batch_of_fitting(
+    table: TableInfo,
+    convert: Callable[[Sequence[ParameterValues]], RowOperations],
+    parameter_rows: Sequence[ParameterValues],
+    rows: int,
+) -> Action:
+    """The same without the sets of parameters that do not fit, whose rows are reported."""
+    bad = faults(len(parameter_rows), lambda start, stop: convert(parameter_rows[start:stop]))
+    kept = [place for place in range(len(parameter_rows)) if place not in bad]
+    operations = convert([parameter_rows[place] for place in kept])
+    positions = [place * rows + row for place in kept for row in range(rows)]
+    errors = [
+        row_error(place * rows + row, f"parameters {place + 1}", error)
+        for place, error in bad.items()
+        for row in range(rows)
+    ]
+    return lambda transaction: reported(
+        row_by_row(transaction, table, operations), positions, errors
+    )
+
+
+def _inserted(plan: InsertValues, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
+    by_id = plan.table.schema.by_id
+    columns = {
+        i: _column(by_id[i], values, parameter_rows)
+        for i, values in zip(plan.column_ids, plan.columns, strict=True)
+    }
+    return RowOperations(plan.kind, columns, plan.rows * len(parameter_rows))
+
+
+def _column(
+    column: ColumnSchema, values: Sequence[Value], parameter_rows: Sequence[ParameterValues]
+) -> pa.Array:
+    """A column of VALUES, repeated for each set of parameters."""
+    if len(values) == 1 and type(values[0]) is Parameter:
+        key = values[0].key
+        return array_of([parameter_value(row, key) for row in parameter_rows], column)
+    cells = [bind_value(value, row) for row in parameter_rows for value in values]
+    return cells_to_array(cells, column.type)
+
+
+def _updated(plan: KeyUpdate, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
+    kept, columns = _keys(plan, parameter_rows)
+    by_id = plan.table.schema.by_id
+    for column_id, value in plan.assignments:
+        columns[column_id] = _column(by_id[column_id], (value,), kept)
+    return RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(kept))
+
+
+def _deleted(plan: KeyDelete, parameter_rows: Sequence[ParameterValues]) -> RowOperations:
+    kept, columns = _keys(plan, parameter_rows)
+    return RowOperations(RowOpKind.DELETE_IGNORE, columns, len(kept))
+
+
+def _keys(
+    plan: KeyUpdate | KeyDelete, parameter_rows: Sequence[ParameterValues]
+) -> tuple[list[ParameterValues], dict[int, pa.Array]]:
+    """The sets of parameters whose key a row can have, and these keys by column."""
+    bound = [(row, _key(plan, row)) for row in parameter_rows]
+    kept = [(row, key) for row, key in bound if key is not None]
+    columns = {
+        column.id: cells_to_array([key[place] for _, key in kept], column.type)
+        for place, column in enumerate(plan.table.schema.key_columns)
+    }
+    return [row for row, _ in kept], columns
+
+
+def insert_operations(
+    state: SessionState,
+    plan: InsertValues | InsertQuery,
+    parameters: ParameterValues,
+    transaction: Transaction,
+) -> RowOperations:
+    """The rows of an INSERT, converted to the types of their columns.
+
+    Raises:
+        DataError: a value does not fit its column.
+    """
+    if isinstance(plan, InsertValues):
+        return _inserted(plan, [parameters])
+    rows = answer(state, plan.query, parameters, transaction).table
+    columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows))
+    return RowOperations(plan.kind, columns, rows.num_rows)
+
+
+def _queried(
+    table: TableInfo, plan: InsertQuery | UpdateQuery | DeleteQuery, rows: pa.Table
+) -> dict[int, pa.Array | pa.ChunkedArray]:
+    """The columns of a query by the ids of those that they fill."""
+    rows_by = () if isinstance(plan, InsertQuery) else table.schema.key_ids
+    ids = (*rows_by, *(() if isinstance(plan, DeleteQuery) else plan.column_ids))
+    columns: dict[int, pa.Array | pa.ChunkedArray] = dict(zip(ids, rows.columns, strict=True))
+    if isinstance(plan, InsertQuery):
+        for column_id in plan.reset_ids:
+            column = table.schema.by_id[column_id]
+            columns[column_id] = constant_array(column.write_default, column.type, rows.num_rows)
+    return columns
+
+
+def _from_query(
+    state: SessionState,
+    plan: InsertQuery | UpdateQuery | DeleteQuery,
+    kind: RowOpKind,
+    parameter_rows: Sequence[ParameterValues],
+) -> Action:
+    """The rows of a query as operations."""
+    table = plan.table
+    rows_of = answer if isinstance(plan, InsertQuery) else compute
+
+    def run_once(transaction: Transaction, parameters: ParameterValues) -> RowResults:
+        rows = rows_of(state, plan.query, parameters, transaction).table
+        state.checkpoint()
+        if not isinstance(plan, InsertQuery) and plan.by_address:
+            return _write_at(transaction, plan, kind, rows)
+        columns = _queried(table, plan, rows)
+        return write_columns(writer_of(state), transaction, table, kind, columns)
+
+    return lambda transaction: joined([run_once(transaction, row) for row in parameter_rows])
+
+
+def _write_at(
+    transaction: Transaction, plan: UpdateQuery | DeleteQuery, kind: RowOpKind, rows: pa.Table
+) -> RowResults:
+    """Write to the rows whose addresses a query has given."""
+    addresses, *values = rows.columns
+    ids = () if isinstance(plan, DeleteQuery) else plan.column_ids
+    columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
+    changed = transaction.write_at(plan.table, kind, columns, addresses.to_numpy())
+    return RowResults(changed, rows.num_rows - changed, 0, ())
+
+
+def write_columns(
+    write: Writer,
+    transaction: Transaction,
+    table: TableInfo,
+    kind: RowOpKind,
+    columns: ArrowColumns,
+) -> RowResults:
+    """Do an operation on rows given as columns of any Arrow type, by column id.
+
+    Args:
+        write: what to do about bad rows.
+        transaction: to write in.
+        table: to be written.
+        kind: what to do.
+        columns: the columns set.
+
+    Raises:
+        DataError, IntegrityError: a value or a row does not fit; nothing was done.
+    """
+    if write is row_by_row:
+        return collect_columns(transaction, table, kind, columns)
+    length = max(map(len, columns.values()), default=0)
+    fitting = transaction.coerce(table, columns)
+    return write(transaction, table, RowOperations(kind, fitting, length))

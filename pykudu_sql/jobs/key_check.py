@@ -1,0 +1,56 @@
+"""Keys of files against each other and against the table, before anything is written.
+
+A commit finds them, too, and then there is none. Here they become reasons of single rows: of a key
+that several rows have, the first of them in the order of the files is loaded.
+"""
+
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from pykudu_sql.jobs.row_check import RowCheck
+from pykudu_sql.jobs.source_files import NUMBER
+from pykudu_sql.spark.arrow.named_column import cell
+from pykudu_sql.spark.tables import read_table
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+
+PRESENT: Final = "with a key that is present already"
+TWICE: Final = "with a key given twice"
+MISSING: Final = "with a key that is missing"
+KIND: Final = "kind"
+_FIRST: Final = "_pykudu_first"
+
+
+def misplaced_keys(
+    check: RowCheck, judged: DataFrame, database: str, operation: RowOpKind
+) -> DataFrame | None:
+    """The numbers of rows that fit, but whose keys do not fit the operation; the `KIND` of each.
+
+    A row may be there for two reasons. None where no key can be wrong: the operation takes any, or
+    the files do not have the whole key.
+
+    Args:
+        check: of the files.
+        judged: their rows, with their `PLACES`.
+        database: its directory.
+        operation: what is done with each row.
+    """
+    table = check.table
+    names = [table.schema.by_id[i].name for i in table.schema.key_ids]
+    given = {column.name for column in check.columns}
+    if operation not in (RowOpKind.INSERT, RowOpKind.UPDATE, RowOpKind.DELETE):
+        return None
+    if not given.issuperset(names):
+        return None
+    places = [f"k{number}" for number in range(len(names))]
+    renamed = [cell(name).alias(place) for name, place in zip(names, places, strict=True)]
+    keys = check.fitting(judged, NUMBER).select(*renamed, NUMBER)
+    stored = read_table(judged.sparkSession, database, table.name, columns=names).toDF(*places)
+    if operation is not RowOpKind.INSERT:
+        return keys.join(stored, places, "left_anti").select(NUMBER, f.lit(MISSING).alias(KIND))
+    present = keys.join(stored, places, "left_semi").select(NUMBER, f.lit(PRESENT).alias(KIND))
+    first = keys.groupBy(*places).agg(f.min(NUMBER).alias(_FIRST), f.count(NUMBER).alias("n"))
+    several = first.where("n > 1").drop("n")
+    later = keys.join(several, places).where(f.col(NUMBER) != f.col(_FIRST))
+    return present.unionByName(later.select(NUMBER, f.lit(TWICE).alias(KIND)))

@@ -1,0 +1,204 @@
+"""A result that is computed while it is fetched: what memory holds does not grow with its rows.
+
+That is any that takes more than `result_memory_bytes`. It is read forward once. Each batch is
+fetched as a statement of its own would run: alone in its session, and until it is interrupted.
+"""
+
+import sys
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import EngineStream
+from pykudu_sql.results.result import Row, python_rows
+from pykudu_sql.results.type_objects import SqlType
+from pykudu_sql.storage.errors import Error, InterfaceError, NotSupportedError
+from pykudu_sql.storage.fs.process import current_process
+
+_HOLD_IT = "SET result_memory_bytes to more than it takes to have it held"
+
+
+class StreamResult:
+    """Rows of an engine's stream, a batch in memory at a time."""
+
+    __slots__ = (
+        "__weakref__",
+        "_batch",
+        "_close",
+        "_exported",
+        "_failure",
+        "_given",
+        "_names",
+        "_position",
+        "_process",
+        "_read",
+        "_rows",
+        "_running",
+        "_waiting",
+        "schema",
+        "types",
+    )
+
+    def __init__(
+        self,
+        stream: EngineStream,
+        names: Sequence[str],
+        running: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        """Rows that have not been fetched.
+
+        Args:
+            stream: of the engine.
+            names: of the columns.
+            running: the session, while it reads one more batch.
+        """
+        fields = zip(stream.schema, names, strict=True)
+        self.schema = pa.schema([field.with_name(name) for field, name in fields])
+        # None behind the last batch: what the query has read is let go then.
+        self._read: Callable[[], pa.RecordBatch | None] | None = stream.read
+        # Who fetches a few rows and goes away must not leave the query behind.
+        self._close = weakref.finalize(self, stream.close)
+        self._names = tuple(names)
+        self._running = running
+        self.types = tuple(SqlType(name) for name in stream.types)
+        self._batch: pa.RecordBatch | None = None
+        self._rows: list[Row] = []  # of that batch
+        self._given = 0  # how many of them
+        self._position = 0
+        self._failure: Exception | None = None
+        self._process = current_process()
+        self._exported = False
+        self._waiting = deque(stream.batches)  # empty behind the last batch only
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See Result."""
+        return self._names
+
+    @property
+    def position(self) -> int:
+        """See Result."""
+        return self._position
+
+    @property
+    def length(self) -> int | None:
+        """See Result."""
+        known = not self._waiting and self._given == len(self._rows)
+        return self._position if known else None
+
+    def seek(self, position: int) -> None:
+        """See Result.
+
+        Raises:
+            NotSupportedError: always, since rows that were fetched are gone.
+        """
+        raise NotSupportedError(
+            "a result that is streamed cannot be scrolled",
+            hint=_HOLD_IT,
+        )
+
+    def fetch(self, count: int) -> list[Row]:
+        """See Result; raises what the query raises."""
+        self._check_not_exported()
+        found: list[Row] = []
+        while len(found) < count:
+            if self._given == len(self._rows) and not self._advance():
+                break
+            some = self._rows[self._given : self._given + count - len(found)]
+            self._given += len(some)
+            found += some
+        self._position += len(found)
+        return found
+
+    def _advance(self) -> bool:
+        """Go on to the next batch; False at the end."""
+        self._batch, self._rows, self._given = None, [], 0
+        batch = self._take()
+        if batch is not None:
+            try:
+                self._rows = python_rows(pa.Table.from_batches([batch]), self.types)
+            except Error as error:  # the rows behind those without Python values are not next
+                self._fail(error)
+                raise
+            self._batch = batch
+        return batch is not None
+
+    def read_table(self) -> pa.Table:
+        """See Result; raises what the query raises."""
+        return self.read_batches(sys.maxsize).read_all()
+
+    def read_batches(self, most: int) -> pa.RecordBatchReader:
+        """See Result; its reader raises what the query raises."""
+        self._check_not_exported()
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches(most))
+
+    def export(self) -> pa.Table:
+        """See Result; raises what the query raises."""
+        self._check_not_exported()
+        if self._position:
+            raise InterfaceError(
+                "a streamed result that was begun cannot be exported: its first rows are gone",
+                hint=f"fetch_arrow_table takes the others; {_HOLD_IT}",
+                sqlstate="24000",
+            )
+        whole = self.read_table()
+        self._exported = True
+        return whole
+
+    def _check_not_exported(self) -> None:
+        if self._exported:
+            raise InterfaceError(
+                "the rows of this streamed result were handed over as an Arrow stream",
+                hint=f"execute the query again; {_HOLD_IT}",
+                sqlstate="24000",
+            )
+
+    def _batches(self, most: int) -> Iterator[pa.RecordBatch]:
+        """What has not been fetched, in batches of at most so many rows."""
+        begun, given = self._batch, self._given
+        self._batch, self._rows, self._given = None, [], 0
+        batch = self._take() if begun is None else begun.slice(given)
+        while batch is not None:
+            named = pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
+            for start in range(0, named.num_rows, most):
+                self._process.check()
+                part = named.slice(start, most)
+                self._position += part.num_rows
+                yield part
+            batch = self._take()
+
+    def _take(self) -> pa.RecordBatch | None:
+        """The next batch, with one more at hand unless it is the last; None at the end.
+
+        Raises:
+            Error: the query failed, then and whenever its next rows are asked for.
+        """
+        self._process.check()
+        if self._failure is not None:
+            raise self._failure
+        if len(self._waiting) == 1 and self._read is not None:
+            try:
+                with self._running():
+                    following = self._read()
+            except Exception as error:
+                self._fail(error)
+                raise
+            if following is None:
+                self._read = None
+            else:
+                self._waiting.append(following)
+        return self._waiting.popleft() if self._waiting else None
+
+    def close(self) -> None:
+        """See Result. Its readers raise from then on; in a forked child nothing happens."""
+        if self._process.is_current and self._failure is None:
+            self._fail(InterfaceError("the result was closed", hint="execute the query again"))
+            self._waiting.clear()
+
+    def _fail(self, error: Exception) -> None:
+        """Let the query go at once: the error's traceback keeps this result in a cycle."""
+        self._failure, self._read = error, None
+        self._close()

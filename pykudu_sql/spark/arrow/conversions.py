@@ -1,0 +1,94 @@
+"""What a column takes of a DataFrame, whoever writes it: `write_table`, `df.write` or `load`.
+
+A type of another family is refused before anything runs: a bool is no number, a number no text. Of
+the same family a value goes in if it stays what it is: a DOUBLE of 2.0 into an INT, not one of 2.5;
+a moment into a DATE, if it is a whole day; a DECIMAL with no more digits than the column has. FLOAT
+and DOUBLE have no decimal digits of their own and are rounded to those of a DECIMAL; a text is cut
+to the length of a VARCHAR, as by INSERT.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import types as t
+
+from pykudu_sql.spark.arrow.arrow_types import spark_type
+from pykudu_sql.storage.common.types.arrays import coerce
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Kind
+from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError
+
+_TIMES = (t.DateType, t.TimestampType, t.TimestampNTZType)
+_TEXTS = (t.StringType, t.VarcharType, t.CharType)
+_FAMILIES: Mapping[Kind, tuple[type[t.DataType], ...]] = MappingProxyType(
+    {
+        Kind.BOOL: (t.BooleanType,),
+        Kind.DATE: _TIMES,
+        Kind.UNIXTIME_MICROS: _TIMES,
+        Kind.VARCHAR: _TEXTS,
+        Kind.STRING: _TEXTS,
+        Kind.BINARY: (t.BinaryType,),
+    }
+)
+
+
+def check_type(column: ColumnSchema, given: t.DataType) -> None:
+    """See that values of a type may be values of a column.
+
+    Args:
+        column: of the table.
+        given: type of the DataFrame's column.
+
+    Raises:
+        InvalidSchemaError: it is of another family.
+    """
+    if not isinstance(given, (*_FAMILIES.get(column.type.kind, (t.NumericType,)), t.NullType)):
+        wanted = spark_type(column.type).simpleString()
+        raise InvalidSchemaError(
+            f"column '{column.name}' is {column.type}, and {given.simpleString():.80} is written "
+            "to it",
+            hint=f"cast it, if that is what is meant: col('{column.name}').cast('{wanted}')",
+        )
+
+
+def converted(values: pa.ChunkedArray, column: ColumnSchema) -> pa.Array:
+    """Values of a DataFrame as those of a column.
+
+    Args:
+        values: of a type that `check_type` takes.
+        column: of the table.
+
+    Raises:
+        InvalidValueError: one of them would lose a part.
+        ValueOutOfRangeError: one of them is out of the range of the column.
+    """
+    if column.type.kind is Kind.DECIMAL and pa.types.is_decimal(values.type):
+        _check_digits(values, column)
+    if column.type.kind is Kind.DATE and pa.types.is_timestamp(values.type):
+        _check_days(values, column)
+    return coerce(values, column.type, column.name)
+
+
+def _check_digits(values: pa.ChunkedArray, column: ColumnSchema) -> None:
+    if values.type.scale <= column.type.scale:
+        return
+    rounded = pc.round(values, column.type.scale)
+    if not pc.all(pc.equal(rounded, values), min_count=0).as_py():
+        wrong = values.filter(pc.not_equal(rounded, values))[0].as_py()
+        raise InvalidValueError(
+            f"column '{column.name}': {wrong} has more digits than {column.type}",
+            hint=f"round it, if that is what is meant: round('{column.name}', {column.type.scale})",
+        )
+
+
+def _check_days(values: pa.ChunkedArray, column: ColumnSchema) -> None:
+    days = values.cast(pa.date32(), safe=False)
+    whole = pc.equal(days.cast(pa.timestamp("us")), values.cast(pa.timestamp("us")))
+    if not pc.all(whole, min_count=0).as_py():
+        wrong = values.filter(pc.invert(whole))[0].as_py()
+        raise InvalidValueError(
+            f"column '{column.name}': {wrong} is more than a day, and it is DATE",
+            hint=f"cut it, if that is what is meant: col('{column.name}').cast('date')",
+        )

@@ -1,0 +1,292 @@
+"""The changes of one table, planned: which there are, and how tasks share them.
+
+A feed keeps its database open to read and follows it. It plans; rows are read by tasks (see
+`change_task`). What lies between two bounds is the same whenever it is planned, as long as history
+covers it, so a batch that Spark runs again has the same rows.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql.types import DecimalType, StringType, StructField, StructType
+
+from pykudu_sql.spark.arrow.arrow_types import arrow_schema, chosen_columns, spark_schema
+from pykudu_sql.spark.changes.change_options import ChangeOptions
+from pykudu_sql.spark.changes.change_task import ChangePartition, SnapshotPartition
+from pykudu_sql.spark.reading.keeper import keep_lease
+from pykudu_sql.spark.reading.moments import Moments
+from pykudu_sql.spark.reading.read_plan import open_to_read
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
+from pykudu_sql.storage.common.types.hybrid_time import (
+    HYBRID_TIME,
+    NOTHING,
+    SnapshotBound,
+    Timestamp,
+    bound_at,
+    bound_before,
+    last_before,
+)
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import UndefinedTableError
+from pykudu_sql.storage.remote.history_scan import (
+    follow,
+    plan_changes,
+    scan_changes,
+    with_later_columns,
+)
+from pykudu_sql.storage.remote.scan_planner import plan_tokens
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+
+MOST_TASKS = 32
+TOLD = (
+    StructField(CHANGE_TYPE, StringType(), False),
+    StructField(COMMIT_TIMESTAMP, DecimalType(HYBRID_TIME.precision, 0), False),
+)
+TOLD_ARROW = pa.schema(
+    [
+        pa.field(CHANGE_TYPE, pa.string(), False),
+        pa.field(COMMIT_TIMESTAMP, HYBRID_TIME.arrow, False),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class _Backlog:
+    """The times of changes that were counted and not all given yet.
+
+    Attributes:
+        table_id: whose.
+        until: bound of the commits that were looked at.
+        times: of each change row, sorted, uint64[rows].
+    """
+
+    table_id: str = ""
+    until: SnapshotBound = NOTHING
+    times: npt.NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
+
+
+class ChangeFeed:
+    """Plans reads of a table's changes. Used by one thread."""
+
+    def __init__(self, options: ChangeOptions) -> None:
+        """Open the database.
+
+        Raises:
+            OperationalError: there is none.
+            CorruptionError, DiskError: it cannot be read.
+        """
+        self._options = options
+        self._database = open_to_read(options.place.path)
+        self._store = self._database.store
+        self._backlog = _Backlog()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.release()
+
+    def newest(self) -> SnapshotBound:
+        """The bound of the newest snapshot, after a look at what was committed since."""
+        self._store.refresh()
+        return self._store.history.snapshots.hold_newest().bound
+
+    def bound_of(self, moment: str) -> SnapshotBound:
+        """The bound of a moment; see `Moments.bound_of`."""
+        return Moments(self._database).bound_of(moment)
+
+    def window(self) -> tuple[SnapshotBound, SnapshotBound]:
+        """The bounds that the options name: changes at or above the first, below the second.
+
+        Raises:
+            InvalidValueError, SnapshotInFutureError: one is no moment of the past.
+        """
+        options = self._options
+        low = self.bound_of(options.starting or "")
+        high = self.newest() if options.ending is None else self.bound_of(options.ending)
+        return min(low, high), high
+
+    def named_table(self, bound: SnapshotBound) -> TableInfo:
+        """The table of the options at a bound.
+
+        Raises:
+            UndefinedTableError: there was none.
+        """
+        return self._store.catalog_at(bound).table(self._options.place.table)
+
+    def table(self, table_id: str, bound: SnapshotBound) -> TableInfo:
+        """A table at a bound, by id.
+
+        Raises:
+            UndefinedTableError: it was dropped.
+        """
+        found = self._store.catalog_at(bound).by_id.get(table_id)
+        if found is None:
+            raise UndefinedTableError(
+                f"table '{self._options.place.table}' that this stream is of was dropped",
+                hint="a table made anew under its name needs a stream with a checkpoint of its own",
+            )
+        return found
+
+    def schema(self, bound: SnapshotBound) -> StructType:
+        """The columns wanted and what is told of each change."""
+        table = self.named_table(bound)
+        names = self._options.columns
+        columns = table.schema.columns if names is None else table.schema.project(names)
+        return StructType([*spark_schema(columns).fields, *TOLD])
+
+    def check_history(self, table: TableInfo, bound: SnapshotBound) -> None:
+        """See that history reaches back to a bound.
+
+        Raises:
+            HistoryPurgedError: it does not; the message says how far it does.
+        """
+        self._store.history.hold((table,), bound)
+
+    def follow(self, bound: SnapshotBound) -> None:
+        """See all commits below a bound that an earlier reader of this stream saw."""
+        follow(self._store, bound)
+
+    def has_changes(self, table: TableInfo, bound: SnapshotBound) -> bool:
+        """Whether a commit at or above a bound may have touched a table's rows."""
+        return any(self._store.tablets[info.id].newest >= bound for info in table.tablets)
+
+    def rows_of(self, table: TableInfo, index: int, bound: SnapshotBound) -> int:
+        """About how many rows a tablet has; deleted ones count."""
+        components = self._store.tablets[table.tablets[index].id].components
+        return sum(
+            rowset.meta.rows if isinstance(rowset, DiskRowSet) else rowset.row_count(bound)
+            for rowset in components.rowsets
+        )
+
+    def bound_within(
+        self, table_id: str, low: SnapshotBound, high: SnapshotBound, max_rows: int
+    ) -> SnapshotBound:
+        """The bound up to which changes make about so many rows, one commit at least.
+
+        Args:
+            table_id: whose changes.
+            low: commits from this bound on.
+            high: at most up to this one.
+            max_rows: wanted; a commit is never divided.
+
+        Raises:
+            Error: the changes cannot be read; see `scan_changes`.
+        """
+        times = self._times_from(table_id, low, high)
+        if len(times) <= max_rows:
+            return max(low, self._backlog.until)
+        return max(
+            bound_before(Timestamp(int(times[max_rows]))), bound_at(Timestamp(int(times[0])))
+        )
+
+    def _times_from(
+        self, table_id: str, low: SnapshotBound, high: SnapshotBound
+    ) -> npt.NDArray[np.uint64]:
+        """The times of the changes that were counted; if all were given, of what came since."""
+        known = self._backlog
+        left = known.times[np.searchsorted(known.times, np.uint64(low)) :]
+        if known.table_id == table_id and len(left) and known.until <= high:
+            return left
+        table = self.table(table_id, high)
+        found = [
+            batch.column(1).to_numpy() for batch in scan_changes(self._store, table, low, high, ())
+        ]
+        times = np.sort(np.concatenate([np.empty(0, np.uint64), *found]))
+        self._backlog = _Backlog(table_id, high, times)
+        return times
+
+    def changes(
+        self, schema: StructType, table: TableInfo, low: SnapshotBound, high: SnapshotBound
+    ) -> list[ChangePartition]:
+        """The changes by commits at times low <= t < high, shared out.
+
+        Args:
+            schema: the columns that Spark wants.
+            table: as of `high`.
+            low, high: bounds.
+
+        Raises:
+            HistoryPurgedError: history does not reach back to `low`.
+            UndefinedColumnError, InvalidSchemaError: the table has no such column any more.
+        """
+        table = self._with_later_columns(table)
+        column_ids, places, expected = self._wanted(schema, table)
+        shares = [s.to_json() for s in plan_changes(self._store, table, low, high, column_ids)]
+        count = min(MOST_TASKS, len(shares))
+        return [ChangePartition(tuple(shares[i::count]), places, expected) for i in range(count)]
+
+    def snapshot(
+        self, schema: StructType, table: TableInfo, bound: SnapshotBound, tablets: range
+    ) -> list[SnapshotPartition]:
+        """The rows of some tablets at a bound, as if they were inserted at that moment.
+
+        Args:
+            schema: the columns that Spark wants.
+            table: as of `bound`.
+            bound: of the snapshot.
+            tablets: indexes of those wanted.
+
+        Raises: as `changes`.
+        """
+        table = self._with_later_columns(table)
+        column_ids, places, expected = self._wanted(schema, table)
+        plan = plan_tokens(self._store, table, ScanSpec(column_ids), bound)
+        chosen = {table.tablets[index].id for index in tablets}
+        if plan.lease is not None:
+            keep_lease(plan.lease)
+        return [
+            SnapshotPartition(
+                (token.to_json(),), plan.lease_path, last_before(bound), places, expected
+            )
+            for token in plan.tokens
+            if token.tablet_id in chosen
+        ]
+
+    def _named_columns(self, table: TableInfo) -> list[ColumnSchema]:
+        """The columns of a table, those that have another name by now also under that."""
+        newest = self._store.catalog.by_id.get(table.id, table)
+        known = {column.name: column for column in table.schema.columns}
+        renamed = [
+            replace(table.schema.by_id[column.id], name=column.name)
+            for column in newest.schema.columns
+            if column.name not in known and column.id in table.schema.by_id
+        ]
+        return [*known.values(), *renamed]
+
+    def _with_later_columns(self, table: TableInfo) -> TableInfo:
+        """A table of a past moment as a stream sees it whose columns are those of a later one.
+
+        Spark asks for the columns of a stream before it looks for a checkpoint, so a batch that it
+        runs again may have got columns since.
+        """
+        self._store.refresh()
+        return with_later_columns(self._store, table)
+
+    def _wanted(
+        self, schema: StructType, table: TableInfo
+    ) -> tuple[tuple[int, ...], tuple[int, ...], pa.Schema]:
+        """Column ids to read, the place of each field wanted among them, and the schema expected.
+
+        Behind the columns read stand the two that tell of the change.
+        """
+        told = {one.name: number for number, one in enumerate(TOLD)}
+        own = StructType([f for f in schema.fields if f.name not in told])
+        columns = chosen_columns(table.name, self._named_columns(table), own)
+        # A batch without a column would have no length.
+        column_ids = tuple(c.id for c in columns) or table.schema.key_ids[:1]
+        fields = iter(arrow_schema(own, columns))
+        numbers = iter(range(len(columns)))
+        behind = len(column_ids)
+        places: list[int] = []
+        expected: list[pa.Field] = []
+        for one in schema.fields:
+            if one.name in told:
+                places.append(behind + told[one.name])
+                expected.append(TOLD_ARROW.field(one.name))
+            else:
+                places.append(next(numbers))
+                expected.append(next(fields))
+        return column_ids, tuple(places), pa.schema(expected)

@@ -1,0 +1,63 @@
+"""Moments as options give them, as bounds of snapshots: what SQL takes after AS OF, and no more."""
+
+from typing import Any
+
+from pykudu_sql.database import Database
+from pykudu_sql.planner.bind.moment import moment_bound
+from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.results.result import python_values
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.errors import InvalidValueError
+
+
+class Moments:
+    """Reads moments against the snapshots and the clock of an open database.
+
+    Attributes:
+        context: for planning at these moments.
+    """
+
+    def __init__(self, database: Database) -> None:
+        """Fix what the present is.
+
+        Args:
+            database: open.
+        """
+        store = database.store
+        self._engine = database.new_engine()
+        now = store.now()
+        self.context = PlanContext(
+            store.catalog,
+            store.catalog_at,
+            lambda: now,
+            self._evaluate,
+            snapshots=store.definitions.snapshots,
+        )
+
+    def bound_of(self, moment: str) -> SnapshotBound:
+        """The bound of the snapshot AS OF a moment.
+
+        Args:
+            moment: the name of a snapshot, a hybrid timestamp in digits, or a time as text.
+
+        Raises:
+            InvalidValueError: it is no moment.
+            SnapshotInFutureError: it has not come yet.
+        """
+        name = moment.lower()
+        if name in self.context.snapshots:
+            return snapshot_bound(name, self.context, None)
+        is_hybrid = moment.isascii() and moment.isdigit()
+        try:
+            return moment_bound(int(moment) if is_hybrid else moment, self.context, None)
+        except InvalidValueError as error:
+            error.hint = (
+                "give a timestamp like '2026-01-31 12:00:00', a hybrid timestamp, or the name of a "
+                "snapshot"
+            )
+            raise
+
+    def _evaluate(self, sql: str) -> Any:
+        found = self._engine.execute(sql, {}, ())
+        return python_values(found.table.column(0), found.types[0])[0]

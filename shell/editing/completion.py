@@ -1,0 +1,262 @@
+"""What could come at the cursor: a pure function of the text typed.
+
+It knows no database and no terminal. The answer names kinds (tables, columns of these tables,
+keywords) and the part already typed; `completer` turns kinds into names.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pykudu_sql.shell.editing.tokens import KEYWORDS, Kind, Token, tokenize, words
+
+
+class Suggest(StrEnum):
+    """A kind of thing to suggest."""
+
+    STATEMENTS = "statements"
+    SHOWN = "listings"
+    SETTINGS = "settings"
+    KEYWORDS = "keywords"
+    TYPES = "types"
+    FUNCTIONS = "functions"
+    TABLES = "tables"
+    SYSTEM_TABLES = "system tables"
+    COLUMNS = "columns"
+    COMMANDS = "commands"
+    FORMATS = "formats"
+    SWITCHES = "switches"
+    FILES = "files"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What to suggest at the cursor.
+
+    Attributes:
+        kinds: in the order to show them; empty where nothing can be suggested.
+        prefix: the part of the word before the cursor.
+        tables: names of tables and common table expressions, whose columns are meant.
+        names: aliases and names of common table expressions that may be written here.
+    """
+
+    kinds: tuple[Suggest, ...]
+    prefix: str = ""
+    tables: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+NOTHING = Completion(())
+
+_BEFORE_TABLE = words("FROM JOIN INTO UPDATE TABLE DESCRIBE UPSERT FLUSH OPTIMIZE VACUUM")
+_BEFORE_EXPRESSION = words(
+    "SELECT WHERE ON AND OR NOT HAVING BY SET CASE WHEN THEN ELSE DISTINCT BETWEEN IN LIKE "
+    "QUALIFY USING DIV RETURNING ALL"
+)
+_BEFORE_COLUMN = words("COLUMN CHANGE")
+# Statements that go on with a word of a list of their own.
+_AFTER_FIRST = {
+    "SHOW": Suggest.SHOWN,
+    "SET": Suggest.SETTINGS,
+    "SET DATABASE": Suggest.SETTINGS,
+    "RESET": Suggest.SETTINGS,
+    "RESET DATABASE": Suggest.SETTINGS,
+}
+# A word that ends the list of relations a FROM began.
+_ENDS_FROM = words(
+    "WHERE GROUP ORDER HAVING LIMIT UNION EXCEPT INTERSECT SET VALUES SELECT QUALIFY WINDOW"
+)
+_EXPRESSION = (Suggest.COLUMNS, Suggest.FUNCTIONS, Suggest.KEYWORDS)
+_COMMAND_ARGUMENTS = {
+    ".mode": Suggest.FORMATS,
+    ".timer": Suggest.SWITCHES,
+    "\\timing": Suggest.SWITCHES,
+    ".read": Suggest.FILES,
+    "\\i": Suggest.FILES,
+    ".output": Suggest.FILES,
+    "\\o": Suggest.FILES,
+    ".open": Suggest.FILES,
+    ".tables": Suggest.TABLES,
+    "\\dt": Suggest.TABLES,
+    ".schema": Suggest.TABLES,
+    ".describe": Suggest.TABLES,
+    "\\d": Suggest.TABLES,
+    ".help": Suggest.COMMANDS,
+}
+
+
+def complete(text: str, cursor: int) -> Completion:
+    """What could stand at the cursor.
+
+    Args:
+        text: everything typed, also what is behind the cursor.
+        cursor: offset into it.
+    """
+    before = text[:cursor]
+    if before.lstrip()[:1] in (".", "\\"):
+        return _complete_command(before.lstrip())
+    statement, tokens = _statement_at(text, cursor)
+    typed = [token for token in tokens if token.start < cursor]
+    if typed and typed[-1].end >= cursor and _is_literal(typed[-1], cursor):
+        return NOTHING
+    prefix = ""
+    if typed and typed[-1].end >= cursor and typed[-1].kind in (Kind.WORD, Kind.QUOTED):
+        last = typed.pop()
+        prefix = last.text[: cursor - last.start]
+    past = [t for t in typed if t.kind not in (Kind.SPACE, Kind.COMMENT)]
+    return _complete_sql(past, statement, prefix)
+
+
+def _complete_command(before: str) -> Completion:
+    name, blank, rest = before.partition(" ")
+    if not blank:
+        return Completion((Suggest.COMMANDS,), name)
+    kind = _COMMAND_ARGUMENTS.get(name)
+    return NOTHING if kind is None else Completion((kind,), rest.lstrip())
+
+
+def _is_literal(token: Token, cursor: int) -> bool:
+    """Whether the cursor is inside, or right behind, something that cannot be completed."""
+    if token.kind is Kind.NUMBER:
+        return True
+    if token.kind in (Kind.STRING, Kind.COMMENT):
+        line_comment = token.text.startswith("--")
+        return cursor < token.end or not token.closed or line_comment
+    return False
+
+
+def _statement_at(text: str, cursor: int) -> tuple[list[Token], list[Token]]:
+    """Meaningful tokens, and all tokens, of the one statement the cursor is in."""
+    tokens: list[Token] = []
+    for token in tokenize(text):
+        if token.text == ";":
+            if token.end > cursor:
+                break
+            tokens = []
+        else:
+            tokens.append(token)
+    return [t for t in tokens if t.kind not in (Kind.SPACE, Kind.COMMENT)], tokens
+
+
+def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str) -> Completion:
+    if not past:
+        return Completion((Suggest.STATEMENTS,), prefix)
+    if (kind := _AFTER_FIRST.get(" ".join(token.word for token in past))) is not None:
+        return Completion((kind,), prefix)
+    relations = _relations(statement)
+    expressions = _common_table_expressions(statement)
+    tables = tuple(dict.fromkeys(table for _, table in relations))
+    previous = past[-1]
+    if previous.text == "." and len(past) > 1:
+        owner = past[-2].name
+        if owner == "sys" and len(past) > 2 and _expects_table(past[:-2]):
+            return Completion((Suggest.SYSTEM_TABLES,), prefix)
+        found = tuple(dict.fromkeys(t for alias, t in relations if owner in (alias, t)))
+        return Completion((Suggest.COLUMNS,), prefix, found or (owner,))
+    if _expects_table(past):
+        return Completion((Suggest.TABLES,), prefix, names=expressions)
+    if previous.word in _BEFORE_COLUMN or _in_column_list(past):
+        return Completion((Suggest.COLUMNS,), prefix, tables)
+    if _expects_type(past):
+        return Completion((Suggest.TYPES,), prefix)
+    if previous.word in _BEFORE_EXPRESSION or _is_operator(previous):
+        aliases = tuple(alias for alias, table in relations if alias != table)
+        return Completion(_EXPRESSION, prefix, tables, aliases)
+    return Completion((Suggest.KEYWORDS,), prefix)
+
+
+def _is_operator(token: Token) -> bool:
+    return token.kind is Kind.SYMBOL and token.text not in (")", ".")
+
+
+def _expects_table(past: Sequence[Token]) -> bool:
+    previous = past[-1]
+    if previous.word == "EXISTS":
+        return any(token.word == "TABLE" for token in past)
+    if previous.word == "TABLES":
+        return False
+    if previous.word in _BEFORE_TABLE:
+        # EXTRACT(year FROM ...) and `ON CONFLICT DO UPDATE` take no table.
+        return not (previous.word == "FROM" and _is_open_function(past[:-1], "EXTRACT"))
+    return previous.text == "," and _in_from_list(past[:-1])
+
+
+def _is_open_function(past: Sequence[Token], name: str) -> bool:
+    depth = 0
+    for position in range(len(past) - 1, 0, -1):
+        depth += (past[position].text == ")") - (past[position].text == "(")
+        if depth < 0:
+            return past[position - 1].word == name
+    return False
+
+
+def _in_from_list(past: Sequence[Token]) -> bool:
+    """Whether a comma here separates relations: the last clause at this depth is a FROM."""
+    depth = 0
+    for token in reversed(past):
+        depth += (token.text == ")") - (token.text == "(")
+        if depth < 0:
+            return False
+        if depth == 0 and token.word == "FROM":
+            return True
+        if depth == 0 and token.word in _ENDS_FROM | {"ON", "BY"}:
+            return False
+    return False
+
+
+def _in_column_list(past: Sequence[Token]) -> bool:
+    """Whether the cursor is in the parentheses of `INSERT INTO t (` or `PRIMARY KEY (`."""
+    opened = next((i for i in range(len(past) - 1, -1, -1) if past[i].text in "()"), -1)
+    if opened < 1 or past[opened].text != "(":
+        return False
+    if past[opened - 1].word in ("KEY", "HASH", "RANGE"):
+        return True
+    return opened >= 2 and past[opened - 2].word == "INTO"
+
+
+def _expects_type(past: Sequence[Token]) -> bool:
+    """Whether a column was just named in CREATE TABLE or ADD COLUMN, or a CAST is open."""
+    if past[-1].text == "::" or (past[-1].word == "AS" and _is_open_function(past, "CAST")):
+        return True
+    if past[-1].kind not in (Kind.WORD, Kind.QUOTED) or len(past) < 3:
+        return False
+    before = past[-2]
+    if past[0].word == "CREATE" and before.text in ("(", ","):
+        return past[-1].word not in ("PRIMARY", "NON", "PARTITION", "HASH", "RANGE")
+    return past[0].word == "ALTER" and before.word == "COLUMN" and past[-3].word == "ADD"
+
+
+def _relations(statement: Sequence[Token]) -> list[tuple[str, str]]:
+    """(alias, table) of everything FROM, JOIN, INTO, UPDATE and ALTER TABLE name."""
+    found = []
+    for i, token in enumerate(statement[:-1]):
+        listed = token.text == "," and _in_from_list(statement[:i])
+        if not (token.word in ("FROM", "JOIN", "INTO", "UPDATE", "TABLE") or listed):
+            continue
+        table = statement[i + 1]
+        if not _is_name(table):
+            continue
+        name, rest = table.name, statement[i + 2 :]
+        if len(rest) > 1 and rest[0].text == "." and rest[1].kind in (Kind.WORD, Kind.QUOTED):
+            table, rest = rest[1], rest[2:]
+            name = f"{name}.{table.name}"
+        if rest and rest[0].word == "AS":
+            rest = rest[1:]
+        alias = rest[0] if rest and _is_name(rest[0]) else table
+        found.append((alias.name, name))
+    return found
+
+
+def _is_name(token: Token) -> bool:
+    return token.kind is Kind.QUOTED or (token.kind is Kind.WORD and token.word not in KEYWORDS)
+
+
+def _common_table_expressions(statement: Sequence[Token]) -> tuple[str, ...]:
+    """Names that WITH defines."""
+    if not statement or statement[0].word != "WITH":
+        return ()
+    return tuple(
+        token.name
+        for token, after, bracket in zip(statement, statement[1:], statement[2:], strict=False)
+        if _is_name(token) and after.word == "AS" and bracket.text == "("
+    )

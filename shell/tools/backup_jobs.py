@@ -1,0 +1,51 @@
+"""`pykudu-sql backup` and `restore`; see `job_command`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pykudu_sql.shell.tools.job_command import conf, parser_of, run
+
+if TYPE_CHECKING:
+    from pykudu_sql.jobs.report import JobReport
+
+
+def backup(argv: Sequence[str]) -> int:
+    """Run `pykudu-sql backup`."""
+    parser = parser_of(
+        "backup",
+        "Add a step to the backup in a folder: all tables at one moment. The first step is full, "
+        "later ones hold what changed since the one before.",
+    )
+    add = parser.add_argument
+    add("db", metavar="DB", help="directory of the database, which may be in use")
+    add("target", metavar="FOLDER", help="of the backup; made where there is none")
+    add("--full", action="store_true", help="copy all rows, though there are steps before")
+    chosen = parser.parse_args(argv)
+
+    def job() -> "JobReport":
+        from pykudu_sql.jobs.backup import BackupOptions, backup
+
+        options = BackupOptions(chosen.full, chosen.master, conf(chosen))
+        return backup(chosen.db, chosen.target, options)
+
+    return run("backup", job, chosen)
+
+
+def restore(argv: Sequence[str]) -> int:
+    """Run `pykudu-sql restore`."""
+    parser = parser_of("restore", "Make tables as they were at a step of a backup.")
+    add = parser.add_argument
+    add("source", metavar="FOLDER", help="of the backup")
+    add("db", metavar="DB", help="directory of the database; made where there is none")
+    add("--to", metavar="STEP", help="a step's number, or a moment: the last step not later")
+    add("--table", metavar="TABLE", help="this table alone")
+    add("--as", dest="name", metavar="NAME", help="the name it gets")
+    chosen = parser.parse_args(argv)
+
+    def job() -> "JobReport":
+        from pykudu_sql.jobs.restore import RestoreOptions, restore
+
+        options = RestoreOptions(chosen.to, chosen.table, chosen.name, chosen.master, conf(chosen))
+        return restore(chosen.source, chosen.db, options)
+
+    return run("restore", job, chosen)

@@ -1,0 +1,59 @@
+"""`pykudu-sql check`: verifies every checksum and every invariant of a database."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from pykudu_sql.offline import Error, check
+from pykudu_sql.shell.output.terminal import Output, tell
+from pykudu_sql.shell.tools.arguments import ArgumentParser
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the subcommand.
+
+    Returns:
+        0 when nothing is wrong, 1 when something is, or there is no database.
+    """
+    options = _build_parser().parse_args(argv)
+    try:
+        checking = check(options.db, options.quick)
+    except Error as error:
+        tell(f"pykudu-sql check: {error}")
+        return 1
+    output = Output(sys.stdout)
+    problems = left_over = 0
+    for finding in checking.run():
+        if finding.is_left_over:
+            left_over += 1
+            continue
+        problems += 1
+        output.write(f"{finding.path}: {finding.problem}\n    {finding.way_out}\n")
+        output.flush()
+    tally = checking.tally
+    seen = f"{tally.files} files, {tally.bytes:,} bytes, {tally.tablets} tablets"
+    depth = (
+        "metadata only" if options.quick else f"{tally.rows:,} rows stored, deleted ones included"
+    )
+    if left_over:
+        named = "file was" if left_over == 1 else "files were"
+        depth += f"\n{left_over} {named} left over when a process ended; opening removes them"
+    if problems:
+        output.write(
+            f"{problems} problem{'s' if problems > 1 else ''} in {seen}, {depth}, "
+            "without what a problem kept from being looked at\n"
+        )
+        return 1
+    output.write(f"ok: {seen}, {depth}\n")
+    return 0
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = ArgumentParser(
+        "pykudu-sql check",
+        "Verify every checksum and every invariant of a database. Changes nothing, and may run "
+        "beside a process that writes.",
+    )
+    parser.add_argument("db", metavar="DB", help="directory of the database")
+    parser.add_argument("--quick", action="store_true", help="footers and indexes only, no rows")
+    return parser

@@ -1,0 +1,80 @@
+"""What the commands that run on Spark have in common: options, errors, and what they print.
+
+Exit codes: 0 done, 1 failed and nothing changed, 2 the command line is wrong, 130 Ctrl-C.
+"""
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pykudu_sql import Error
+from pykudu_sql.shell.output.terminal import tell
+from pykudu_sql.shell.tools.arguments import ArgumentParser
+from pykudu_sql.spark.sessions.java import check_pyspark
+
+if TYPE_CHECKING:
+    from pykudu_sql.jobs.report import JobReport
+
+Job = Callable[[], "JobReport"]
+
+
+def run(name: str, job: Job, chosen: argparse.Namespace) -> int:
+    """Do a job and print what it did, or why it did not.
+
+    Args:
+        name: of the command.
+        job: what it does, all imports of Spark included.
+        chosen: the command line; with `verbose` Spark's log and traces are printed, too.
+
+    Returns:
+        The exit code.
+    """
+    if chosen.verbose:
+        os.environ.setdefault("PYKUDU_SPARK_LOG", "WARN")
+    try:
+        check_pyspark("the command")
+        from pykudu_sql.jobs.spark_errors import told_plainly
+
+        with told_plainly():
+            report = job()
+    except Error as error:
+        tell(f"pykudu-sql {name}: {error}")
+        if chosen.verbose:
+            traceback.print_exception(error, file=sys.stderr)
+        return 1
+    print(f"{name}: {report.text()}")
+    return 0
+
+
+def parser_of(name: str, description: str) -> argparse.ArgumentParser:
+    """The parser of a command, with the options that all of them have."""
+    parser = ArgumentParser(f"pykudu-sql {name}", description)
+    default = os.environ.get("PYKUDU_SPARK_MASTER", "local[*]")
+    parser.add_argument("--master", default=default, metavar="URL", help="where Spark runs")
+    add_pairs(parser, "--conf", "a setting of the Spark session")
+    text = "print Spark's warnings, and the trace of what went wrong"
+    parser.add_argument("--verbose", action="store_true", help=text)
+    return parser
+
+
+def add_pairs(parser: argparse.ArgumentParser, option: str, text: str) -> None:
+    """Add an option that may be repeated and takes NAME=VALUE."""
+    parser.add_argument(
+        option, action="append", default=[], metavar="NAME=VALUE", type=_pair, help=text
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def conf(chosen: argparse.Namespace) -> dict[str, str]:
+    """The session's settings; a progress line where somebody can see it."""
+    shown = "true" if sys.stderr.isatty() else "false"
+    return {"spark.ui.showConsoleProgress": shown, **dict(chosen.conf)}

@@ -1,0 +1,131 @@
+"""`pykudu-sql load`, `export` and `changes`: files into tables and back; see `job_command`."""
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pykudu_sql.shell.tools.job_command import add_pairs, conf, parser_of, run
+from pykudu_sql.spark.options import OPERATIONS
+
+if TYPE_CHECKING:
+    from pykudu_sql.jobs.report import JobReport
+
+
+def load(argv: Sequence[str]) -> int:
+    """Run `pykudu-sql load`."""
+    parser = parser_of("load", "Load files into a table: all of their rows in one commit, or none.")
+    add = parser.add_argument
+    add("db", metavar="DB", help="directory of the database; made where there is none")
+    add("table", metavar="TABLE", help="created from the files where it does not exist")
+    add("sources", metavar="FILE", nargs="+", help="files, folders or globs")
+    add("--format", choices=("csv", "parquet", "json", "orc"), help="else told by the name")
+    add("--operation", default="insert", type=_operation, choices=OPERATIONS)
+    add("--rejects", metavar="FILE", help="put rows that do not fit there, as JSON, with reasons")
+    add("--max-rejects", type=int, default=10_000, metavar="N", help="more are an error")
+    add("--primary-key", default="", metavar="A,B", help="key of a new table")
+    add("--hash", action="append", default=[], metavar="A,B:N", help="hash level of a new table")
+    add("--range", metavar="TEXT", help="what follows RANGE in PARTITION BY of a new table")
+    add_pairs(parser, "--option", "an option of Spark's reader, such as sep=;")
+    chosen = parser.parse_args(argv)
+    hashes = tuple(_hash_level(parser, text) for text in chosen.hash)
+
+    def job() -> "JobReport":
+        from pykudu_sql.jobs.load import LoadOptions, load
+        from pykudu_sql.jobs.new_table import TableLayout, names_of
+
+        layout = TableLayout(tuple(names_of(chosen.primary_key)), hashes, chosen.range)
+        options = LoadOptions(
+            file_format=chosen.format,
+            reader=dict(chosen.option),
+            operation=chosen.operation,
+            rejects=chosen.rejects,
+            max_rejects=chosen.max_rejects,
+            layout=layout,
+            master=chosen.master,
+            conf=conf(chosen),
+        )
+        return load(chosen.db, chosen.table, chosen.sources, options)
+
+    return run("load", job, chosen)
+
+
+def export(argv: Sequence[str]) -> int:
+    """Run `pykudu-sql export`."""
+    parser = parser_of("export", "Write a table, or what it was at some moment, to files.")
+    add = parser.add_argument
+    add("db", metavar="DB", help="directory of the database")
+    add("table", metavar="TABLE")
+    add("target", metavar="FOLDER", help="made by this, with one or more files in it")
+    add("--format", choices=("parquet", "csv"), default="parquet")
+    add("--columns", metavar="A,B", help="only these")
+    add("--where", metavar="SQL", help="only rows that this condition holds for")
+    add("--as-of", metavar="TIME", help="a timestamp, a hybrid timestamp or a snapshot's name")
+    add("--overwrite", action="store_true", help="replace the folder if it exists")
+    add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
+    chosen = parser.parse_args(argv)
+
+    def job() -> "JobReport":
+        from pykudu_sql.jobs.export import ExportOptions, export
+        from pykudu_sql.jobs.new_table import names_of
+
+        options = ExportOptions(
+            file_format=chosen.format,
+            columns=None if chosen.columns is None else tuple(names_of(chosen.columns)),
+            where=chosen.where,
+            as_of=chosen.as_of,
+            overwrite=chosen.overwrite,
+            writer=dict(chosen.option),
+            master=chosen.master,
+            conf=conf(chosen),
+        )
+        return export(chosen.db, chosen.table, chosen.target, options)
+
+    return run("export", job, chosen)
+
+
+def changes(argv: Sequence[str]) -> int:
+    """Run `pykudu-sql changes`."""
+    parser = parser_of("changes", "Write what commits did to the rows of a table to files.")
+    add = parser.add_argument
+    add("db", metavar="DB", help="directory of the database")
+    add("table", metavar="TABLE")
+    add("target", metavar="FOLDER", help="made by this, with one or more files in it")
+    moment = "a timestamp, a hybrid timestamp or a snapshot's name"
+    add("--since", metavar="TIME", required=True, help=f"commits after this moment: {moment}")
+    add("--until", metavar="TIME", help="commits up to this moment; else up to now")
+    add("--format", choices=("parquet", "csv"), default="parquet")
+    add("--columns", metavar="A,B", help="only these, and what is told of each change")
+    add("--overwrite", action="store_true", help="replace the folder if it exists")
+    add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
+    chosen = parser.parse_args(argv)
+
+    def job() -> "JobReport":
+        from pykudu_sql.jobs.changes import ChangesOptions, changes
+        from pykudu_sql.jobs.new_table import names_of
+
+        options = ChangesOptions(
+            until=chosen.until,
+            columns=None if chosen.columns is None else tuple(names_of(chosen.columns)),
+            file_format=chosen.format,
+            overwrite=chosen.overwrite,
+            writer=dict(chosen.option),
+            master=chosen.master,
+            conf=conf(chosen),
+        )
+        return changes(chosen.db, chosen.table, chosen.target, chosen.since, options)
+
+    return run("changes", job, chosen)
+
+
+def _operation(text: str) -> str:
+    """The name of an operation in one of the spellings that the data source takes, too."""
+    return text.lower().replace("-", "_")
+
+
+def _hash_level(parser: argparse.ArgumentParser, text: str) -> str:
+    """`a,b:4` as SQL."""
+    names, _, buckets = text.rpartition(":")
+    if not names or not buckets.isdigit():
+        parser.error(f"--hash takes COLUMNS:BUCKETS, not {text!r}")
+    columns = ", ".join('"' + name.strip().replace('"', '""') + '"' for name in names.split(","))
+    return f"({columns}) PARTITIONS {buckets}"

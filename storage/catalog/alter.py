@@ -1,0 +1,230 @@
+"""Steps of ALTER TABLE, and their effect on a table's description.
+
+A step is a value; `apply_steps` folds any number of them over a `TableInfo` and either returns the
+new one or raises, so that a statement with many steps is atomic (Kudu's rules:
+`master/catalog_manager.cc`, `docs/design-docs/schema-change.md`).
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
+from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
+from pykudu_sql.storage.common.types.schema import (
+    ColumnSchema,
+    Schema,
+    check_comment,
+    check_identifier,
+)
+from pykudu_sql.storage.common.types.table_properties import check_properties
+from pykudu_sql.storage.common.types.types import Cell, Compression, Encoding
+from pykudu_sql.storage.errors import DuplicateObjectError, UndefinedObjectError
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn:
+    """Append a column; its write default becomes the read default of the rows already there."""
+
+    column: ColumnSchema
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumn:
+    """Drop a column that is not in the key."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    """Give a column another name."""
+
+    name: str
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetDefault:
+    """Change what later INSERTs store when they leave the column out; None drops it."""
+
+    name: str
+    value: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class SetAttributes:
+    """Change attributes of a column; None leaves one as it is.
+
+    How a column is stored changes for files written from now on.
+    """
+
+    name: str
+    encoding: Encoding | None = None
+    compression: Compression | None = None
+    block_size: int | None = None
+    comment: str | None = None
+    immutable: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddRange:
+    """Add a range partition."""
+
+    range: RangePartition
+
+
+@dataclass(frozen=True, slots=True)
+class DropRange:
+    """Drop a range partition and the rows in it."""
+
+    range: RangePartition
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTable:
+    """Give the table another name."""
+
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetTableComment:
+    """Change what the table says of itself."""
+
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetProperties:
+    """Set properties of the table; a value of None removes one."""
+
+    values: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CreateIndex:
+    """Keep skip indexes of some columns in the files written from now on."""
+
+    name: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DropIndex:
+    """Keep the skip indexes of an index no longer."""
+
+    name: str
+
+
+AlterStep = (
+    AddColumn
+    | DropColumn
+    | RenameColumn
+    | SetDefault
+    | SetAttributes
+    | AddRange
+    | DropRange
+    | RenameTable
+    | SetTableComment
+    | SetProperties
+    | CreateIndex
+    | DropIndex
+)
+
+
+def apply_steps(table: TableInfo, steps: Sequence[AlterStep]) -> TableInfo:
+    """The table after all steps.
+
+    Raises:
+        UndefinedColumnError, DuplicateObjectError, InvalidSchemaError: a step breaks a rule; the
+            table given is unchanged in any case.
+    """
+    for step in steps:
+        table = _apply(table, step)
+    return table
+
+
+def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
+    schema = table.schema
+    match step:
+        case AddColumn(column):
+            return replace(table, schema=schema.add_column(column))
+        case DropColumn(name):
+            return replace(table, schema=schema.drop_column(name))
+        case RenameColumn(name, new_name):
+            return replace(table, schema=schema.rename_column(name, new_name))
+        case SetDefault(name, value):
+            column = replace(schema.column(name), write_default=value)
+            return replace(table, schema=schema.replace_column(column))
+        case SetAttributes():
+            column = _with_attributes(schema.column(step.name), step)
+            return replace(table, schema=schema.replace_column(column))
+        case RenameTable(new_name):
+            check_identifier(new_name, "table")
+            return replace(table, name=new_name)
+        case SetTableComment(comment):
+            check_comment(comment, f"table '{table.name}'")
+            return replace(table, comment=comment)
+        case SetProperties(values):
+            merged = {**table.properties, **dict(values)}
+            properties = {name: text for name, text in merged.items() if text is not None}
+            check_properties(properties)
+            return replace(table, properties=MappingProxyType(properties))
+        case CreateIndex(name, columns):
+            return replace(table, schema=_with_index(table, name, columns))
+        case DropIndex(name):
+            return replace(table, schema=_without_index(table, name))
+        case AddRange(added):
+            return repartition(table, table.partition_schema.add_range(schema, added))
+        case DropRange(dropped):
+            return repartition(table, table.partition_schema.drop_range(schema, dropped))
+
+
+def _with_index(table: TableInfo, name: str, columns: Sequence[str]) -> Schema:
+    check_identifier(name, "index")
+    schema = table.schema
+    if name in schema.indexes:
+        raise DuplicateObjectError(
+            f"index '{name}' of table '{table.name}' exists already",
+            hint="choose another name, or drop it first",
+        )
+    for column in map(schema.column, dict.fromkeys(columns)):
+        indexed = replace(column, indexes=(*column.indexes, name))
+        schema = schema.replace_column(indexed)
+    return schema
+
+
+def _without_index(table: TableInfo, name: str) -> Schema:
+    schema = table.schema
+    if name not in schema.indexes:
+        raise UndefinedObjectError(
+            f"index '{name}' does not exist in table '{table.name}'",
+            hint=f"SHOW INDEXES {table.name} lists them",
+        )
+    for column in schema.indexes[name]:
+        rest = tuple(index for index in column.indexes if index != name)
+        schema = schema.replace_column(replace(column, indexes=rest))
+    return schema
+
+
+def _with_attributes(column: ColumnSchema, step: SetAttributes) -> ColumnSchema:
+    return replace(
+        column,
+        encoding=column.encoding if step.encoding is None else step.encoding,
+        compression=column.compression if step.compression is None else step.compression,
+        block_size=column.block_size if step.block_size is None else step.block_size,
+        comment=column.comment if step.comment is None else step.comment,
+        immutable=column.immutable if step.immutable is None else step.immutable,
+    )
+
+
+def repartition(table: TableInfo, partition_schema: PartitionSchema) -> TableInfo:
+    """The table under another partition schema: equal partitions keep their tablets."""
+    known = {tablet.partition: tablet for tablet in table.tablets}
+    tablets = tuple(
+        known.get(partition) or TabletInfo(str(uuid.uuid4()), partition)
+        for partition in partition_schema.partitions()
+    )
+    return replace(table, partition_schema=partition_schema, tablets=tablets)

@@ -1,0 +1,320 @@
+"""The catalog: which tables, views and databases there are at one moment.
+
+A `Catalog` is an immutable value; a change makes a new one, stamped with its hybrid time. Keeping
+the older ones (see `catalog_history`) is what lets a read AS OF t see the tables, schemas and
+partitions of t, as Kudu's own snapshots cannot.
+"""
+
+import difflib
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from pykudu_sql.storage.catalog.namespace import (
+    DEFAULT_DATABASE,
+    DatabaseInfo,
+    NamedObject,
+    ViewInfo,
+    database_of,
+    full_name,
+)
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.partition.partition import Partition, PartitionSchema
+from pykudu_sql.storage.common.partition.partition_assigner import PartitionAssigner
+from pykudu_sql.storage.common.types.hybrid_time import (
+    NOTHING,
+    UNCOMMITTED,
+    SnapshotBound,
+    Timestamp,
+    first_beyond,
+    format_timestamp,
+)
+from pykudu_sql.storage.common.types.schema import Schema, check_comment, check_identifier
+from pykudu_sql.storage.common.types.table_properties import Properties, check_properties
+from pykudu_sql.storage.errors import (
+    DuplicateObjectError,
+    HistoryPurgedError,
+    ProgrammingError,
+    UndefinedObjectError,
+    UndefinedTableError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TabletInfo:
+    """One tablet of a table: its UUID and the part of the key space it holds."""
+
+    id: str
+    partition: Partition
+
+
+@dataclass(frozen=True)
+class TableInfo:
+    """A table at one moment.
+
+    Attributes:
+        id: a UUID that a rename keeps.
+        name: lower case, perhaps `database.table`.
+        schema: the columns of that moment.
+        partition_schema: how rows map to tablets.
+        tablets: in the order of `partition_schema.partitions()`.
+        comment: for people.
+        properties: see `table_properties`; not to be changed in place.
+    """
+
+    id: str
+    name: str
+    schema: Schema
+    partition_schema: PartitionSchema
+    tablets: tuple[TabletInfo, ...]
+    comment: str = ""
+    properties: Properties = field(default_factory=dict)
+
+    @cached_property
+    def assigner(self) -> PartitionAssigner:
+        """Maps rows to indices into `tablets`."""
+        return PartitionAssigner(self.schema, self.partition_schema)
+
+    @cached_property
+    def key_encoder(self) -> KeyEncoder:
+        """Encodes primary keys."""
+        return KeyEncoder(self.schema.key_columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as plain JSON values."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "schema": self.schema.to_json(),
+            "partition_schema": self.partition_schema.to_json(),
+            "tablets": [tablet.id for tablet in self.tablets],
+            "comment": self.comment,
+            "properties": dict(self.properties),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "TableInfo":
+        """The inverse of `to_json`."""
+        partition_schema = PartitionSchema.from_json(value["partition_schema"])
+        # Before there are as many partitions as the bucket numbers multiply to.
+        if partition_schema.offsets[-1] != len(value["tablets"]):
+            raise ValueError(f"{len(value['tablets'])} tablets do not fit the partitions")
+        pairs = zip(value["tablets"], partition_schema.partitions(), strict=True)
+        return cls(
+            id=value["id"],
+            name=value["name"],
+            schema=Schema.from_json(value["schema"]),
+            partition_schema=partition_schema,
+            tablets=tuple(TabletInfo(tablet_id, partition) for tablet_id, partition in pairs),
+            comment=value["comment"],
+            properties=MappingProxyType(dict(value.get("properties", {}))),
+        )
+
+
+def new_table(
+    name: str,
+    schema: Schema,
+    partition_schema: PartitionSchema,
+    comment: str,
+    properties: Properties,
+) -> TableInfo:
+    """A table that has not been there before, with ids of its own.
+
+    Raises:
+        InvalidSchemaError: name, comment, partition schema or a property breaks a rule.
+    """
+    check_identifier(name, "table")
+    check_comment(comment, f"table '{name}'")
+    check_properties(properties)
+    partition_schema.validate(schema)
+    tablets = tuple(TabletInfo(str(uuid.uuid4()), p) for p in partition_schema.partitions())
+    return TableInfo(
+        str(uuid.uuid4()), name, schema, partition_schema, tablets, comment, properties
+    )
+
+
+def _never(name: str) -> Timestamp | None:
+    """Of the catalog of the present: nothing was made later."""
+    return None
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All tables, views and databases at one moment, as they look from one database.
+
+    Attributes:
+        tables: by full name: `database.table`, or `table` in the default database.
+        version: grows by one with every change.
+        timestamp: hybrid time of the change that made it.
+        complete_since: 0, or the bound from which on all tables are known, which that of this
+            catalog lies below.
+        views: by full name.
+        databases: those made by CREATE DATABASE, by name.
+        database: of names that have none.
+        made_later: when a table of a full name was made that this catalog of the past lacks.
+    """
+
+    tables: Mapping[str, TableInfo]
+    version: int
+    timestamp: Timestamp
+    complete_since: SnapshotBound = NOTHING
+    views: Mapping[str, ViewInfo] = field(default_factory=lambda: MappingProxyType({}))
+    databases: Mapping[str, DatabaseInfo] = field(default_factory=lambda: MappingProxyType({}))
+    database: str = DEFAULT_DATABASE
+    made_later: Callable[[str], Timestamp | None] = field(default=_never, compare=False)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, TableInfo]:
+        """The tables by id."""
+        return {table.id: table for table in self.tables.values()}
+
+    @cached_property
+    def database_names(self) -> frozenset[str]:
+        """The databases, those included that only have tables."""
+        owners = (database_of(name) for name in (*self.tables, *self.views))
+        return frozenset((DEFAULT_DATABASE, *self.databases, *owners))
+
+    def seen_from(self, database: str) -> "Catalog":
+        """This catalog with names resolved in a database."""
+        return self if database == self.database else replace(self, database=database)
+
+    def full_name(self, name: str) -> str:
+        """The name a table or view is stored under, of one that may lack its database."""
+        return full_name(name, self.database)
+
+    def table(self, name: str) -> TableInfo:
+        """The table of a name.
+
+        Raises:
+            UndefinedTableError: there is none; a near name is suggested.
+            ProgrammingError: it is a view.
+            HistoryPurgedError: there may have been one, that history does not reach back to.
+        """
+        full = self.full_name(name)
+        found = self.tables.get(full)
+        if found is None and full in self.views:
+            raise ProgrammingError(
+                f"'{name}' is a view, not a table",
+                hint="a view can only be read, described, altered and dropped (DROP VIEW)",
+                sqlstate="42809",
+            )
+        if found is None and self.complete_since:
+            since = format_timestamp(first_beyond(self.complete_since))
+            raise HistoryPurgedError(
+                f"history does not reach back to a table '{name}' at that moment",
+                hint=f"every table is known as of {since} and later",
+            )
+        if found is None:
+            raise self._undefined(name)
+        return found
+
+    def _undefined(self, name: str) -> UndefinedTableError:
+        made = self.made_later(self.full_name(name))
+        if made is None:
+            return UndefinedTableError(f"table '{name}' does not exist", hint=self._hint(name))
+        since = format_timestamp(made)
+        return UndefinedTableError(
+            f"table '{name}' did not exist yet at that moment", hint=f"it exists since {since}"
+        )
+
+    def view(self, name: str) -> ViewInfo:
+        """The view of a name.
+
+        Raises:
+            UndefinedTableError: there is none; a near name is suggested.
+            ProgrammingError: it is a table.
+        """
+        full = self.full_name(name)
+        found = self.views.get(full)
+        if found is None and full in self.tables:
+            raise ProgrammingError(f"'{name}' is a table, not a view", sqlstate="42809")
+        if found is None:
+            raise UndefinedTableError(f"view '{name}' does not exist", hint=self._hint(name))
+        return found
+
+    def check_database(self, name: str) -> None:
+        """See that a database exists.
+
+        Raises:
+            UndefinedObjectError: it does not; a near name is suggested.
+        """
+        if name not in self.database_names:
+            near = difflib.get_close_matches(name, self.database_names, n=1, cutoff=0.7)
+            raise UndefinedObjectError(
+                f"database '{name}' does not exist",
+                hint=f"did you mean '{near[0]}'?" if near else f"CREATE DATABASE {name} makes it",
+                sqlstate="3D000",
+            )
+
+    def names_in(self, database: str) -> list[str]:
+        """The tables and views of a database by full name, sorted."""
+        return sorted(name for name in (*self.tables, *self.views) if database_of(name) == database)
+
+    def _hint(self, name: str) -> str | None:
+        known = (*self.tables, *self.views)
+        full = self.full_name(name)
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+        near = near or difflib.get_close_matches(full, known, n=1, cutoff=0.7)
+        return f"did you mean '{near[0]}'?" if near else None
+
+    def with_table(self, table: TableInfo, timestamp: Timestamp) -> "Catalog":
+        """This catalog with a table added, or exchanged for the one of the same id."""
+        others = {n: t for n, t in self.tables.items() if t.id != table.id}
+        if table.name in others or table.name in self.views:
+            raise DuplicateObjectError(
+                f"table '{table.name}' exists already"
+                if table.name in others
+                else f"there is a view '{table.name}' already",
+                hint="choose another name, or drop it first",
+            )
+        others[table.name] = table
+        return replace(self._next(timestamp), tables=MappingProxyType(others))
+
+    def without_table(self, table_id: str, timestamp: Timestamp) -> "Catalog":
+        """This catalog with a table dropped."""
+        others = {n: t for n, t in self.tables.items() if t.id != table_id}
+        return replace(self._next(timestamp), tables=MappingProxyType(others))
+
+    def with_object(self, item: NamedObject, timestamp: Timestamp) -> "Catalog":
+        """This catalog with a view or database added, or exchanged for that of the same id.
+
+        Raises:
+            DuplicateObjectError: the name is taken.
+        """
+        rest = self.without_object(item.id, timestamp)
+        if isinstance(item, DatabaseInfo):
+            if item.name in rest.databases:
+                raise DuplicateObjectError(
+                    f"database '{item.name}' exists already",
+                    hint="choose another name, or write IF NOT EXISTS",
+                    sqlstate="42P04",
+                )
+            return replace(rest, databases=MappingProxyType({**rest.databases, item.name: item}))
+        if item.name in rest.views or item.name in rest.tables:
+            kind = "view" if item.name in rest.views else "table"
+            raise DuplicateObjectError(
+                f"there is a {kind} '{item.name}' already",
+                hint="choose another name, or write CREATE OR REPLACE VIEW"
+                if kind == "view"
+                else "choose another name",
+            )
+        return replace(rest, views=MappingProxyType({**rest.views, item.name: item}))
+
+    def without_object(self, object_id: str, timestamp: Timestamp) -> "Catalog":
+        """This catalog with a view or database dropped."""
+        views = {n: view for n, view in self.views.items() if view.id != object_id}
+        databases = {n: item for n, item in self.databases.items() if item.id != object_id}
+        return replace(
+            self._next(timestamp),
+            views=MappingProxyType(views),
+            databases=MappingProxyType(databases),
+        )
+
+    def _next(self, timestamp: Timestamp) -> "Catalog":
+        return replace(self, version=self.version + 1, timestamp=timestamp, complete_since=NOTHING)
+
+
+EMPTY_CATALOG = Catalog(MappingProxyType({}), 0, UNCOMMITTED)

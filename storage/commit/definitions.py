@@ -1,0 +1,272 @@
+"""Changes of the catalog: tables, views and databases made, altered and dropped, snapshots named.
+
+Each change is one edit of the manifest with a hybrid time of its own, made under the commit lock
+after a sync of the log: it is atomic and durable, no commit of an earlier time comes later, and a
+read AS OF an earlier moment does not see it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pykudu_sql.storage.catalog.alter import AlterStep, RenameTable, apply_steps
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo, TabletInfo
+from pykudu_sql.storage.catalog.catalog_history import DroppedTable, ObjectEvent
+from pykudu_sql.storage.catalog.namespace import NamedObject
+from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
+from pykudu_sql.storage.catalog.store_state import StoreState, object_edit
+from pykudu_sql.storage.commit.committer import Committer
+from pykudu_sql.storage.commit.history import History
+from pykudu_sql.storage.common.types.hybrid_time import (
+    SnapshotBound,
+    first_beyond,
+    format_timestamp,
+    last_before,
+)
+from pykudu_sql.storage.common.types.schema import Schema
+from pykudu_sql.storage.errors import (
+    DuplicateObjectError,
+    HistoryPurgedError,
+    UndefinedObjectError,
+    UndefinedTableError,
+)
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+OpenTablet = Callable[[TabletInfo, Schema], Tablet]
+
+
+class Definitions:
+    """Changes the catalog of one store. Safe for threads."""
+
+    def __init__(
+        self,
+        committer: Committer,
+        history: History,
+        state: Callable[[], StoreState],
+        tablets: dict[str, Tablet],
+        open_tablet: OpenTablet,
+    ) -> None:
+        """Change the catalog of a store.
+
+        Args:
+            committer: gives changes their times.
+            history: lets readers in.
+            state: what the manifest says.
+            tablets: by UUID; new ones are added.
+            open_tablet: makes a tablet that is not there yet.
+        """
+        self._committer = committer
+        self._history = history
+        self._state = state
+        self._tablets = tablets
+        self._open_tablet = open_tablet
+
+    @property
+    def _catalog(self) -> Catalog:
+        return self._state().history.latest
+
+    def create_table(self, table: TableInfo) -> TableInfo:
+        """Add a table that has not been there before.
+
+        Raises:
+            DuplicateObjectError: the name is taken.
+        """
+        with self._committer.lock:
+            self._record_table(table)
+        return self._catalog.table(table.name)
+
+    def alter_table(self, name: str, steps: Sequence[AlterStep]) -> TableInfo:
+        """Change a table, all steps or none.
+
+        Raises:
+            UndefinedTableError: no such table.
+            ProgrammingError: a step breaks a rule.
+        """
+        with self._committer.lock:
+            table = apply_steps(self._catalog.table(name), steps)
+            self._record_table(table)
+        return self._catalog.table(table.name)
+
+    def drop_table(self, name: str) -> None:
+        """Drop a table; its rows stay readable AS OF earlier times, within its history age.
+
+        Raises:
+            UndefinedTableError: no such table.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            table_id = self._catalog.table(name).id
+            timestamp = self._committer.clock.now()
+            self._record_change({"op": "drop", "ts": timestamp, "table": table_id})
+
+    def put_object(self, item: NamedObject) -> None:
+        """Add a view or database, or exchange that of the same id.
+
+        Raises:
+            DuplicateObjectError: the name is taken.
+            InvalidSchemaError: a name or comment breaks a rule.
+        """
+        item.check()
+        with self._committer.lock:
+            self._committer.check_writable()
+            timestamp = self._committer.clock.now()
+            self._catalog.with_object(item, timestamp)
+            self._record_change(object_edit(ObjectEvent(timestamp, item.id, item)))
+
+    def drop_object(self, object_id: str) -> None:
+        """Drop a view or database; it stays as it was AS OF earlier times."""
+        with self._committer.lock:
+            self._committer.check_writable()
+            timestamp = self._committer.clock.now()
+            self._record_change(object_edit(ObjectEvent(timestamp, object_id, None)))
+
+    def drop_database(self, name: str) -> None:
+        """Drop a database with its tables and views: all at one moment, in one edit.
+
+        Tables can be brought back, and all of it read AS OF earlier times, as after other drops.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            catalog = self._catalog
+            names = catalog.names_in(name)
+            objects = [catalog.views[full].id for full in names if full in catalog.views]
+            if name in catalog.databases:
+                objects.append(catalog.databases[name].id)
+            self._record_change(
+                {
+                    "op": "drop_all",
+                    "ts": self._committer.clock.now(),
+                    "tables": [catalog.tables[full].id for full in names if full in catalog.tables],
+                    "objects": objects,
+                }
+            )
+
+    def dropped_tables(self) -> Iterator[DroppedTable]:
+        """The dropped tables that can be brought back, in the order in which they were dropped."""
+        for dropped in self._state().history.dropped():
+            if self._history.mark(dropped.table.id) <= dropped.dropped:
+                yield dropped
+
+    def undrop_table(self, name: str, new_name: str | None) -> TableInfo:
+        """Bring the table of a name that was dropped last back, as it was.
+
+        Args:
+            name: that it had.
+            new_name: that it is to have, None for the same.
+
+        Raises:
+            UndefinedTableError: no table of that name was dropped.
+            HistoryPurgedError: one was, longer ago than its history age.
+            DuplicateObjectError: the name is taken.
+        """
+        with self._committer.lock:
+            state = self._state()
+            named = [d for d in state.history.dropped() if d.table.name == name]
+            if not named:
+                raise UndefinedTableError(
+                    f"there is no dropped table '{name}'", hint="SHOW DROPPED TABLES lists them"
+                )
+            newest = named[-1]
+            mark = self._history.mark(newest.table.id)
+            if mark > newest.dropped:
+                raise HistoryPurgedError(
+                    f"table '{name}' was dropped at {format_timestamp(newest.dropped)}, "
+                    f"and its history goes back to {format_timestamp(first_beyond(mark))} only"
+                )
+            steps = [] if new_name is None else [RenameTable(new_name)]
+            table = apply_steps(newest.table, steps)
+            self._record_table(table)
+        return self._catalog.table(table.name)
+
+    def _record_table(self, table: TableInfo) -> None:
+        """Record a table's new state. The caller holds the commit lock."""
+        self._committer.check_writable()
+        timestamp = self._committer.clock.now()
+        self._catalog.with_table(table, timestamp)
+        stored = TableInfo.from_json(table.to_json())
+        fresh = [info for info in stored.tablets if info.id not in self._tablets]
+        for info in fresh:
+            self._tablets[info.id] = self._open_tablet(info, stored.schema)
+        try:
+            self._record_change({"op": "table", "ts": timestamp, "table": table.to_json()})
+        except BaseException:
+            for info in fresh:
+                del self._tablets[info.id]
+            raise
+        for info in stored.tablets:
+            self._tablets[info.id].change_schema(stored.schema)
+
+    def _record_change(self, edit: dict[str, Any]) -> None:
+        """Record an edit that has a time. The caller holds the commit lock."""
+        self._committer.sync()
+        self._committer.record(edit)
+        self._committer.mvcc.publish(edit["ts"])
+
+    @property
+    def snapshots(self) -> Mapping[str, NamedSnapshot]:
+        """The named snapshots, by name."""
+        return self._state().snapshots
+
+    def create_snapshot(
+        self, name: str, bound: SnapshotBound | None, comment: str
+    ) -> NamedSnapshot:
+        """Give a snapshot a name, which keeps the history it needs until it is dropped.
+
+        Args:
+            name: lower case.
+            bound: in the past and settled; None for the newest.
+            comment: for people.
+
+        Raises:
+            DuplicateObjectError: the name is taken.
+            HistoryPurgedError: a table there was cannot be read at that bound any more.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            if name in self.snapshots:
+                raise DuplicateObjectError(
+                    f"snapshot '{name}' exists already",
+                    hint="choose another name, or drop it first",
+                    sqlstate="42710",
+                )
+            at = self._committer.mvcc.bound if bound is None else bound
+            history = self._state().history
+            if at < history.complete_since:
+                since = format_timestamp(first_beyond(history.complete_since))
+                raise HistoryPurgedError(
+                    f"there is no full history as of {format_timestamp(last_before(at))} any more",
+                    hint=f"all tables are known since {since}",
+                )
+            hold = self._history.hold(history.at(at).tables.values(), at)
+            named = NamedSnapshot(name, hold.bound, self._committer.clock.now(), comment)
+            named.check()
+            self._record_change(named.to_edit())
+        return named
+
+    def drop_snapshot(self, name: str) -> None:
+        """Drop a named snapshot.
+
+        Raises:
+            UndefinedObjectError: there is none of that name.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            if name not in self.snapshots:
+                raise UndefinedObjectError(
+                    f"snapshot '{name}' does not exist", hint="SHOW SNAPSHOTS lists them"
+                )
+            self._committer.record({"op": "drop_snapshot", "name": name})
+
+    @property
+    def history_max_age(self) -> int | None:
+        """Seconds that tables keep history unless they say otherwise; see `set_history_max_age`."""
+        return self._state().history_max_age
+
+    def set_history_max_age(self, seconds: int | None) -> None:
+        """Say how long tables keep history unless they say otherwise.
+
+        Args:
+            seconds: -1 for ever, None for the default.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            self._committer.record({"op": "database", "history_max_age": seconds})

@@ -1,0 +1,56 @@
+"""The reserve of moments: what keeps a moment that somebody was told from coming again.
+
+A commit's time is in the log. A moment that was only read (AS OF it, or as a snapshot's timestamp)
+is nowhere, so after a crash a wall clock that went back could give it to a new commit, and AS OF it
+would show other rows than before. So the manifest always names a time ahead of every moment told,
+and an opening after a crash goes on above it. It moves on by `AHEAD_MICROS`, so there is one edit
+for many moments; a clean close ends the reserve with the time itself.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from pykudu_sql.storage.common.types.hybrid_time import (
+    NOTHING,
+    Timestamp,
+    bound_before,
+    from_micros,
+    later_by,
+    to_micros,
+)
+from pykudu_sql.storage.errors import Error
+
+AHEAD_MICROS = 2_000_000
+
+
+class MomentReserve:
+    """Covers moments before they are told. Safe for threads."""
+
+    def __init__(self, record: Callable[[dict[str, Any]], None]) -> None:
+        """Nothing is reserved yet.
+
+        Args:
+            record: appends an edit to the manifest, durably.
+        """
+        self._record = record
+        self._until = NOTHING
+        self._lock = threading.Lock()
+
+    def cover(self, timestamp: Timestamp) -> None:
+        """See that no later opening gives this hybrid time, or one below it, to a commit.
+
+        A manifest that takes no edits any more hinders nobody from reading. Nothing can be
+        committed then either, before the next opening.
+
+        Args:
+            timestamp: given by the clock, or below one that was.
+        """
+        if timestamp < self._until:
+            return
+        until = bound_before(later_by(from_micros(to_micros(timestamp)), AHEAD_MICROS))
+        with suppress(Error):
+            self._record({"op": "reserve", "until": until})
+            with self._lock:
+                self._until = max(self._until, until)

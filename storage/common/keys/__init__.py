@@ -1,0 +1,4 @@
+"""Encoded keys as Kudu writes them, in batches, and hashes of them.
+
+Uses `types`.
+"""

@@ -1,0 +1,225 @@
+"""Evaluates predicates over batches of rows: one boolean mask, no loop over rows.
+
+Fixed-width columns are compared on their stored values in numpy, strings by Arrow's kernels, and a
+dictionary column once per word. A row whose cell is NULL is never true but for IS NULL.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    Among,
+    And,
+    Comparison,
+    InList,
+    IsNotNull,
+    IsNull,
+    Leaf,
+    Op,
+    Or,
+    Predicate,
+    StartsWith,
+)
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import fixed_view, validity
+from pykudu_sql.storage.common.types.types import Cell, DataType
+
+Mask = npt.NDArray[np.bool_]
+
+_FEW_CODES = 6
+
+
+def evaluate(
+    predicate: Predicate, columns: Mapping[int, pa.Array], types: Mapping[int, DataType]
+) -> Mask:
+    """Which rows of a batch a predicate holds for.
+
+    Args:
+        predicate: what to test.
+        columns: the batch by column id, at least one column, all of one length.
+        types: the types of the columns the predicate names.
+
+    Returns:
+        shape (rows,); False where it is false or NULL.
+    """
+    match predicate:
+        case And(parts):
+            if not parts:
+                return np.ones(_length(columns), np.bool_)
+            mask = evaluate(parts[0], columns, types)
+            for part in parts[1:]:
+                if not mask.any():
+                    break
+                mask &= evaluate(part, columns, types)
+            return mask
+        case Or(parts):
+            if not parts:
+                return np.zeros(_length(columns), np.bool_)
+            mask = evaluate(parts[0], columns, types)
+            for part in parts[1:]:
+                if mask.all():
+                    break
+                mask |= evaluate(part, columns, types)
+            return mask
+    return _evaluate_leaf(predicate, columns[predicate.column_id], types[predicate.column_id])
+
+
+def _length(columns: Mapping[int, pa.Array]) -> int:
+    return len(next(iter(columns.values())))
+
+
+def _evaluate_leaf(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:
+    if pa.types.is_dictionary(values.type):
+        return _evaluate_dictionary(leaf, values, column_type)
+    valid = validity(values)
+    if isinstance(leaf, IsNull | IsNotNull):
+        present = np.ones(len(values), np.bool_) if valid is None else valid
+        return ~present if isinstance(leaf, IsNull) else present
+    if column_type.is_variable:
+        return _evaluate_strings(leaf, values, column_type)
+    mask = _evaluate_fixed(leaf, values, column_type)
+    return mask if valid is None else mask & valid
+
+
+def _evaluate_dictionary(leaf: Leaf, values: pa.DictionaryArray, column_type: DataType) -> Mask:
+    """The answer for each word, then for NULL as the last entry, looked up by the codes."""
+    words = np.append(
+        _evaluate_leaf(leaf, values.dictionary, column_type), isinstance(leaf, IsNull)
+    )
+    codes = values.indices
+    if codes.null_count:
+        codes = pc.fill_null(codes.cast(pa.int64()), len(words) - 1)
+    return _are_among(codes.to_numpy(zero_copy_only=False), np.flatnonzero(words), words)
+
+
+def _are_among(codes: npt.NDArray[Any], wanted: npt.NDArray[np.int64], words: Mask) -> Mask:
+    """Which codes are wanted. A few comparisons are ten times as fast as one look-up by index."""
+    if len(wanted) > _FEW_CODES:
+        looked_up: Mask = words[codes]
+        return looked_up
+    mask = np.zeros(len(codes), np.bool_)
+    for code in wanted.tolist():
+        mask |= codes == codes.dtype.type(code)
+    return mask
+
+
+def _evaluate_strings(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:
+    if len(values) == 0:
+        return np.zeros(0, np.bool_)
+    arrow = column_type.arrow
+    match leaf:
+        case Comparison(_, op, value):
+            found = _ARROW_KERNELS[op](values, pa.scalar(value, arrow))
+        case InList():
+            found = pc.is_in(values, value_set=pa.array(leaf.ascending, arrow))
+        case StartsWith(_, prefix):
+            found = pc.starts_with(values, prefix)
+    if found.null_count:
+        found = found.fill_null(False)
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _evaluate_fixed(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:
+    stored = fixed_view(values, column_type)
+    match leaf:
+        case Comparison(_, op, value):
+            return _compare(stored, op, value, column_type)
+        case InList():
+            return _is_in(stored, leaf, column_type)
+        case Among(_, members):
+            return members.contains(stored)
+    return np.zeros(len(values), np.bool_)
+
+
+def _compare(stored: npt.NDArray[Any], op: Op, value: Cell, column_type: DataType) -> Mask:
+    if column_type.is_floating:
+        assert isinstance(value, float | int)
+        return _compare_floats(stored, op, float(value))
+    if column_type.width == 16:
+        assert isinstance(value, int)
+        return _compare_wide(stored, op, value)
+    mask: Mask = _NUMPY_KERNELS[op](stored, value)
+    return mask
+
+
+def _compare_floats(stored: npt.NDArray[Any], op: Op, value: float) -> Mask:
+    """Compares as doubles, so a FLOAT is not tested against a rounded constant."""
+    mask: Mask
+    if math.isnan(value):
+        if op in (Op.EQ, Op.GE):
+            mask = np.isnan(stored)
+        elif op is Op.LT:
+            mask = ~np.isnan(stored)
+        else:
+            mask = np.full(len(stored), op is Op.LE)
+        return mask
+    mask = _NUMPY_KERNELS[op](stored, np.float64(value))
+    if op in (Op.GT, Op.GE):
+        mask |= np.isnan(stored)
+    return mask
+
+
+def _compare_wide(stored: npt.NDArray[np.uint64], op: Op, value: int) -> Mask:
+    """16-byte decimals by their signed high and unsigned low words."""
+    high, low = stored[:, 1].view(np.int64), stored[:, 0]
+    split = divmod(value, 1 << 64)
+    value_high, value_low = np.int64(split[0]), np.uint64(split[1])
+    level: Mask = high == value_high
+    if op is Op.EQ:
+        level &= low == value_low
+        return level
+    strict = Op.LT if op in (Op.LT, Op.LE) else Op.GT
+    mask: Mask = _NUMPY_KERNELS[strict](high, value_high)
+    mask |= level & _NUMPY_KERNELS[op](low, value_low)
+    return mask
+
+
+def _is_in(stored: npt.NDArray[Any], members: InList, column_type: DataType) -> Mask:
+    if column_type.width == 16:
+        found = np.zeros(len(stored), np.bool_)
+        for member in members.ascending:
+            found |= _compare(stored, Op.EQ, member, column_type)
+        return found
+    if column_type.is_floating:
+        numbers = np.array(members.ascending, np.float64)
+        found = np.asarray(np.isin(stored.astype(np.float64), numbers))
+        if np.isnan(numbers).any():
+            found |= np.isnan(stored)
+        return found
+    low, high = column_type.integer_range or (0, 1)
+    integers = members.integers
+    inside = integers[(integers >= low) & (integers <= high)]
+    near = len(inside) and int(inside[-1]) - int(inside[0]) < _TABLE_SHARE * len(stored)
+    if stored.dtype.kind == "i" and near and members.members is not None:
+        return members.members.contains(stored)
+    return np.isin(stored, inside.astype(stored.dtype))
+
+
+# Flags of a set for each row that is looked up: to make them is not to take longer than that.
+_TABLE_SHARE = 16
+
+_NUMPY_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = MappingProxyType(
+    {
+        Op.EQ: np.equal,
+        Op.LT: np.less,
+        Op.LE: np.less_equal,
+        Op.GT: np.greater,
+        Op.GE: np.greater_equal,
+    }
+)
+
+_ARROW_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = MappingProxyType(
+    {
+        Op.EQ: pc.equal,
+        Op.LT: pc.less,
+        Op.LE: pc.less_equal,
+        Op.GT: pc.greater,
+        Op.GE: pc.greater_equal,
+    }
+)

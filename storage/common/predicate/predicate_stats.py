@@ -1,0 +1,253 @@
+"""Zone maps against predicates: may any row of a file or block match?
+
+An answer of False is a promise; True promises nothing. Minimum and maximum are bounds and need not
+occur (long strings are kept shortened); those of floating-point columns leave NaN out, which
+`has_nan` tells of.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    NEVER,
+    Among,
+    And,
+    Comparison,
+    InList,
+    IsNotNull,
+    IsNull,
+    Leaf,
+    Op,
+    Or,
+    Predicate,
+)
+from pykudu_sql.storage.common.predicate.integer_set import IntegerSet
+from pykudu_sql.storage.common.types.types import Cell
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStats:
+    """What is known of one column in one file or block.
+
+    Attributes:
+        min, max: no non-NULL number or string lies outside; None when unknown.
+        null_count: NULLs among the rows.
+        row_count: rows.
+        has_nan: whether a floating-point value may be NaN.
+    """
+
+    min: Cell
+    max: Cell
+    null_count: int
+    row_count: int
+    has_nan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStats:
+    """What is known of one column in each of n blocks; arrays of shape (n,).
+
+    Attributes:
+        mins, maxs: numbers, or an object array of strings; any value where unknown.
+        known: whether the block's minimum and maximum are known.
+        null_counts, row_counts: NULLs and rows.
+        has_nan: whether the block may hold NaN.
+    """
+
+    mins: npt.NDArray[Any]
+    maxs: npt.NDArray[Any]
+    known: Mask
+    null_counts: npt.NDArray[np.integer[Any]]
+    row_counts: npt.NDArray[np.integer[Any]]
+    has_nan: Mask
+
+
+def may_match(predicate: Predicate, stats: Callable[[int], ColumnStats | None]) -> bool:
+    """Whether some row may match.
+
+    Args:
+        predicate: what rows are asked for.
+        stats: a column's statistics by its id, None when there are none.
+    """
+    match predicate:
+        case And(parts):
+            return all(may_match(part, stats) for part in parts)
+        case Or(parts):
+            return any(may_match(part, stats) for part in parts)
+    found = stats(predicate.column_id)
+    return True if found is None else _leaf_may_match(predicate, found)
+
+
+def _leaf_may_match(leaf: Leaf, stats: ColumnStats) -> bool:
+    if isinstance(leaf, IsNull):
+        return stats.null_count > 0
+    if stats.null_count >= stats.row_count:
+        return False
+    if isinstance(leaf, IsNotNull) or stats.min is None or stats.max is None:
+        return True
+    if isinstance(leaf, Comparison):
+        return _interval_may(leaf.op, leaf.value, stats)
+    if isinstance(leaf, InList):
+        values, has_nan = _numbers(leaf)
+        return (has_nan and stats.has_nan) or _has_between(values, stats.min, stats.max)
+    if isinstance(leaf, Among):
+        assert isinstance(stats.min, int) and isinstance(stats.max, int)
+        return leaf.members.has_between(stats.min, stats.max)
+    prefix, low, high = _prefix_bounds(leaf.prefix, stats.min, stats.max)
+    return bool(low <= prefix <= high)
+
+
+def _interval_may(op: Op, value: Any, stats: ColumnStats) -> bool:
+    if value is None:
+        return False
+    if value != value:  # NaN: greater than all, equal to itself
+        return op in (Op.LT, Op.LE) or (stats.has_nan and op is not Op.GT)
+    low: Any = stats.min
+    high: Any = stats.max
+    if op is Op.EQ:
+        return bool(low <= value <= high)
+    if op in (Op.LT, Op.LE):
+        return bool(_COMPARE[op](low, value))
+    return stats.has_nan or bool(_COMPARE[op](high, value))
+
+
+def trim(leaf: InList, stats: ColumnStats) -> Predicate:
+    """An IN list without the values that no row has.
+
+    Args:
+        leaf: its values ascend, as `predicate_simplify` leaves them.
+        stats: of the rows it is evaluated on.
+    """
+    if stats.min is None or stats.max is None or isinstance(stats.min, float):
+        return leaf
+    values: Sequence[Any] = leaf.values
+    first, last = bisect_left(values, stats.min), bisect_right(values, stats.max)
+    if last - first == len(values):
+        return leaf
+    if last - first == 1:
+        return Comparison(leaf.column_id, Op.EQ, leaf.values[first])
+    return InList(leaf.column_id, leaf.values[first:last]) if first < last else NEVER
+
+
+def _prefix_bounds(prefix: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """Cut to the prefix's length, bounds and prefix compare as the whole strings do."""
+    return prefix, low[: len(prefix)], high[: len(prefix)]
+
+
+def may_match_blocks(
+    predicate: Predicate, stats: Callable[[int], BlockStats | None], count: int
+) -> Mask:
+    """Which of `count` blocks may hold a matching row, shape (count,)."""
+    match predicate:
+        case And(parts):
+            mask = np.ones(count, np.bool_)
+            for part in parts:
+                mask &= may_match_blocks(part, stats, count)
+            return mask
+        case Or(parts):
+            mask = np.zeros(count, np.bool_)
+            for part in parts:
+                mask |= may_match_blocks(part, stats, count)
+            return mask
+    found = stats(predicate.column_id)
+    return np.ones(count, np.bool_) if found is None else _blocks_may_match(predicate, found)
+
+
+def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
+    if isinstance(leaf, IsNull):
+        return np.asarray(stats.null_counts > 0)
+    present = np.asarray(stats.null_counts < stats.row_counts)
+    if isinstance(leaf, IsNotNull):
+        return present
+    if isinstance(leaf, Comparison):
+        mask = _intervals_may(leaf.op, leaf.value, stats)
+    elif isinstance(leaf, InList):
+        mask = _hold_any(leaf, stats)
+    elif isinstance(leaf, Among):
+        mask = _hold_members(leaf.members, stats)
+    else:
+        mask = np.zeros(len(present), np.bool_)
+        for block in np.flatnonzero(stats.known).tolist():
+            prefix, low, high = _prefix_bounds(leaf.prefix, stats.mins[block], stats.maxs[block])
+            mask[block] = low <= prefix <= high
+    return present & (mask | ~stats.known)
+
+
+def _numbers(leaf: InList) -> tuple[Sequence[Any], bool]:
+    """The values of a list without NaN, ascending, and whether it has NaN."""
+    values = leaf.ascending
+    has_nan = bool(values) and values[-1] != values[-1]
+    return (values[:-1], True) if has_nan else (values, False)
+
+
+def _has_between(ascending: Sequence[Any], low: Any, high: Any) -> bool:
+    """Whether one of some values lies between two bounds, inclusive."""
+    place = bisect_left(ascending, low)
+    return place < len(ascending) and bool(ascending[place] <= high)
+
+
+def _hold_any(leaf: InList, stats: BlockStats) -> Mask:
+    """The blocks between whose bounds at least one value of a list lies."""
+    values, has_nan = _numbers(leaf)
+    mask = stats.has_nan.copy() if has_nan else np.zeros(len(stats.known), np.bool_)
+    blocks = np.flatnonzero(stats.known)
+    # Python's numbers compare exactly, where a FLOAT's bound would meet a rounded constant.
+    ends = zip(stats.mins[blocks].tolist(), stats.maxs[blocks].tolist(), strict=True)
+    for block, (low, high) in zip(blocks.tolist(), ends, strict=True):
+        mask[block] |= _has_between(values, low, high)
+    return mask
+
+
+def _hold_members(members: IntegerSet, stats: BlockStats) -> Mask:
+    """The blocks between whose bounds at least one member of a set lies."""
+    mask = np.zeros(len(stats.known), np.bool_)
+    for block in np.flatnonzero(stats.known).tolist():
+        mask[block] = members.has_between(int(stats.mins[block]), int(stats.maxs[block]))
+    return mask
+
+
+def _intervals_may(op: Op, value: Any, stats: BlockStats) -> Mask:
+    count = len(stats.known)
+    if value is None:
+        return np.zeros(count, np.bool_)
+    if value != value:
+        if op in (Op.LT, Op.LE):
+            return np.ones(count, np.bool_)
+        return stats.has_nan if op is not Op.GT else np.zeros(count, np.bool_)
+    if isinstance(value, float):
+        value = np.float64(value)  # a FLOAT's bounds must not meet a rounded constant
+    elif isinstance(value, str | bytes):
+        value = _boxed(value)
+    mask: Mask
+    if op is Op.EQ:
+        mask = np.less_equal(stats.mins, value).astype(np.bool_)
+        mask &= np.greater_equal(stats.maxs, value).astype(np.bool_)
+        return mask
+    if op in (Op.LT, Op.LE):
+        return np.asarray(_COMPARE[op](stats.mins, value), np.bool_)
+    return np.asarray(_COMPARE[op](stats.maxs, value), np.bool_) | stats.has_nan
+
+
+def _boxed(value: str | bytes) -> npt.NDArray[np.object_]:
+    """A string as an array of no dimension: numpy's own strings lose NULs at the end."""
+    box = np.empty((), np.object_)
+    box[()] = value
+    return box
+
+
+_COMPARE: Mapping[Op, Callable[[Any, Any], Any]] = MappingProxyType(
+    {
+        Op.LT: lambda left, right: left < right,
+        Op.LE: lambda left, right: left <= right,
+        Op.GT: lambda left, right: left > right,
+        Op.GE: lambda left, right: left >= right,
+    }
+)

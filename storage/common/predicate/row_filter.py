@@ -1,0 +1,176 @@
+"""A predicate made ready to drop rows: in steps, the most selective first, and as ranges of keys.
+
+Kudu's order of evaluation (`common/generic_iterators.cc`, MaterializingIterator): IS NULL, then
+equality, IN, ranges, IS NOT NULL; of two alike the one over the narrower column, then the one whose
+column comes first. ORs, which Kudu does not have, come last. Each step is about one column, but for
+ORs, so a scan reads one column more only while rows survive.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pykudu_sql.storage.common.predicate.column_predicate import (
+    ALWAYS,
+    NEVER,
+    Among,
+    And,
+    Comparison,
+    InList,
+    IsNotNull,
+    IsNull,
+    Op,
+    Or,
+    Predicate,
+    column_ids,
+    conjuncts,
+)
+from pykudu_sql.storage.common.predicate.key_bounds import KeyRange, key_domains, key_ranges
+from pykudu_sql.storage.common.predicate.predicate_simplify import simplify
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType
+
+MAX_KEY_RANGES = 256
+
+_STRING_BYTES = 1 << 16
+_RANK_OF_OR = 6
+
+
+@dataclass(frozen=True, slots=True)
+class FilterStep:
+    """One part of a conjunction.
+
+    Attributes:
+        predicate: over `columns` alone.
+        columns: what it looks at.
+        types: their types by id.
+    """
+
+    predicate: Predicate
+    columns: tuple[ColumnSchema, ...]
+    types: Mapping[int, DataType]
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """A predicate as a scan uses it.
+
+    Attributes:
+        predicate: as it was given; statistics are asked whether it may match.
+        steps: a row matches when all of them hold, and each holds for some row.
+        key_ranges: ranges of encoded keys outside which no row matches, ascending and disjoint;
+            None when keys tell nothing, empty when no row matches.
+        is_complete: whether the steps together are the predicate. They are less where it names
+            columns that are not known here.
+        dense: where at least this share of rows matches, the others are left in. Whoever scans
+            filters again, and to copy so many rows here costs more than it saves there.
+    """
+
+    predicate: Predicate
+    steps: tuple[FilterStep, ...]
+    key_ranges: tuple[KeyRange, ...] | None
+    is_complete: bool
+    dense: float = 0.25
+
+    @classmethod
+    def of(
+        cls,
+        predicate: Predicate,
+        key_columns: Sequence[ColumnSchema],
+        columns: Iterable[ColumnSchema],
+    ) -> "RowFilter":
+        """The filter of a predicate.
+
+        Args:
+            predicate: any tree.
+            key_columns: of the table, in key order.
+            columns: whose cells can be looked at; parts about others drop no rows.
+        """
+        by_id = {column.id: column for column in columns}
+        parts = list(conjuncts(predicate))
+        known = [part for part in parts if column_ids(part) <= by_id.keys()]
+        simple = simplify(And(tuple(known)), by_id)
+        is_complete = len(known) == len(parts)
+        if simple == NEVER:
+            return cls(predicate, (), (), is_complete)
+        ranges = _key_ranges(predicate, key_columns)
+        return cls(predicate, _steps(simple, by_id), ranges, is_complete)
+
+    def exactly(self) -> "RowFilter":
+        """The same filter, which leaves no row in that a step does not hold for."""
+        return replace(self, dense=1.0)
+
+    @property
+    def matches_nothing(self) -> bool:
+        """Whether it is known beforehand that no row matches."""
+        return self.key_ranges == ()
+
+    def may_hold(self, min_key: bytes, max_key: bytes) -> bool:
+        """Whether a row with an encoded key from `min_key` to `max_key` may match."""
+        ranges = self.key_ranges
+        if ranges is None:
+            return True
+        place = bisect_right(ranges, max_key, key=_low)
+        return any(high is None or high > min_key for _, high in ranges[max(0, place - 1) : place])
+
+
+def _low(key_range: KeyRange) -> bytes:
+    return key_range[0]
+
+
+def _key_ranges(
+    predicate: Predicate, key_columns: Sequence[ColumnSchema]
+) -> tuple[KeyRange, ...] | None:
+    domains = key_domains(predicate, key_columns)
+    if domains[0].is_full:
+        return None
+    ranges = key_ranges(domains, key_columns, limit=MAX_KEY_RANGES)
+    held = (r for r in ranges if r[1] is None or r[0] < r[1])
+    return tuple(sorted(held, key=_low))
+
+
+def _steps(simple: Predicate, by_id: Mapping[int, ColumnSchema]) -> tuple[FilterStep, ...]:
+    if simple == ALWAYS:
+        return ()
+    by_column: dict[int, list[Predicate]] = {}
+    parts: list[Predicate] = []
+    for part in conjuncts(simple):
+        if isinstance(part, Or):
+            parts.append(part)
+        else:
+            by_column.setdefault(part.column_id, []).append(part)
+    parts += [
+        leaves[0] if len(leaves) == 1 else And(tuple(leaves)) for leaves in by_column.values()
+    ]
+    places = {column_id: place for place, column_id in enumerate(by_id)}
+    parts.sort(key=lambda part: _rank(part, by_id, places))
+    return tuple(_step(part, by_id) for part in parts)
+
+
+def _step(part: Predicate, by_id: Mapping[int, ColumnSchema]) -> FilterStep:
+    columns = tuple(by_id[i] for i in sorted(column_ids(part)))
+    return FilterStep(part, columns, {column.id: column.type for column in columns})
+
+
+def _rank(
+    part: Predicate, by_id: Mapping[int, ColumnSchema], places: Mapping[int, int]
+) -> tuple[int, int, int]:
+    looked_at = column_ids(part)
+    if isinstance(part, Or):
+        return _RANK_OF_OR, len(looked_at), 0
+    (column_id,) = looked_at
+    size = by_id[column_id].type.width or _STRING_BYTES
+    return _kind_rank(part), size, places[column_id]
+
+
+def _kind_rank(part: Predicate) -> int:
+    match part:
+        case IsNull():
+            return 1
+        case Comparison(_, Op.EQ, _):
+            return 2
+        case InList():
+            return 3
+        case IsNotNull() | Among():
+            return 5
+    return 4

@@ -1,0 +1,4 @@
+"""Operations on rows and what became of each.
+
+Uses `types`.
+"""

@@ -1,0 +1,358 @@
+"""Arrow arrays as numpy buffers and back, without copies.
+
+Kernels work on the stored values (`DataType.numpy`); batches travel as Arrow. These functions are
+the crossing. They guarantee that a null slot's value is never looked at by meaning, only carried.
+Arrow's own compute functions lack decimal32/64 kernels, which is why so much goes through views.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.cells import from_cell, to_cell
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError
+
+_PHYSICAL = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
+# Chunks of so many rows are worth a kernel call each; what one makes is in the cache for the next.
+_CHUNK_ROWS = 16 * 1024
+_OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
+
+
+def combine(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """One contiguous array; copies only where there is more than one chunk.
+
+    Raises:
+        ValueTooLargeError: strings of more than 2 GiB together, which no Arrow array holds.
+    """
+    if not isinstance(values, pa.ChunkedArray):
+        return values
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    try:
+        combined = values.combine_chunks()
+    except pa.ArrowInvalid as error:
+        raise _too_large(values) from error
+    if not isinstance(combined, pa.ChunkedArray):
+        return combined
+    if combined.num_chunks > 1:
+        raise _too_large(values)
+    return combined.chunk(0)
+
+
+def _too_large(values: pa.ChunkedArray) -> ValueTooLargeError:
+    return ValueTooLargeError(
+        f"a column of {values.nbytes} bytes in one statement is over the limit of 2 GiB",
+        hint="write the rows in several statements",
+    )
+
+
+def _large_chunks(values: pa.Array | pa.ChunkedArray) -> Sequence[pa.Array]:
+    """The chunks of values, combined where most are small or each has a dictionary of its own."""
+    if not isinstance(values, pa.ChunkedArray):
+        return [values]
+    small = len(values) <= _CHUNK_ROWS * values.num_chunks
+    if small or pa.types.is_dictionary(values.type):
+        return [combine(values)]
+    chunks: Sequence[pa.Array] = values.chunks
+    return chunks
+
+
+def fixed_view(values: pa.Array, column_type: DataType) -> npt.NDArray[Any]:
+    """The stored values of a fixed-width array, shape (n,), zero-copy.
+
+    BOOL is unpacked to np.bool_ (a copy); 16-byte decimals come as shape (n, 2) of `<u8`, low word
+    first. Null slots hold whatever bytes the buffer has.
+    """
+    if column_type.kind is Kind.BOOL:
+        filled = pc.fill_null(values, False) if values.null_count else values
+        return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    data = values.buffers()[1]
+    width = column_type.width
+    if data is None or len(values) == 0:
+        empty = np.empty(0, column_type.numpy or np.dtype("<u8"))
+        return empty.reshape(0, 2) if width == 16 else empty
+    if width == 16:
+        words = np.frombuffer(data, np.dtype("<u8"), 2 * len(values), 16 * values.offset)
+        return words.reshape(-1, 2)
+    return np.frombuffer(data, column_type.numpy, len(values), width * values.offset)
+
+
+def wide_bounds(words: npt.NDArray[np.uint64]) -> tuple[int, int]:
+    """Least and greatest 16-byte integer, given as low and high words, shape (n, 2), n > 0."""
+    low, high = words[:, 0], words[:, 1].view("<i8")
+    top, bottom = high.max(), high.min()
+    greatest = (int(top) << 64) + int(low[high == top].max())
+    least = (int(bottom) << 64) + int(low[high == bottom].min())
+    return least, greatest
+
+
+def from_fixed(
+    values: npt.NDArray[Any],
+    column_type: DataType,
+    valid: npt.NDArray[np.bool_] | None = None,
+) -> pa.Array:
+    """The Arrow array over stored values (see `fixed_view`), zero-copy but for BOOL.
+
+    Args:
+        values: stored values, shape (n,), or (n, 2) words for 16-byte decimals.
+        column_type: their type.
+        valid: False where the slot is NULL; None when none is.
+    """
+    if column_type.kind is Kind.BOOL:
+        return pa.array(values, pa.bool_(), mask=None if valid is None else ~valid)
+    data = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(column_type.arrow, len(values), [pack_validity(valid), data])
+
+
+def pack_validity(valid: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
+    """Arrow's validity bitmap of a boolean mask; None when every slot is valid."""
+    if valid is None or bool(valid.all()):
+        return None
+    return pa.py_buffer(np.packbits(valid, bitorder="little"))
+
+
+def validity(values: pa.Array) -> npt.NDArray[np.bool_] | None:
+    """False where a slot is NULL, shape (n,); None when none is."""
+    if values.null_count == 0:
+        return None
+    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def cells_to_array(cells: Sequence[Cell], column_type: DataType) -> pa.Array:
+    """Cells as an Arrow array of the column's type."""
+    if column_type.is_variable or column_type.kind is Kind.BOOL or column_type.is_floating:
+        return pa.array(cells, column_type.arrow)
+    if column_type.width == 16:
+        unscaled = [None if c is None else from_cell(c, column_type) for c in cells]
+        return pa.array(unscaled, column_type.arrow)
+    return pa.array(cells, _PHYSICAL[column_type.width]).view(column_type.arrow)
+
+
+def array_to_cells(values: pa.Array, column_type: DataType) -> list[Cell]:
+    """Arrow values as a list of cells; for few values, not for bulk paths."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if column_type.is_variable or column_type.kind is Kind.BOOL or column_type.is_floating:
+        return list(values.to_pylist())
+    if column_type.width == 16:
+        return [to_cell(v, column_type) for v in values.to_pylist()]
+    return list(stored_numbers(values, column_type).to_pylist())
+
+
+def stored_numbers(values: pa.Array, column_type: DataType) -> pa.Array:
+    """Values of a type of 1 to 8 bytes as the integers that are stored for them; no copy."""
+    return values.view(_PHYSICAL[column_type.width])
+
+
+def constant_array(cell: Cell, column_type: DataType, length: int) -> pa.Array:
+    """An array of one cell repeated, as for the read default of a column a file lacks."""
+    if cell is None:
+        return pa.nulls(length, column_type.arrow)
+    one = cells_to_array([cell], column_type)
+    if column_type.is_variable:
+        codes = pa.array(np.zeros(length, np.int8))
+        return pa.DictionaryArray.from_arrays(codes, one)
+    return one.take(pa.array(np.zeros(length, np.int64)))
+
+
+def plain(values: pa.Array) -> pa.Array:
+    """The array without dictionary encoding."""
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def coerce(values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str) -> pa.Array:
+    """Any Arrow values as the column's own Arrow type; strings may stay a dictionary.
+
+    Casts are checked: nothing is rounded or wrapped, but VARCHAR is cut to its length, as Kudu's
+    clients do, and DECIMAL of larger scale is rounded half up.
+
+    Args:
+        values: what the user or the engine handed over.
+        column_type: the column's type.
+        name: the column's name, for messages.
+
+    Raises:
+        ValueOutOfRangeError: a value outside the type's range.
+        InvalidValueError: values that cannot be read as the type.
+    """
+    return combine(pa.chunked_array(coerce_chunks(values, column_type, name)))
+
+
+def coerce_chunks(
+    values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str
+) -> list[pa.Array]:
+    """What `coerce` returns, in one or more pieces of one Arrow type."""
+    chunks = _large_chunks(values)
+    try:
+        if _is_wider_decimal(values.type, column_type):
+            return [_narrow_decimal(chunks, column_type)]
+        return [_coerce(chunk, column_type) for chunk in chunks]
+    except pa.ArrowInvalid as error:
+        text = str(error).splitlines()[0]
+        kind = ValueOutOfRangeError if _is_range_error(text) else InvalidValueError
+        raise kind(f"column '{name}' of type {column_type}: {text}") from error
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise InvalidValueError(
+            f"column '{name}' of type {column_type} cannot take values of type {values.type}"
+        ) from error
+    except ValueOutOfRangeError as error:
+        raise ValueOutOfRangeError(f"column '{name}': {error.message}") from error
+
+
+def _is_range_error(text: str) -> bool:
+    return any(word in text for word in ("not in range", "out of bounds", "Precision", "overflow"))
+
+
+def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
+    target = column_type.arrow
+    if array.type == target and column_type.kind is not Kind.VARCHAR:
+        return _check_dates(array, column_type)
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), target)
+    if pa.types.is_dictionary(array.type):
+        if not column_type.is_variable:
+            return _coerce(array.dictionary_decode(), column_type)
+        words = _coerce(array.dictionary, column_type)
+        return pa.DictionaryArray.from_arrays(array.indices, words)
+    if column_type.kind is Kind.DECIMAL:
+        return _coerce_decimal(array, column_type)
+    if column_type.kind is Kind.VARCHAR:
+        text = array if pa.types.is_string(array.type) else array.cast(pa.string())
+        longest = pc.max(pc.utf8_length(text)).as_py()
+        if longest is None or longest <= column_type.length:
+            return text
+        return pc.utf8_slice_codeunits(text, 0, column_type.length)
+    if pa.types.is_timestamp(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
+        return _to_micros(array)
+    if _is_text(array.type) and column_type.kind is Kind.UNIXTIME_MICROS:
+        return _read_times(array)
+    if column_type.kind is Kind.FLOAT and pa.types.is_floating(array.type):
+        return _single(array)
+    if not _may_cast(array, column_type.kind):
+        raise pa.ArrowTypeError(f"{array.type} is no {column_type}")
+    return _check_dates(array.cast(target), column_type)
+
+
+def _may_cast(array: pa.Array, kind: Kind) -> bool:
+    """Whether Arrow's cast is one that a single value would have: 19000 is no day, 2 not true."""
+    number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    if kind is Kind.BOOL and pa.types.is_integer(array.type):
+        return not pc.any(pc.invert(pc.is_in(array, pa.array([0, 1, None], array.type)))).as_py()
+    return not number or kind not in (Kind.BOOL, Kind.DATE)
+
+
+def _single(array: pa.Array) -> pa.Array:
+    """Doubles as FLOATs; none of them turns infinite."""
+    single = array.cast(pa.float32())
+    grown = pc.and_(pc.is_inf(single), pc.invert(pc.is_inf(array)))
+    if pc.any(grown).as_py():
+        value = array.filter(grown)[0].as_py()
+        raise ValueOutOfRangeError(f"value {value} is out of range for FLOAT")
+    return single
+
+
+def _check_dates(array: pa.Array, column_type: DataType) -> pa.Array:
+    if column_type.kind is Kind.DATE and len(array) > array.null_count:
+        low, high = column_type.integer_range or (0, 0)
+        found = pc.min_max(array.view(pa.int32()))
+        for day in (found["min"].as_py(), found["max"].as_py()):
+            if not low <= day <= high:
+                raise ValueOutOfRangeError(f"date of day {day} is outside the years 1 to 9999")
+    return array
+
+
+def _to_micros(array: pa.Array) -> pa.Array:
+    """Nanoseconds are rounded to microseconds, a zone is turned to UTC and dropped."""
+    if array.type.unit == "ns":
+        array = pc.round_temporal(array, 1, unit="microsecond")
+        array = array.cast(pa.timestamp("us", array.type.tz), safe=False)
+    micros = array.cast(pa.timestamp("us", array.type.tz))
+    return micros.view(pa.int64()).view(pa.timestamp("us"))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _read_times(texts: pa.Array) -> pa.Array:
+    """Texts as times; one that says its offset from UTC is turned to UTC, as a single value is."""
+    zoned = pc.match_substring_regex(texts, _OFFSET)
+    if not pc.any(zoned).as_py():
+        return texts.cast(pa.timestamp("us"))
+    nothing = pa.scalar(None, texts.type)
+    in_utc = pc.if_else(zoned, texts, nothing).cast(pa.timestamp("us", "UTC"))
+    plain_times = pc.if_else(zoned, nothing, texts).cast(pa.timestamp("us"))
+    return pc.coalesce(_to_micros(in_utc), plain_times)
+
+
+def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
+    kind = array.type
+    if pa.types.is_decimal(kind) and kind.scale > column_type.scale:
+        array = pc.round(
+            array.cast(pa.decimal256(76, kind.scale)),
+            column_type.scale,
+            "half_towards_infinity",
+        )
+    elif pa.types.is_integer(kind):
+        array = array.cast(pa.decimal128(20, 0)).cast(pa.decimal256(76, column_type.scale))
+    elif pa.types.is_floating(kind):
+        array = array.cast(pa.decimal256(76, max(column_type.scale, 0)))
+    elif pa.types.is_decimal(kind):
+        array = array.cast(pa.decimal256(76, column_type.scale))
+    wide = array.cast(pa.decimal128(38, column_type.scale)) if column_type.width < 16 else array
+    if column_type.width < 16:
+        return _narrow_decimal([wide], column_type)
+    return wide.cast(column_type.arrow)
+
+
+def _is_wider_decimal(kind: pa.DataType, column_type: DataType) -> bool:
+    """Whether values only have to be made narrower."""
+    return (
+        column_type.kind is Kind.DECIMAL
+        and column_type.width < 16
+        and pa.types.is_decimal128(kind)
+        and kind.scale == column_type.scale
+    )
+
+
+def _narrow_decimal(chunks: Sequence[pa.Array], column_type: DataType) -> pa.Array:
+    """decimal128 of the same scale as 4- or 8-byte values: the low words, range checked."""
+    stored = np.empty(sum(len(chunk) for chunk in chunks), column_type.numpy)
+    valid = np.ones(len(stored), np.bool_) if any(chunk.null_count for chunk in chunks) else None
+    first = 0
+    for chunk in chunks:
+        part = slice(first, first + len(chunk))
+        present = validity(chunk)
+        if valid is not None and present is not None:
+            valid[part] = present
+        _narrow_into(stored[part], chunk, present, column_type)
+        first = part.stop
+    return from_fixed(stored, column_type, valid)
+
+
+def _narrow_into(
+    out: npt.NDArray[Any],
+    array: pa.Array,
+    valid: npt.NDArray[np.bool_] | None,
+    column_type: DataType,
+) -> None:
+    words = np.frombuffer(array.buffers()[1], "<i8", 2 * len(array), 16 * array.offset)
+    words = words.reshape(-1, 2)
+    top = 10**column_type.precision - 1
+    for start in range(0, len(array), _CHUNK_ROWS):
+        part = slice(start, start + _CHUNK_ROWS)
+        low = words[part, 0].copy()
+        fits = (low >> 63) == words[part, 1]
+        fits &= low >= -top
+        fits &= low <= top
+        if valid is not None:
+            fits |= ~valid[part]
+        if not fits.all():
+            bad = array[start + int(np.argmin(fits))].as_py()
+            raise ValueOutOfRangeError(f"value {bad} is out of range for {column_type}")
+        out[part] = low

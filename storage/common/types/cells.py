@@ -1,0 +1,233 @@
+"""Cells and the Python values that users hand in and get back: the crossing of single rows.
+
+A cell is the stored form of one value as a plain Python value (see `types`). Strings are read as
+SQL would cast them; times with a zone become UTC. Batches cross by `arrays` instead.
+"""
+
+import datetime as dt
+import math
+from collections.abc import Callable, Mapping
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
+from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
+
+_WIDE = Context(prec=80)
+
+
+def _in_range(value: int, column_type: DataType) -> int:
+    low, high = column_type.integer_range or (value, value)
+    if not low <= value <= high:
+        raise ValueOutOfRangeError(f"value {value} is out of range for {column_type}")
+    return value
+
+
+# How values are written that people often write otherwise.
+_READ_AS: Mapping[Kind, str] = MappingProxyType(
+    {
+        Kind.DATE: "a date is written '2026-01-31'",
+        Kind.UNIXTIME_MICROS: "a time is written '2026-01-31 12:00:00'",
+        Kind.BOOL: "write true or false",
+    }
+    | dict.fromkeys((Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64), "it takes whole numbers")
+)
+
+
+def _bool_cell(value: object, column_type: DataType) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer) and value in (0, 1):
+        return bool(value)
+    if isinstance(value, str) and value.strip().lower() in (
+        "true",
+        "false",
+        "t",
+        "f",
+        "1",
+        "0",
+    ):
+        return value.strip().lower() in ("true", "t", "1")
+    raise ValueError(value)
+
+
+def _int_cell(value: object, column_type: DataType) -> int:
+    if isinstance(value, int | np.integer):
+        return _in_range(int(value), column_type)
+    if isinstance(value, float | np.floating | Decimal):
+        if value != int(value):  # a fraction would be lost
+            raise ValueError(value)
+        return _in_range(int(value), column_type)
+    if isinstance(value, str):
+        return _in_range(int(value), column_type)
+    raise TypeError(value)
+
+
+def _float_cell(value: object, column_type: DataType) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
+        raise TypeError(value)
+    number = float(value)
+    if math.isinf(number) and isinstance(value, Decimal) and value.is_finite():
+        raise ValueOutOfRangeError(f"value {value} is out of range for {column_type}")
+    if column_type.kind is not Kind.FLOAT:
+        return number
+    with np.errstate(over="ignore"):
+        rounded = float(np.float32(number))
+    if math.isinf(rounded) and not math.isinf(number):
+        raise ValueOutOfRangeError(f"value {number} is out of range for {column_type}")
+    return rounded
+
+
+def _decimal_cell(value: object, column_type: DataType) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | np.number):
+        raise TypeError(value)
+    number = value if isinstance(value, Decimal) else Decimal(str(value))
+    if not number.is_finite():
+        raise InvalidOperation(value)
+    scaled = number.scaleb(column_type.scale, _WIDE).to_integral_value(ROUND_HALF_UP, _WIDE)
+    low, high = column_type.integer_range or (0, 0)
+    if not low <= scaled <= high:
+        raise ValueOutOfRangeError(f"value {number} is out of range for {column_type}")
+    return int(scaled)
+
+
+def _date_cell(value: object, column_type: DataType) -> int:
+    _refuse_not_a_time(value)
+    if isinstance(value, str):
+        text = value.strip()
+        value = dt.date.fromisoformat(text) if len(text) == 10 else dt.datetime.fromisoformat(text)
+    if isinstance(value, np.datetime64):
+        return _in_range(int(value.astype("datetime64[D]").astype(np.int64)), column_type)
+    if isinstance(value, dt.datetime):
+        value = _in_utc(value).date()
+    if isinstance(value, dt.date):
+        return value.toordinal() - EPOCH_DAY
+    raise TypeError(value)
+
+
+def _refuse_not_a_time(value: object) -> None:
+    """NaT of numpy and pandas, a datetime by its class, is unequal to itself."""
+    if value != value:
+        raise ValueError(value)
+
+
+def _in_utc(value: dt.datetime) -> dt.datetime:
+    """A time without zone."""
+    return value if value.tzinfo is None else value.astimezone(dt.UTC).replace(tzinfo=None)
+
+
+def _timestamp_cell(value: object, column_type: DataType) -> int:
+    _refuse_not_a_time(value)
+    if isinstance(value, str):
+        value = dt.datetime.fromisoformat(value.strip())
+    if isinstance(value, np.datetime64):
+        return int(value.astype("datetime64[us]").astype(np.int64))
+    if isinstance(value, dt.datetime):
+        return (_in_utc(value) - EPOCH) // dt.timedelta(microseconds=1)
+    if isinstance(value, dt.date):
+        return (value.toordinal() - EPOCH_DAY) * 86_400_000_000
+    raise TypeError(value)
+
+
+def _text_cell(value: object, column_type: DataType) -> str:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8")
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    elif isinstance(value, int | float | Decimal | dt.date | dt.datetime | np.number):
+        if isinstance(value, dt.date):
+            _refuse_not_a_time(value)
+        value = str(value)
+    if not isinstance(value, str):
+        raise TypeError(value)
+    value.encode("utf-8")  # lone surrogates cannot be stored
+    text = str.__str__(value)  # of a subclass, the text alone
+    return text[: column_type.length] if column_type.kind is Kind.VARCHAR else text
+
+
+def _binary_cell(value: object, column_type: DataType) -> bytes:
+    if isinstance(value, str):
+        return value.encode("utf-8")
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    raise TypeError(value)
+
+
+_TO_CELL: Mapping[Kind, Callable[[object, DataType], Cell]] = MappingProxyType(
+    {
+        Kind.BOOL: _bool_cell,
+        Kind.INT8: _int_cell, Kind.INT16: _int_cell, Kind.INT32: _int_cell, Kind.INT64: _int_cell,
+        Kind.DATE: _date_cell, Kind.UNIXTIME_MICROS: _timestamp_cell,
+        Kind.FLOAT: _float_cell, Kind.DOUBLE: _float_cell, Kind.DECIMAL: _decimal_cell,
+        Kind.VARCHAR: _text_cell, Kind.STRING: _text_cell, Kind.BINARY: _binary_cell,
+    }
+)  # fmt: skip
+
+
+def _date_value(cell: Any, column_type: DataType) -> dt.date:
+    return dt.date.fromordinal(cell + EPOCH_DAY)
+
+
+def _timestamp_value(cell: Any, column_type: DataType) -> dt.datetime:
+    try:
+        return EPOCH + dt.timedelta(microseconds=cell)
+    except OverflowError as error:
+        raise ValueOutOfRangeError(
+            f"timestamp {cell} microseconds is outside the years 1 to 9999 of Python's datetime",
+            hint="fetch it as Arrow, or CAST it to BIGINT",
+        ) from error
+
+
+def _decimal_value(cell: Any, column_type: DataType) -> Decimal:
+    return Decimal(cell).scaleb(-column_type.scale, _WIDE)
+
+
+_FROM_CELL: Mapping[Kind, Callable[[Any, DataType], Any]] = MappingProxyType(
+    {
+        Kind.DATE: _date_value,
+        Kind.UNIXTIME_MICROS: _timestamp_value,
+        Kind.DECIMAL: _decimal_value,
+    }
+)
+
+
+def to_cell(value: object, column_type: DataType) -> Cell:
+    """Read a user's Python value as a cell.
+
+    Strings are read as SQL would cast them. VARCHAR is cut to its length in characters, as Kudu's
+    clients do. Timestamps with a zone become UTC.
+
+    Raises:
+        InvalidValueError: the value cannot be read as this type.
+        ValueOutOfRangeError: it can, and lies outside the type's range.
+    """
+    if value is None:
+        return None
+    try:
+        return _TO_CELL[column_type.kind](value, column_type)
+    except ValueOutOfRangeError:
+        raise
+    except UnicodeError as error:
+        raise InvalidValueError(
+            f"{value!r:.80} is not valid Unicode text", sqlstate="22021"
+        ) from error
+    except (ValueError, TypeError, ArithmeticError) as error:
+        shown = str(value) if isinstance(value, Decimal | dt.date | np.generic) else repr(value)
+        raise InvalidValueError(
+            f"cannot read {shown:.80} as {column_type}", hint=_READ_AS.get(column_type.kind)
+        ) from error
+
+
+def from_cell(cell: Cell, column_type: DataType) -> Any:
+    """The Python value of a cell.
+
+    Raises:
+        ValueOutOfRangeError: a time outside the years of Python's datetime.
+    """
+    convert = _FROM_CELL.get(column_type.kind)
+    if cell is None or convert is None:
+        return cell
+    return convert(cell, column_type)

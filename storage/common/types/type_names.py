@@ -1,0 +1,128 @@
+"""Types by name, and types for Arrow's: the ways into the type table.
+
+Names are SQL's (`BIGINT`, `DECIMAL(15, 2)`) and Kudu's own (`INT64`, `UNIXTIME_MICROS`).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types.types import SQL_NAMES, DataType, Kind, decimal_type
+from pykudu_sql.storage.errors import InvalidSchemaError
+
+_KINDS_BY_NAME: Mapping[str, Kind] = MappingProxyType(
+    {
+        "BOOL": Kind.BOOL, "BOOLEAN": Kind.BOOL,
+        "TINYINT": Kind.INT8, "INT8": Kind.INT8,
+        "SMALLINT": Kind.INT16, "INT16": Kind.INT16,
+        "INT": Kind.INT32, "INTEGER": Kind.INT32, "INT32": Kind.INT32,
+        "BIGINT": Kind.INT64, "INT64": Kind.INT64,
+        "DATE": Kind.DATE,
+        "TIMESTAMP": Kind.UNIXTIME_MICROS, "UNIXTIME_MICROS": Kind.UNIXTIME_MICROS,
+        "DATETIME": Kind.UNIXTIME_MICROS,
+        "FLOAT": Kind.FLOAT, "REAL": Kind.FLOAT,
+        "DOUBLE": Kind.DOUBLE, "DOUBLE PRECISION": Kind.DOUBLE,
+        "DECIMAL": Kind.DECIMAL, "NUMERIC": Kind.DECIMAL, "DEC": Kind.DECIMAL,
+        "VARCHAR": Kind.VARCHAR,
+        "STRING": Kind.STRING, "TEXT": Kind.STRING,
+        "BINARY": Kind.BINARY, "BLOB": Kind.BINARY, "VARBINARY": Kind.BINARY, "BYTEA": Kind.BINARY,
+    }
+)  # fmt: skip
+
+# What to write for types of other databases.
+_INSTEAD: Mapping[str, str] = MappingProxyType(
+    {
+        "CHAR": "VARCHAR(n) or STRING",
+        "CHARACTER": "VARCHAR(n) or STRING",
+        "NVARCHAR": "VARCHAR(n) or STRING",
+        "JSON": "STRING, and json_extract() in queries",
+        "JSONB": "STRING, and json_extract() in queries",
+        "UUID": "STRING",
+        "TIME": "STRING, or INT for seconds",
+        "TIMESTAMPTZ": "TIMESTAMP, which is UTC",
+        "TIMESTAMP WITH TIME ZONE": "TIMESTAMP, which is UTC",
+        "SERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
+        "BIGSERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
+        "LONG": "BIGINT",
+        "HUGEINT": "DECIMAL(38,0)",
+        "MONEY": "DECIMAL(p,s)",
+    }
+)
+
+
+@lru_cache(maxsize=1024)
+def parse_type(text: str) -> DataType:
+    """The type a SQL or Kudu type name stands for: `BIGINT`, `int64`, `DECIMAL(15, 2)`.
+
+    Raises:
+        InvalidSchemaError: no such type, or its parameters are out of range.
+    """
+    match = re.fullmatch(
+        r"\s*([A-Za-z][A-Za-z0-9_ ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*", text
+    )
+    kind = _KINDS_BY_NAME.get(match.group(1).upper()) if match else None
+    if match is None or kind is None:
+        instead = _INSTEAD.get(match.group(1).upper()) if match else None
+        known = f"types are {', '.join(SQL_NAMES.values())}"
+        raise InvalidSchemaError(
+            f"unknown type {text.strip()!r}", hint=f"use {instead}" if instead else known
+        )
+    first, second = match.group(2), match.group(3)
+    if kind is Kind.DECIMAL:
+        return decimal_type(int(first or 9), int(second or 0))
+    if kind is Kind.VARCHAR and first is None:
+        return DataType(Kind.STRING)  # without a length, as DuckDB and PostgreSQL write it
+    if kind is Kind.VARCHAR:
+        if second is not None or not 1 <= int(first or 0) <= 65535:
+            raise InvalidSchemaError(
+                f"VARCHAR needs a length from 1 to 65535: {text.strip()}",
+                hint="or use STRING",
+            )
+        return DataType(kind, length=int(first))
+    if first is not None and not (kind is Kind.BINARY and second is None):
+        raise InvalidSchemaError(f"type {SQL_NAMES[kind]} takes no parameters: {text.strip()}")
+    return DataType(kind)
+
+
+def type_of_arrow(arrow: pa.DataType) -> DataType:
+    """The type that holds values of an Arrow type without loss.
+
+    Raises:
+        InvalidSchemaError: there is none.
+    """
+    if pa.types.is_dictionary(arrow):
+        return type_of_arrow(arrow.value_type)
+    if pa.types.is_decimal(arrow) and 0 <= arrow.scale <= arrow.precision <= 38:
+        return decimal_type(arrow.precision, arrow.scale)
+    if pa.types.is_timestamp(arrow):
+        return DataType(Kind.UNIXTIME_MICROS)
+    for tests, kind in _FROM_ARROW:
+        if any(test(arrow) for test in tests):
+            return DataType(kind)
+    raise InvalidSchemaError(f"no column type holds Arrow's {arrow}")
+
+
+_FROM_ARROW: tuple[tuple[tuple[Callable[[pa.DataType], bool], ...], Kind], ...] = (
+    ((pa.types.is_boolean,), Kind.BOOL),
+    ((pa.types.is_int8,), Kind.INT8),
+    ((pa.types.is_int16, pa.types.is_uint8), Kind.INT16),
+    ((pa.types.is_int32, pa.types.is_uint16), Kind.INT32),
+    ((pa.types.is_int64, pa.types.is_uint32), Kind.INT64),
+    ((pa.types.is_uint64,), Kind.INT64),
+    ((pa.types.is_float16, pa.types.is_float32), Kind.FLOAT),
+    ((pa.types.is_float64,), Kind.DOUBLE),
+    ((pa.types.is_date,), Kind.DATE),
+    (
+        (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+        Kind.STRING,
+    ),
+    ((pa.types.is_null,), Kind.STRING),
+    (
+        (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+        Kind.BINARY,
+    ),
+    ((pa.types.is_fixed_size_binary,), Kind.BINARY),
+)

@@ -1,0 +1,147 @@
+"""The hidden counters of tables with a NON UNIQUE PRIMARY KEY.
+
+Kudu counts within each tablet (KUDU-1945); one counter a table gives the same guarantee, a value
+never given out twice, and lets the counter be the whole key of a hash-partitioned table. INSERT is
+numbered; UPSERT, UPDATE and DELETE name the number as a part of the key, and an UPSERT beyond the
+counter moves it up. It starts above the highest value in any row of the table, deleted ones
+included, when it is first needed; values of rolled-back rows leave gaps.
+"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.errors import NotNullError, ValueOutOfRangeError
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+_LIMIT = 1 << 63
+
+
+class AutoIncrement:
+    """Gives out counter values. Safe for threads."""
+
+    def __init__(self, tablets: Mapping[str, Tablet]) -> None:
+        """Count for tables on these tablets, by UUID."""
+        self._tablets = tablets
+        self._next: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
+        """A batch with the hidden counter's column filled, for the kinds that are numbered.
+
+        Raises:
+            NotNullError: an UPSERT does not set the counter.
+            ValueOutOfRangeError: an INSERT sets it, a value is negative, or it is used up.
+        """
+        schema, kind = table.schema, operations.kind
+        if not schema.auto_incrementing or not kind.may_insert:
+            return operations
+        given = operations.columns.get(schema.key_ids[-1])
+        check_counter(table, kind, given is not None)
+        if given is None:
+            first = self._reserve(table, operations.length)
+            numbers = pa.array(np.arange(first, first + operations.length, dtype=np.int64))
+            columns = {**operations.columns, schema.key_ids[-1]: numbers}
+            return replace(operations, columns=columns)
+        bounds = pc.min_max(given).as_py()
+        if bounds["max"] is not None:
+            self._pass(table, bounds["min"], bounds["max"])
+        return operations
+
+    def number_row(
+        self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]
+    ) -> Mapping[int, Cell]:
+        """`number` for the cells of one row of a table that counts, of a kind that may insert."""
+        counter = table.schema.key_ids[-1]
+        check_counter(table, kind, counter in cells)
+        if counter not in cells:
+            return {**cells, counter: self._reserve(table, 1)}
+        given = cells[counter]
+        if isinstance(given, int):
+            self._pass(table, given, given)
+        return cells
+
+    def _reserve(self, table: TableInfo, count: int) -> int:
+        """Reserve some values and return the first."""
+        with self._lock:
+            first = self._following(table)
+            if first + count > _LIMIT:
+                raise ValueOutOfRangeError(
+                    f"table '{table.name}': max auto-incrementing column value reached"
+                )
+            self._next[table.id] = first + count
+            return first
+
+    def _pass(self, table: TableInfo, low: int, high: int) -> None:
+        """Take note of values that rows bring with them."""
+        if low < 0:
+            raise negative_number(table, low)
+        with self._lock:
+            self._next[table.id] = max(self._following(table), high + 1)
+
+    def _following(self, table: TableInfo) -> int:
+        known = self._next.get(table.id)
+        return self._highest(table) + 1 if known is None else known
+
+    def _highest(self, table: TableInfo) -> int:
+        column = table.schema.key_columns[-1]
+        return max((_highest(self._tablets[info.id], column) for info in table.tablets), default=0)
+
+
+def negative_number(table: TableInfo, value: int) -> ValueOutOfRangeError:
+    """The error that says a value of the hidden counter is below zero."""
+    column = table.schema.key_columns[-1].name
+    return ValueOutOfRangeError(
+        f"auto-incrementing column '{column}' of table '{table.name}' cannot be {value}",
+        hint="values start at 1",
+    )
+
+
+def check_counter(table: TableInfo, kind: RowOpKind, given: bool) -> None:
+    """See that an operation that may insert sets the hidden counter of a table just when it should.
+
+    Args:
+        table: that counts.
+        kind: of the operation.
+        given: whether it sets the counter.
+
+    Raises:
+        ValueOutOfRangeError: an INSERT sets it.
+        NotNullError: an UPSERT does not.
+    """
+    column = table.schema.key_columns[-1].name
+    if kind.numbers and given:
+        raise ValueOutOfRangeError(
+            f"auto-incrementing column '{column}' of table '{table.name}' should not be set for "
+            f"{kind}",
+            hint="leave it out, or use UPSERT",
+            sqlstate="428C9",
+        )
+    if not kind.numbers and not given:
+        raise NotNullError(
+            f"auto-incrementing column '{column}' of table '{table.name}' should be set for {kind}",
+            hint="INSERT numbers new rows; name the column to UPSERT a row by its number",
+        )
+
+
+def _highest(tablet: Tablet, column: ColumnSchema) -> int:
+    """The highest value of a column in all rows of a tablet, 0 when there are none."""
+    components = tablet.components
+    highest = 0
+    for memrowset in (components.memrowset, *components.flushing):
+        values = memrowset.column(column, memrowset.row_count(EVERYTHING))
+        highest = max(highest, pc.max(values).as_py() or 0)
+    for rowset in components.tree.rowsets:
+        zone_map = rowset.base.zone_map(column.id)
+        top = None if zone_map is None else zone_map.column_stats().max
+        highest = max(highest, top if isinstance(top, int) else 0)
+    return highest

@@ -1,0 +1,337 @@
+"""Staging: rows of one write, brought by many processes as finished files, committed by one.
+
+A large write from Spark has many writers and one moment. Each task sorts its rows, by tablet and by
+key, and writes them as base files of rowsets, with every checksum they have in the database, to
+`staging/<uuid of the write>/`. What it wrote travels as `StagedFile`s to whoever commits (see
+`staged_commit`). Files that no commit takes belong to nothing: attempts that failed, copies of
+tasks, late ones.
+
+A folder lives as long as somebody holds the lock of the file LOCK in it; the next opening for
+writing removes those of which nobody does.
+
+The rows of a table with a hidden counter get their numbers when they are committed; the files hold
+others in their place.
+
+Writers share no counter, so they draw the numbers of their files by lot from a range of its own
+(`STAGED_NUMBERS` to 2**53). The numbers are covered by the files' checksums.
+"""
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import uuid4
+
+import google_crc32c
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.cfile.container import FileIdentity
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind, check_set
+from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
+from pykudu_sql.storage.errors import DataError, LockedError
+from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.env import Env, FileLock
+from pykudu_sql.storage.ingest.auto_increment import check_counter
+from pykudu_sql.storage.ingest.bulk_writer import ROWSET_ROWS
+from pykudu_sql.storage.ingest.table import assign, complete, set_columns
+from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns
+from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import BaseFile, write_base_file
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import STAGED_NUMBERS, RowSetMeta
+
+_LOCK: Final = "LOCK"
+_CHUNK: Final = 4 << 20
+_NUMBERS: Final = ("number", "rows", "size", "checksum")
+_HEX = re.compile(r"([0-9a-f]{2})*")
+
+
+@dataclass(frozen=True, slots=True)
+class StagedFile:
+    """What a task says of a file it wrote; checked by whoever commits.
+
+    Attributes:
+        write_id, table_id: UUIDs of the write and of the table it is for.
+        tablet_id: whose rows it holds.
+        number: of the file.
+        rows: in it.
+        size: bytes.
+        checksum: CRC-32C of all its bytes.
+        min_key, max_key: encoded.
+        column_ids: the columns in it.
+    """
+
+    write_id: str
+    table_id: str
+    tablet_id: str
+    number: int
+    rows: int
+    size: int
+    checksum: int
+    min_key: bytes
+    max_key: bytes
+    column_ids: tuple[int, ...]
+
+    def meta_of(self, rowset_id: int) -> RowSetMeta:
+        """The rowset that the file is, under an id of its tablet."""
+        return RowSetMeta(
+            rowset_id,
+            self.number,
+            self.rows,
+            self.size,
+            self.min_key,
+            self.max_key,
+            self.column_ids,
+            UNCOMMITTED,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The description as plain JSON values."""
+        return {
+            "write": self.write_id,
+            "table": self.table_id,
+            "tablet": self.tablet_id,
+            "number": self.number,
+            "rows": self.rows,
+            "size": self.size,
+            "checksum": self.checksum,
+            "min_key": self.min_key.hex(),
+            "max_key": self.max_key.hex(),
+            "column_ids": list(self.column_ids),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "StagedFile":
+        """The inverse of `to_json`.
+
+        Raises:
+            DataError: it is no description of a staged file.
+        """
+        try:
+            numbers = [value[name] for name in _NUMBERS]
+            if any(type(number) is not int or not 0 <= number < 1 << 53 for number in numbers):
+                raise ValueError(f"numbers {numbers!r:.80}")
+            if value["number"] < STAGED_NUMBERS or not value["rows"]:
+                raise ValueError(f"file {value['number']} of {value['rows']} rows")
+            layout.staged_path("", value["write"], value["tablet"], value["number"])
+            keys = [value["min_key"], value["max_key"]]
+            if not all(_HEX.fullmatch(key) for key in keys):
+                raise ValueError("its keys are malformed")
+            return cls(
+                value["write"],
+                value["table"],
+                value["tablet"],
+                value["number"],
+                value["rows"],
+                value["size"],
+                value["checksum"],
+                bytes.fromhex(value["min_key"]),
+                bytes.fromhex(value["max_key"]),
+                tuple(int(i) for i in value["column_ids"]),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise DataError(f"this is no staged file: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class StageTarget:
+    """Where the rows of one write go.
+
+    Attributes:
+        root: the database directory.
+        database_id: the 16 bytes of the database's UUID.
+        table: as it was when the write began.
+        kind: what is done with each row.
+        write_id: a UUID.
+    """
+
+    root: str
+    database_id: bytes
+    table: TableInfo
+    kind: RowOpKind
+    write_id: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The target as plain JSON values."""
+        return {
+            "root": self.root,
+            "database": self.database_id.hex(),
+            "table": self.table.to_json(),
+            "kind": self.kind.value,
+            "write": self.write_id,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "StageTarget":
+        """The inverse of `to_json`."""
+        return cls(
+            value["root"],
+            bytes.fromhex(value["database"]),
+            TableInfo.from_json(value["table"]),
+            RowOpKind(value["kind"]),
+            value["write"],
+        )
+
+    def check(self, column_ids: tuple[int, ...]) -> None:
+        """See that rows of some columns can be written so.
+
+        Raises:
+            NotNullError, ProgrammingError: the columns do not fit the operation.
+            ValueOutOfRangeError: an insert sets the table's hidden counter.
+        """
+        schema = self.table.schema
+        if schema.auto_incrementing and self.kind.may_insert:
+            check_counter(self.table, self.kind, schema.key_ids[-1] in column_ids)
+        check_set(schema, self.kind, column_ids, self.table.name)
+        empty = {i: pa.array([], schema.by_id[i].type.arrow) for i in column_ids}
+        complete(self.table, RowOperations(self.kind, self.with_counter(empty, 0), 0))
+
+    @property
+    def is_numbered_later(self) -> bool:
+        """Whether the rows get the values of a hidden counter when they are committed."""
+        return self.table.schema.auto_incrementing and self.kind.numbers
+
+    def with_counter(self, columns: Mapping[int, pa.Array], length: int) -> Mapping[int, pa.Array]:
+        """The columns, with any values for the counter if the rows are numbered later.
+
+        Args:
+            columns: by id.
+            length: rows.
+        """
+        if not self.is_numbered_later:
+            return columns
+        counter = self.table.schema.key_ids[-1]
+        return {**columns, counter: pa.array(np.arange(1, length + 1, dtype=np.int64))}
+
+
+def create_staging(env: Env, root: str) -> tuple[str, FileLock]:
+    """Make the folder of a new write, and take its lock.
+
+    Args:
+        env: the disk.
+        root: the database directory.
+
+    Returns:
+        The id of the write, and the lock that keeps its folder.
+
+    Raises:
+        DiskError: the disk refused.
+    """
+    write_id = str(uuid4())
+    return write_id, open_staging(env, root, write_id)
+
+
+def open_staging(env: Env, root: str, write_id: str) -> FileLock:
+    """Make the folder of a write whose id was chosen before, and take its lock.
+
+    Raises:
+        DiskError: the disk refused.
+    """
+    env.make_dir(layout.staging_directory(root))
+    env.make_dir(layout.staging_folder(root, write_id))
+    return env.lock(staging_lock(root, write_id))
+
+
+def staging_lock(root: str, write_id: str) -> str:
+    """The file whose lock keeps a staging folder."""
+    return f"{layout.staging_folder(root, write_id)}/{_LOCK}"
+
+
+def remove_staging(env: Env, root: str, write_id: str) -> None:
+    """Remove the folder of a write, if it is there.
+
+    Raises:
+        DiskError: the disk refused.
+    """
+    folder = layout.staging_folder(root, write_id)
+    if env.exists(folder):
+        env.remove_tree(folder, point="staging.remove")
+
+
+def sweep_staging(env: Env, root: str) -> None:
+    """Remove the folders of writes that ended without a commit, however they ended.
+
+    Raises:
+        DiskError: the disk refused.
+    """
+    directory = layout.staging_directory(root)
+    for name in env.list_dir(directory) if env.exists(directory) else ():
+        try:
+            lock = env.lock(f"{directory}/{name}/{_LOCK}")
+        except LockedError:
+            continue
+        try:
+            env.remove_tree(f"{directory}/{name}", point="staging.sweep")
+        finally:
+            lock.release()
+
+
+def stage_rows(
+    env: Env, target: StageTarget, columns: Mapping[int, pa.Array]
+) -> Iterator[StagedFile]:
+    """Write rows as files of their tablets, sorted by key.
+
+    A key given twice is an error in an INSERT; else one row of it counts, as for `Transaction`.
+
+    Args:
+        env: the disk.
+        target: where they go.
+        columns: of the table's own types, by id, at least one row.
+
+    Raises:
+        AlreadyPresentError: an INSERT names a key twice.
+        UncoveredRangeError: a key lies outside all range partitions.
+        NotNullError, ValueTooLargeError: a cell does not fit.
+        DiskError: the disk refused, or the folder is gone: the write has ended.
+    """
+    table = target.table
+    length = len(next(iter(columns.values())))
+    given = target.with_counter(columns, length)
+    full = complete(table, RowOperations(target.kind, given, length))
+    changed = set_columns(table.schema, target.kind, columns)
+    rows = assign(table, full, changed)
+    schema = [column for column in table.schema.columns if column.id in rows.operations.columns]
+    for index in np.unique(rows.tablets).tolist():
+        mine = np.flatnonzero(rows.tablets == index)
+        order = mine[rows.keys.take(mine).argsort()]
+        for start in range(0, len(order), ROWSET_ROWS):
+            places = order[start : start + ROWSET_ROWS]
+            tablet_id, number = table.tablets[index].id, _draw_number()
+            path = layout.staged_path(target.root, target.write_id, tablet_id, number)
+            identity = FileIdentity(target.database_id, tablet_id, "base", number)
+            gathered = GatheredColumns([HeldColumns(rows.operations.columns)], places)
+            file = BaseFile(env, path, identity)
+            meta = write_base_file(file, 0, schema, gathered, rows.keys.take(places), UNCOMMITTED)
+            yield StagedFile(
+                target.write_id,
+                table.id,
+                tablet_id,
+                number,
+                meta.rows,
+                meta.size,
+                file_checksum(env, path),
+                meta.min_key,
+                meta.max_key,
+                meta.column_ids,
+            )
+
+
+def _draw_number() -> int:
+    return STAGED_NUMBERS + secrets.randbelow((1 << 53) - STAGED_NUMBERS)
+
+
+def file_checksum(env: Env, path: str) -> int:
+    """The CRC-32C of a file.
+
+    Raises:
+        DiskError: it cannot be read.
+    """
+    file = env.open_random(path)
+    try:
+        found = 0
+        for offset in range(0, file.size, _CHUNK):
+            found = google_crc32c.extend(found, file.read(offset, min(_CHUNK, file.size - offset)))
+        return found
+    finally:
+        file.close()

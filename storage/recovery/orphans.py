@@ -1,0 +1,81 @@
+"""Orphans: files and folders of tablets that the manifest does not name.
+
+A crash between writing a file and naming it leaves one, and so does one between an edit that drops
+a file and its unlinking. The next opening for writing removes them.
+"""
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+
+from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.lease import oldest_lease
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """A name that nothing in the manifest stands for.
+
+    Attributes:
+        path: of a file, or of the folder of a tablet.
+        is_tablet: which of the two.
+    """
+
+    path: str
+    is_tablet: bool
+
+
+def find_orphans(
+    env: Env, root: str, known: Container[str], metadata: Mapping[str, TabletMetadata]
+) -> Iterator[Orphan]:
+    """The orphans of a database.
+
+    Args:
+        env: the disk.
+        root: the database directory.
+        known: ids of the tablets there are.
+        metadata: of those tablets that have files.
+
+    Raises:
+        DiskError: the disk refused.
+    """
+    directory = layout.tablets_directory(root)
+    for tablet_id in env.list_dir(directory) if env.exists(directory) else ():
+        folder = f"{directory}/{tablet_id}"
+        if tablet_id not in known:
+            yield Orphan(folder, True)
+            continue
+        rowsets = metadata.get(tablet_id, TabletMetadata()).rowsets.values()
+        named = {f"{number}.{kind}" for meta in rowsets for kind, number in meta.files}
+        for name in env.list_dir(folder):
+            if name not in named:
+                yield Orphan(f"{folder}/{name}", False)
+
+
+def remove_orphans(
+    env: Env, root: str, known: Container[str], metadata: Mapping[str, TabletMetadata]
+) -> None:
+    """Remove the orphans of a database that this process has opened for writing.
+
+    Files of tablets not while another process reads it: they may be in what that has seen. Staged
+    rows whose write has ended are nobody's.
+
+    Args:
+        env, root, known, metadata: see `find_orphans`.
+
+    Raises:
+        DiskError: the disk refused.
+    """
+    if env.exists(layout.staging_directory(root)):
+        # Loaded where somebody staged rows: most databases are opened without.
+        from pykudu_sql.storage.ingest.staging import sweep_staging
+
+        sweep_staging(env, root)
+    if oldest_lease(env, root) is not None:
+        return
+    for orphan in find_orphans(env, root, known, metadata):
+        if orphan.is_tablet:
+            env.remove_tree(orphan.path, point="open.remove_tablet")
+        else:
+            env.unlink(orphan.path, point="open.remove_orphan")

@@ -1,0 +1,299 @@
+"""The rows of the system's tables, gathered from an open store when they are read.
+
+Metadata, footers and counters only; no row of a user's table is decoded. Each table is a look at
+the present, not at a snapshot: while others write, two of them may differ by a commit.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.information_schema import STANDARD_TABLES, standard_rows
+from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
+from pykudu_sql.storage.common.partition.partition_text import bounds_text, partition_text
+from pykudu_sql.storage.common.types.arrays import cells_to_array
+from pykudu_sql.storage.common.types.cells import from_cell
+from pykudu_sql.storage.common.types.hybrid_time import last_before, to_micros
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.maintenance.operation import OperationRun, OperationStats
+from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.upkeep.introspection import (
+    TabletInside,
+    column_file_infos,
+    delta_file_infos,
+    inside,
+    intervals_of,
+    rowset_infos,
+)
+from pykudu_sql.storage.upkeep.metrics import metric_values
+
+SystemRow = tuple[Cell, ...]
+
+
+def system_rows(store: Store, table: TableInfo) -> pa.Table:
+    """A table of the system as it is now, all columns.
+
+    Args:
+        store: to look into.
+        table: of `system_catalog.SYSTEM_TABLES`.
+    """
+    rows = list(_ROWS[table.name](store))
+    columns = table.schema.columns
+    arrays = [
+        cells_to_array([row[place] for row in rows], column.type)
+        for place, column in enumerate(columns)
+    ]
+    return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
+
+
+def _all_tables(store: Store) -> Sequence[TableInfo]:
+    tables = store.catalog.tables
+    return [tables[name] for name in sorted(tables)]
+
+
+def _all_views(store: Store) -> Sequence[ViewInfo]:
+    views = store.catalog.views
+    return [views[name] for name in sorted(views)]
+
+
+def _all_tablets(store: Store) -> Iterator[tuple[TableInfo, int, TabletInside]]:
+    for table in _all_tables(store):
+        for place, info in enumerate(table.tablets):
+            yield table, place, inside(store.tablets[info.id])
+
+
+def _tables(store: Store) -> Iterator[SystemRow]:
+    for table in _all_tables(store):
+        tablets = [inside(store.tablets[info.id]) for info in table.tablets]
+        yield (
+            table.name,
+            database_of(table.name),
+            "TABLE",
+            len(tablets),
+            sum(tablet.rowsets for tablet in tablets),
+            sum(tablet.live_rows for tablet in tablets),
+            sum(tablet.disk_bytes for tablet in tablets),
+            sum(tablet.memory_bytes for tablet in tablets),
+            table.comment,
+            table.id,
+        )
+    for view in _all_views(store):
+        nothing = (None,) * 5
+        yield view.name, database_of(view.name), "VIEW", *nothing, view.comment, view.id
+
+
+def _columns(store: Store) -> Iterator[SystemRow]:
+    for table in _all_tables(store):
+        schema = table.schema
+        for place, column in enumerate(schema.columns, 1):
+            default = from_cell(column.write_default, column.type)
+            yield (
+                table.name,
+                column.name,
+                place,
+                str(column.type),
+                column.nullable,
+                schema.key_ids.index(column.id) + 1 if column.id in schema.key_ids else None,
+                column.immutable,
+                schema.is_hidden(column),
+                None if default is None else str(default),
+                str(column.encoding),
+                str(column.compression),
+                column.block_size,
+                column.comment,
+            )
+    for view in _all_views(store):
+        for place, shown in enumerate(view.columns, 1):
+            yield (
+                view.name,
+                shown.name,
+                place,
+                shown.type,
+                True,
+                None,
+                False,
+                False,
+                *(None,) * 4,
+                shown.comment,
+            )
+
+
+def _partitions(store: Store) -> Iterator[SystemRow]:
+    for table in _all_tables(store):
+        schema, scheme = table.schema, table.partition_schema
+        for place, info in enumerate(table.tablets):
+            span = info.partition.range
+            yield (
+                table.name,
+                place,
+                partition_text(schema, scheme, info.partition),
+                ", ".join(map(str, info.partition.buckets)) or None,
+                bounds_text(schema, scheme, span) if scheme.range_column_ids else None,
+                info.id,
+            )
+
+
+def _tablets(store: Store) -> Iterator[SystemRow]:
+    for table, place, tablet in _all_tablets(store):
+        yield (
+            table.name,
+            place,
+            tablet.rowsets,
+            tablet.live_rows,
+            tablet.disk_bytes,
+            tablet.undo_bytes,
+            tablet.memory_bytes,
+            store.log_retention.held_by(tablet.anchor),
+            tablet.average_height,
+            tablet.tablet_id,
+        )
+
+
+def _rowsets(store: Store) -> Iterator[SystemRow]:
+    for table in _all_tables(store):
+        places = {
+            (info.id, interval.id): interval
+            for info in table.tablets
+            for interval in intervals_of(store.tablets[info.id])
+        }
+        for rowset in rowset_infos(table, store.tablets):
+            interval = places.get((rowset.tablet_id, rowset.rowset_id))
+            yield (
+                table.name,
+                rowset.tablet,
+                rowset.rowset_id,
+                rowset.kind,
+                rowset.rows,
+                rowset.live_rows,
+                rowset.size,
+                rowset.base_size,
+                rowset.undo_files,
+                rowset.undo_records,
+                rowset.redo_files,
+                rowset.redo_records,
+                rowset.memory_deltas,
+                None if interval is None else interval.low,
+                None if interval is None else interval.high,
+                rowset.min_key or None,
+                rowset.max_key or None,
+                rowset.tablet_id,
+            )
+
+
+def _column_files(store: Store) -> Iterator[SystemRow]:
+    for table in _all_tables(store):
+        for file in column_file_infos(table, store.tablets):
+            yield (
+                table.name,
+                file.tablet,
+                file.rowset_id,
+                file.column,
+                file.encoding,
+                file.blocks,
+                file.rows,
+                file.raw_bytes,
+                file.size,
+            )
+
+
+def _delta_files(store: Store) -> Iterator[SystemRow]:
+    for table in _all_tables(store):
+        for tablet, rowset_id, file in delta_file_infos(table, store.tablets):
+            stats = file.stats
+            yield (
+                table.name,
+                tablet,
+                rowset_id,
+                file.number,
+                file.kind.upper(),
+                stats.records,
+                sum(stats.updates.values()),
+                stats.deletes,
+                stats.reinserts,
+                file.size,
+                stats.min_timestamp,
+                stats.max_timestamp,
+            )
+
+
+def _maintenance(store: Store) -> Iterator[SystemRow]:
+    manager = store.maintenance
+    running = manager.running
+    if running is not None:
+        yield _stats_row("running", running)
+    for stats in manager.due():
+        yield _stats_row("due" if stats.is_due else "waiting", stats)
+    for run in reversed(manager.log.newest):
+        yield _run_row(run)
+
+
+def _stats_row(state: str, stats: OperationStats) -> SystemRow:
+    return (
+        state,
+        str(stats.kind),
+        stats.table,
+        stats.tablet_id,
+        stats.score,
+        stats.ram,
+        stats.logs_retained,
+        stats.data_retained,
+        *(None,) * 5,
+    )
+
+
+def _run_row(run: OperationRun) -> SystemRow:
+    return (
+        "failed" if run.error else "done",
+        str(run.kind),
+        run.table,
+        run.tablet_id,
+        *(None,) * 4,
+        run.started,
+        run.seconds,
+        run.written,
+        run.freed,
+        run.error or None,
+    )
+
+
+def _snapshots(store: Store) -> Iterator[SystemRow]:
+    for name, snapshot in sorted(store.definitions.snapshots.items()):
+        timestamp = last_before(snapshot.bound)
+        yield (
+            name,
+            to_micros(timestamp),
+            timestamp,
+            to_micros(snapshot.created),
+            snapshot.comment,
+        )
+
+
+def _metrics(store: Store) -> Iterator[SystemRow]:
+    for metric in metric_values(
+        store.committer.counters, store.maintenance.log, store.cache, store.log_retention
+    ):
+        yield metric.name, metric.value, metric.unit, metric.description
+
+
+def _standard(name: str, store: Store) -> Iterator[SystemRow]:
+    yield from standard_rows(store.catalog, name)
+
+
+_ROWS: Mapping[str, Callable[[Store], Iterator[SystemRow]]] = MappingProxyType(
+    {
+        "sys.tables": _tables,
+        "sys.columns": _columns,
+        "sys.partitions": _partitions,
+        "sys.tablets": _tablets,
+        "sys.rowsets": _rowsets,
+        "sys.column_files": _column_files,
+        "sys.delta_files": _delta_files,
+        "sys.maintenance": _maintenance,
+        "sys.metrics": _metrics,
+        "sys.snapshots": _snapshots,
+        **{name: partial(_standard, name) for name in STANDARD_TABLES},
+    }
+)

@@ -1,0 +1,268 @@
+"""One scan of one table: which rowsets it reads, side by side or in order, whole or as a stream.
+
+What Kudu's client does with the tablets of a table (`client/scanner-internal.h`), with rowsets for
+tablets, since they are in the same process: partitions are pruned by whoever makes the scan, then
+rowsets are read by the threads of a pool, each by itself.
+
+* `to_table` brings everything into memory, a rowset a task.
+* `batches` streams: each thread has one stretch of one rowset at hand, so what memory holds does
+  not grow with the table.
+* With a limit, or in key order, rowsets are read a stretch at a time and no further than needed.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.snapshots import Hold
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.predicate.row_filter import RowFilter
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
+from pykudu_sql.storage.ingest.table import assemble
+from pykudu_sql.storage.scan.scan_token import BATCH_ROWS, batches_of, scan_schema
+from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.read.key_merge import KeyedSource, keyed, merge_by_key, sorted_by_key
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS, located
+from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, RowSet
+
+PARALLEL_ROWS = 200_000
+ORDERED_ROWS = 16 * 1024
+_LEAST_STRETCH = 1024
+_UNCHECKED_ROWS = 1 << 19
+_STRING_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RowSetRead:
+    """One rowset of a scan.
+
+    Attributes:
+        rowset: to be read.
+        own: a transaction's uncommitted changes of it.
+        place: that row addresses name it by; 0 in a scan without them.
+    """
+
+    rowset: RowSet
+    own: DeltaMemStore | None
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TableScan:
+    """A scan, its tablets pruned.
+
+    Attributes:
+        schema: of the table at the moment that is read.
+        spec: what is asked.
+        snapshot: whose history is kept for as long as the scan lasts.
+        reads: the rowsets of the tablets that may have matching rows.
+        pool: its threads read.
+        workers: how many these are.
+        stats: counts what is done; None for nobody who wants to know.
+        checkpoint: called between the stretches that are read; may raise to end the scan.
+    """
+
+    schema: Schema
+    spec: ScanSpec
+    snapshot: Hold
+    reads: Sequence[RowSetRead]
+    pool: Executor
+    workers: int
+    stats: ScanStats | None
+    checkpoint: Callable[[], None] = lambda: None
+
+    @property
+    def bound(self) -> SnapshotBound:
+        """Of the snapshot."""
+        return self.snapshot.bound
+
+    @property
+    def columns(self) -> tuple[ColumnSchema, ...]:
+        """The columns wanted, in order."""
+        stored = tuple(self.schema.by_id[i] for i in self.spec.column_ids)
+        return (*stored, ROW_ADDRESS) if self.spec.addressed else stored
+
+    @property
+    def batch_schema(self) -> pa.Schema:
+        """Of the batches that `batches` gives."""
+        return scan_schema(self.columns)
+
+    def exceeds(self, size: int) -> bool:
+        """Whether all rows together may take more than so many bytes in memory."""
+        rows, limit = self._rows(), self.spec.limit
+        if limit is None or limit >= rows:
+            return self.estimated_bytes > size
+        return self.estimated_bytes * limit > size * rows
+
+    def _rows(self) -> int:
+        return sum(read.rowset.row_count(self.bound) for read in self.reads)
+
+    @property
+    def estimated_bytes(self) -> int:
+        """Bytes that all rows together may take in memory, whatever the predicate and the limit.
+
+        A guess that reads nothing, from rows, widths and the sizes of files.
+        """
+        width = sum(column.type.width for column in self.columns)
+        strings = sum(column.type.is_variable for column in self.columns)
+        total = 0
+        for read in self.reads:
+            rowset, rows = read.rowset, read.rowset.row_count(self.bound)
+            total += rows * (width + _STRING_BYTES * strings)
+            if strings and rows and isinstance(rowset, DiskRowSet):
+                total += rowset.meta.total_size
+        return total
+
+    def row_filter(self) -> RowFilter | None:
+        """The predicate, ready to drop rows."""
+        if self.spec.predicate is None:
+            return None
+        return RowFilter.of(self.spec.predicate, self.schema.key_columns, self.schema.columns)
+
+    def to_table(self) -> pa.Table:
+        """All rows, a chunk a stretch, with the columns' names."""
+        return assemble(self.columns, self._blocks())
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows as they are read, strings without dictionaries."""
+        schema = self.batch_schema
+        stops_early = self.spec.limit is not None or self.spec.order is ScanOrder.KEY
+        blocks = self._blocks() if stops_early else self._streamed()
+        for block in blocks:
+            yield from batches_of(schema, block.columns, block.length)
+
+    def _blocks(self) -> Iterator[RowBlock]:
+        """Blocks of any size."""
+        if self.spec.order is ScanOrder.KEY:
+            return self._until_limit(self._by_key())
+        if self.spec.limit is not None:
+            return self._until_limit(self._one_by_one())
+        return self._whole_rowsets()
+
+    def _whole_rowsets(self) -> Iterator[RowBlock]:
+        """Every rowset in one go; side by side, when they are large."""
+        wanted = self.row_filter()
+        sizes = [self._rows_of(read.rowset, wanted) for read in self.reads]
+        if sum(size > 0 for size in sizes) <= 1 or sum(sizes) <= PARALLEL_ROWS:
+            for read in self.reads:
+                yield from self._scan(read, wanted, None, self.stats)
+            return
+
+        def scan(read: RowSetRead) -> tuple[list[RowBlock], ScanStats | None]:
+            stats = None if self.stats is None else ScanStats()
+            return list(self._scan(read, wanted, None, stats)), stats
+
+        for blocks, stats in self.pool.map(scan, self.reads):
+            if self.stats is not None and stats is not None:
+                self.stats.add(stats)
+            yield from blocks
+
+    def _rows_of(self, rowset: RowSet, row_filter: RowFilter | None) -> int:
+        """Rows that have to be looked at, as far as metadata tell."""
+        if isinstance(rowset, DiskRowSet) and not rowset.may_match(row_filter, self.bound):
+            return 0
+        return rowset.row_count(self.bound)
+
+    def _one_by_one(self) -> Iterator[RowBlock]:
+        """A stretch after the other, exactly the rows that match."""
+        wanted = self.row_filter()
+        exact = None if wanted is None else wanted.exactly()
+        for read in self.reads:
+            yield from self._scan(read, exact, self._stretch(BATCH_ROWS), self.stats)
+
+    def _streamed(self) -> Iterator[RowBlock]:
+        """Stretches of as many rowsets at a time as there are threads, in turn."""
+        wanted = self.row_filter()
+        counts = [None if self.stats is None else ScanStats() for _ in self.reads]
+        waiting = deque(
+            self._scan(read, wanted, BATCH_ROWS, stats)
+            for read, stats in zip(self.reads, counts, strict=True)
+        )
+        running: deque[tuple[Iterator[RowBlock], Future[RowBlock | None]]] = deque()
+        try:
+            while waiting or running:
+                while waiting and len(running) < self.workers:
+                    running.append(self._ahead(waiting.popleft()))
+                blocks, coming = running.popleft()
+                block = coming.result()
+                if block is not None:
+                    running.append(self._ahead(blocks))
+                    yield block
+        finally:
+            wait([coming for _, coming in running])
+            running.clear()
+            waiting.clear()
+            if self.stats is not None:
+                for stats in counts:
+                    self.stats.add(stats or ScanStats())
+
+    def _ahead(
+        self, blocks: Iterator[RowBlock]
+    ) -> tuple[Iterator[RowBlock], Future[RowBlock | None]]:
+        """Blocks, and the next of them on its way."""
+        return blocks, self.pool.submit(next, blocks, None)
+
+    def _by_key(self) -> Iterator[RowBlock]:
+        """Stretches in key order over all tablets, exactly the rows that match."""
+        wanted = self.row_filter()
+        exact = None if wanted is None else wanted.exactly()
+        encoder = KeyEncoder(self.schema.key_columns)
+        with_keys = replace(
+            self, spec=replace(self.spec, column_ids=(*self.schema.key_ids, *self.spec.column_ids))
+        )
+        sources = [with_keys._source(read, exact, encoder) for read in self.reads]
+        for block in merge_by_key(sources):
+            yield RowBlock(block.columns, len(block.keys))
+
+    def _source(
+        self, read: RowSetRead, row_filter: RowFilter | None, encoder: KeyEncoder
+    ) -> KeyedSource:
+        """A rowset, to be read by key."""
+        rowset, stretch = read.rowset, self._stretch(ORDERED_ROWS)
+        if isinstance(rowset, DiskRowSet):
+            return KeyedSource(
+                rowset.meta.min_key,
+                lambda: keyed(self._scan(read, row_filter, stretch, self.stats), encoder),
+            )
+        return KeyedSource(
+            b"",
+            lambda: sorted_by_key(self._scan(read, row_filter, None, self.stats), encoder, stretch),
+        )
+
+    def _stretch(self, most: int) -> int:
+        """Rows to look at in one go: not many more than a limit asks for."""
+        limit = self.spec.limit
+        return most if limit is None else min(max(limit, _LEAST_STRETCH), most)
+
+    def _until_limit(self, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
+        """Blocks until they hold as many rows as are wanted; the last is cut."""
+        left = self.spec.limit
+        if left is None:
+            yield from blocks
+            return
+        while left and (block := next(blocks, None)) is not None:
+            rows = min(block.length, left)
+            yield RowBlock([values.slice(0, rows) for values in block.columns], rows)
+            left -= rows
+
+    def _scan(
+        self,
+        read: RowSetRead,
+        row_filter: RowFilter | None,
+        stretch: int | None,
+        stats: ScanStats | None,
+    ) -> Iterator[RowBlock]:
+        self.checkpoint()
+        most = _UNCHECKED_ROWS if stretch is None else stretch
+        for block in read.rowset.scan(
+            self.columns, row_filter, self.bound, read.own, stretch=most, stats=stats
+        ):
+            yield located(block, read.place) if self.spec.addressed else block
+            self.checkpoint()

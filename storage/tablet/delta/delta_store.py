@@ -1,0 +1,400 @@
+"""Deltas: changes of rows by ordinal, held as columns.
+
+A delta says that the row at an ordinal of one rowset was, at a hybrid time, updated in some
+columns, deleted, or inserted again. Kudu keeps such changes as encoded change lists
+(`tablet/deltafile.cc`); here they are columns, so that applying them is a scatter:
+
+    record    0        1        2        3
+    ordinal   4        4        7        9
+    timestamp 100      130      110      120
+    kind      UPDATE   UPDATE   DELETE   UPDATE
+    column 2  positions [0, 1, 3]   values ['a', 'b', 'c']
+
+REDO deltas are sorted by ordinal and ascending time and lead forward from the base image; UNDO
+deltas are sorted by ordinal and descending time and lead back. Changes of one row at one time keep
+the order in which they were made (reversed for UNDO), so within an ordinal the *last* visible
+record always wins and the same scatter serves both directions.
+"""
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+
+Ordinals = npt.NDArray[np.int64]
+Timestamps = npt.NDArray[np.uint64]
+Kinds = npt.NDArray[np.uint8]
+
+
+class DeltaKind(IntEnum):
+    """What a delta does to its row."""
+
+    UPDATE = 0
+    DELETE = 1
+    REINSERT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaCells:
+    """The changed cells of one column.
+
+    Attributes:
+        positions: indices of the records that set the column, ascending, int64[m].
+        values: the cells they set, m values, never dictionary-encoded.
+    """
+
+    positions: Ordinals
+    values: pa.Array
+
+
+@dataclass(frozen=True, slots=True)
+class Deltas:
+    """A sorted batch of deltas of one rowset (see the module's text).
+
+    Attributes:
+        ordinals: int64[n].
+        timestamps: hybrid times, uint64[n].
+        kinds: `DeltaKind`, uint8[n].
+        cells: by column id.
+    """
+
+    ordinals: Ordinals
+    timestamps: Timestamps
+    kinds: Kinds
+    cells: Mapping[int, DeltaCells]
+
+    def __len__(self) -> int:
+        return len(self.ordinals)
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaStats:
+    """What lets a scan skip a whole delta file (Kudu's `DeltaStats`).
+
+    Attributes:
+        min_timestamp, max_timestamp: of its records.
+        deletes, reinserts: how many records of each kind.
+        updates: cells set, by column id.
+        records: all records.
+    """
+
+    min_timestamp: Timestamp
+    max_timestamp: Timestamp
+    deletes: int
+    reinserts: int
+    updates: Mapping[int, int]
+    records: int
+
+    @property
+    def decisions(self) -> int:
+        """Records that end a row's life or begin it again."""
+        return self.deletes + self.reinserts
+
+    def to_json(self) -> dict[str, Any]:
+        """The statistics as plain JSON values."""
+        return {
+            "min": self.min_timestamp,
+            "max": self.max_timestamp,
+            "deletes": self.deletes,
+            "reinserts": self.reinserts,
+            "updates": {str(i): n for i, n in self.updates.items()},
+            "records": self.records,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "DeltaStats":
+        """The inverse of `to_json`."""
+        return cls(
+            value["min"],
+            value["max"],
+            value["deletes"],
+            value["reinserts"],
+            {int(i): n for i, n in value["updates"].items()},
+            value["records"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPatch:
+    """The one cell that wins for each changed row of a column.
+
+    Attributes:
+        ordinals: ascending and distinct, int64[m].
+        values: m cells.
+    """
+
+    ordinals: Ordinals
+    values: pa.Array
+
+
+def no_deltas() -> Deltas:
+    """An empty batch."""
+    return Deltas(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.uint8), {})
+
+
+def uniform_deltas(
+    kind: DeltaKind, ordinals: Ordinals, columns: Mapping[int, pa.Array], timestamp: Timestamp
+) -> Deltas:
+    """Deltas of one kind and time that all set the same columns, sorted by ordinal.
+
+    Args:
+        kind: their kind.
+        ordinals: int64[n], in any order.
+        columns: new cells by column id, n each, in the order of `ordinals`.
+        timestamp: hybrid time.
+    """
+    cells = {i: plain(values) for i, values in columns.items()}
+    if not np.all(ordinals[1:] >= ordinals[:-1]):
+        order = np.argsort(ordinals, kind="stable")
+        ordinals, chosen = ordinals[order], pa.array(order)
+        cells = {i: values.take(chosen) for i, values in cells.items()}
+    everything = np.arange(len(ordinals), dtype=np.int64)
+    return Deltas(
+        ordinals,
+        np.full(len(ordinals), timestamp, np.uint64),
+        np.full(len(ordinals), int(kind), np.uint8),
+        {i: DeltaCells(everything, values) for i, values in cells.items()},
+    )
+
+
+def stats(deltas: Deltas) -> DeltaStats:
+    """The statistics of a non-empty batch."""
+    return DeltaStats(
+        Timestamp(int(deltas.timestamps.min())),
+        Timestamp(int(deltas.timestamps.max())),
+        int(np.count_nonzero(deltas.kinds == DeltaKind.DELETE)),
+        int(np.count_nonzero(deltas.kinds == DeltaKind.REINSERT)),
+        {i: len(cells.positions) for i, cells in deltas.cells.items()},
+        len(deltas),
+    )
+
+
+def merge_redo(parts: Sequence[Deltas]) -> Deltas:
+    """REDO batches, given in the order of their making, as one."""
+    return _merged(parts, lambda joined: joined.timestamps)
+
+
+def merge_undo(parts: Sequence[Deltas]) -> Deltas:
+    """UNDO batches as one; of one column, those of a later batch are the older ones.
+
+    Batches of different columns overlap in time: a major delta compaction of one column writes the
+    way back over its updates alone, and the REDO of the others, older or newer, is turned later.
+    """
+    return _merged(parts, lambda joined: ~joined.timestamps)
+
+
+def _merged(parts: Sequence[Deltas], times: Callable[[Deltas], Timestamps]) -> Deltas:
+    """Sorted batches as one, sorted by ordinal and then by ascending `times`."""
+    parts = [part for part in parts if len(part)]
+    joined = append_deltas(parts)
+    if len(parts) <= 1:
+        return joined
+    ends = [(times(part).min(), times(part).max()) for part in parts]
+    if all(before[1] <= after[0] for before, after in pairwise(ends)):
+        # Batches that follow each other in time are runs for a stable sort, which merges them.
+        return reorder(joined, np.argsort(joined.ordinals, kind="stable"))
+    return reorder(joined, np.lexsort((times(joined), joined.ordinals)))
+
+
+def append_deltas(parts: Sequence[Deltas]) -> Deltas:
+    """The records of some batches one after another, not sorted."""
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return no_deltas()
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0] + [len(part) for part in parts])
+    cells: dict[int, DeltaCells] = {}
+    for column_id in {i: None for part in parts for i in part.cells}:
+        having = [
+            (s, p.cells[column_id])
+            for s, p in zip(starts, parts, strict=False)
+            if column_id in p.cells
+        ]
+        cells[column_id] = DeltaCells(
+            np.concatenate([start + c.positions for start, c in having]),
+            concat_values([c.values for _, c in having]),
+        )
+    return Deltas(
+        np.concatenate([part.ordinals for part in parts]),
+        np.concatenate([part.timestamps for part in parts]),
+        np.concatenate([part.kinds for part in parts]),
+        cells,
+    )
+
+
+def between(deltas: Deltas, start: int, stop: int) -> Deltas:
+    """The records of the rows start <= ordinal < stop, by ordinals counted from start."""
+    first, last = np.searchsorted(deltas.ordinals, (start, stop)).tolist()
+    cells: dict[int, DeltaCells] = {}
+    for column_id, column in deltas.cells.items():
+        low, high = np.searchsorted(column.positions, (first, last)).tolist()
+        if low < high:
+            cells[column_id] = DeltaCells(
+                column.positions[low:high] - first, column.values.slice(low, high - low)
+            )
+    return Deltas(
+        deltas.ordinals[first:last] - start,
+        deltas.timestamps[first:last],
+        deltas.kinds[first:last],
+        cells,
+    )
+
+
+def within(
+    timestamps: Timestamps, low: SnapshotBound, high: SnapshotBound
+) -> npt.NDArray[np.bool_]:
+    """Which times are low <= t < high."""
+    return (timestamps >= np.uint64(low)) & (timestamps < np.uint64(high))
+
+
+def shifted(deltas: Deltas, start: int) -> Deltas:
+    """The batch with ordinals counted on from start."""
+    return Deltas(deltas.ordinals + start, deltas.timestamps, deltas.kinds, deltas.cells)
+
+
+def reorder(deltas: Deltas, order: Ordinals) -> Deltas:
+    """The records in another order: the i-th is the one that was at order[i]."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order), dtype=np.int64)
+    cells: dict[int, DeltaCells] = {}
+    for column_id, old in deltas.cells.items():
+        moved = place[old.positions]
+        inner = np.argsort(moved, kind="stable")
+        cells[column_id] = DeltaCells(moved[inner], old.values.take(pa.array(inner)))
+    return Deltas(deltas.ordinals[order], deltas.timestamps[order], deltas.kinds[order], cells)
+
+
+def reverse_time(deltas: Deltas) -> Deltas:
+    """The batch re-sorted for the other direction: REDO order to UNDO order and back."""
+    backwards = np.arange(len(deltas) - 1, -1, -1, dtype=np.int64)
+    order = backwards[np.argsort(deltas.ordinals[backwards], kind="stable")]
+    return reorder(deltas, order)
+
+
+def select(deltas: Deltas, mask: npt.NDArray[np.bool_]) -> Deltas:
+    """The records where a mask is true, bool[n]."""
+    if mask.all():
+        return deltas
+    place = np.cumsum(mask, dtype=np.int64) - 1
+    cells: dict[int, DeltaCells] = {}
+    for column_id, old in deltas.cells.items():
+        kept = mask[old.positions]
+        if kept.any():
+            cells[column_id] = DeltaCells(
+                place[old.positions[kept]], old.values.filter(pa.array(kept))
+            )
+    return Deltas(deltas.ordinals[mask], deltas.timestamps[mask], deltas.kinds[mask], cells)
+
+
+def winners(
+    deltas: Deltas, column_id: int, mask: npt.NDArray[np.bool_] | None = None
+) -> ColumnPatch | None:
+    """For each row that the batch changes in a column, the cell of its last record.
+
+    Args:
+        deltas: in REDO or UNDO order.
+        column_id: of the column.
+        mask: the records that count, bool[n]; None for all.
+    """
+    cells = deltas.cells.get(column_id)
+    if cells is None or not len(cells.positions):
+        return None
+    ordinals = deltas.ordinals[cells.positions]
+    values = cells.values
+    if mask is not None:
+        kept = mask[cells.positions]
+        ordinals, values = ordinals[kept], values.filter(pa.array(kept))
+    last = last_of_each(ordinals)
+    if not last.all():
+        ordinals, values = ordinals[last], values.filter(pa.array(last))
+    return ColumnPatch(ordinals, values) if len(ordinals) else None
+
+
+def liveness(
+    deltas: Deltas, mask: npt.NDArray[np.bool_] | None = None
+) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
+    """Rows that the batch deletes or inserts again, ascending, and whether they end up alive.
+
+    Args:
+        deltas: in REDO or UNDO order.
+        mask: the records that count, bool[n]; None for all.
+    """
+    decisive = deltas.kinds != DeltaKind.UPDATE
+    if mask is not None:
+        decisive &= mask
+    ordinals, kinds = deltas.ordinals[decisive], deltas.kinds[decisive]
+    last = last_of_each(ordinals)
+    return ordinals[last], kinds[last] == DeltaKind.REINSERT
+
+
+def without_columns(deltas: Deltas, dropped: Container[int]) -> Deltas:
+    """The batch without the cells of some columns, and without UPDATEs that set nothing then."""
+    cells = {i: column for i, column in deltas.cells.items() if i not in dropped}
+    keep = deltas.kinds != DeltaKind.UPDATE
+    for column in cells.values():
+        keep[column.positions] = True
+    return select(replace(deltas, cells=cells), keep)
+
+
+def collapse(deltas: Deltas, mark: SnapshotBound) -> Deltas:
+    """REDO deltas without those that no snapshot at or above a mark can tell from later ones.
+
+    A record's cell is superseded when the next record of the row that sets the column is below the
+    mark too, or of the same commit; a row deleted below the mark keeps only its DELETE. The last
+    record of each row stays, so the newest time of each row does.
+
+    Args:
+        deltas: in REDO order.
+        mark: snapshots have this bound or a higher one.
+    """
+    last = last_of_each(deltas.ordinals)
+    buried = last & (deltas.kinds == DeltaKind.DELETE) & (deltas.timestamps < np.uint64(mark))
+    lengths = np.diff(np.flatnonzero(last), prepend=-1)
+    forgotten = np.repeat(buried[last], lengths) & ~last
+    decisive = np.flatnonzero((deltas.kinds != DeltaKind.UPDATE) & ~forgotten)
+    keep = np.zeros(len(deltas), np.bool_)
+    keep[decisive[_distinct(deltas, decisive, mark)]] = True
+    cells: dict[int, DeltaCells] = {}
+    for column_id, column in deltas.cells.items():
+        kept = _distinct(deltas, column.positions, mark) & ~forgotten[column.positions]
+        positions = column.positions[kept]
+        keep[positions] = True
+        if kept.all():
+            cells[column_id] = column
+        elif len(positions):
+            cells[column_id] = DeltaCells(positions, column.values.filter(pa.array(kept)))
+    return select(replace(deltas, cells=cells), keep)
+
+
+def _distinct(deltas: Deltas, records: Ordinals, mark: SnapshotBound) -> npt.NDArray[np.bool_]:
+    """Which of some records a snapshot at or above a mark may see without the next of its row."""
+    ordinals, times = deltas.ordinals, deltas.timestamps
+    if len(records) < len(ordinals):
+        ordinals, times = ordinals[records], times[records]
+    followed = ordinals[1:] == ordinals[:-1]
+    together = (times[1:] < np.uint64(mark)) | (times[1:] == times[:-1])
+    distinct = np.ones(len(records), np.bool_)
+    distinct[:-1] = ~(followed & together)
+    return distinct
+
+
+def last_of_each(ordinals: Ordinals) -> npt.NDArray[np.bool_]:
+    """True at the last place of each run of equal values of a sorted array."""
+    last = np.ones(len(ordinals), np.bool_)
+    np.not_equal(ordinals[:-1], ordinals[1:], out=last[:-1])
+    return last
+
+
+def concat_values(arrays: Iterable[pa.Array]) -> pa.Array:
+    """Arrays one after another, without dictionary encoding."""
+    decoded = [plain(array) for array in arrays]
+    return decoded[0] if len(decoded) == 1 else pa.concat_arrays(decoded)

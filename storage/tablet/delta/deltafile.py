@@ -1,0 +1,265 @@
+"""Delta files: REDO or UNDO deltas of one rowset on disk, immutable.
+
+One container of CFiles (Kudu's `tablet/deltafile.cc` has one binary CFile): `ordinal`, `timestamp`
+and `kind` with one value a record, and for each changed column `<id>.position` and `<id>.value`.
+Statistics stand in the tablet's metadata, so a file that a snapshot does not need is never opened.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.cfile.cfile_writer import encode_column
+from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter, FileIdentity
+from pykudu_sql.storage.common.types.arrays import fixed_view, plain
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding, Kind
+from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.tablet.delta.delta_store import (
+    DeltaCells,
+    DeltaKind,
+    Deltas,
+    DeltaStats,
+    stats,
+)
+from pykudu_sql.storage.tablet.delta.row_change import (
+    RowChange,
+    earlier,
+    later,
+    outcome_of,
+    records_of,
+)
+
+BLOCK_SIZE = 256 * 1024
+REDO = "redo"
+UNDO = "undo"
+_RECORDS = "records"
+_INT64 = DataType(Kind.INT64)
+_INT8 = DataType(Kind.INT8)
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaFileMeta:
+    """What the manifest knows of a delta file.
+
+    Attributes:
+        number: of the file in its tablet's folder.
+        kind: "redo" or "undo".
+        stats: see `DeltaStats`.
+        size: bytes on disk.
+    """
+
+    number: int
+    kind: str
+    stats: DeltaStats
+    size: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The description as plain JSON values."""
+        return {
+            "number": self.number,
+            "kind": self.kind,
+            "stats": self.stats.to_json(),
+            "size": self.size,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "DeltaFileMeta":
+        """The inverse of `to_json`."""
+        stats_ = DeltaStats.from_json(value["stats"])
+        return cls(value["number"], value["kind"], stats_, value["size"])
+
+
+def write_delta_file(
+    env: Env,
+    path: str,
+    identity: FileIdentity,
+    deltas: Deltas,
+    types: Mapping[int, DataType],
+) -> DeltaFileMeta:
+    """Write and fsync a delta file.
+
+    Args:
+        env: the disk.
+        path: a new file.
+        identity: kind "redo" or "undo", and the file's number.
+        deltas: sorted for that kind, not empty.
+        types: of the columns that they change.
+
+    Raises:
+        DiskError: the disk refused.
+    """
+    writer = ContainerWriter(env, path, identity, f"{identity.file_kind}.write")
+    lz4 = Compression.LZ4
+    for name, values in (("ordinal", deltas.ordinals), ("timestamp", deltas.timestamps)):
+        numbers = pa.array(values.view(np.int64))
+        writer.add_cfile(
+            name, encode_column(_INT64, Encoding.BIT_SHUFFLE, lz4, BLOCK_SIZE, numbers)
+        )
+    kinds = pa.array(deltas.kinds.view(np.int8))
+    writer.add_cfile("kind", encode_column(_INT8, Encoding.RLE, lz4, BLOCK_SIZE, kinds))
+    for column_id, cells in deltas.cells.items():
+        places = pa.array(cells.positions)
+        writer.add_cfile(
+            f"{column_id}.position",
+            encode_column(_INT64, Encoding.BIT_SHUFFLE, lz4, BLOCK_SIZE, places),
+        )
+        kind = types[column_id]
+        writer.add_cfile(
+            f"{column_id}.value",
+            encode_column(kind, kind.encodings()[0], lz4, BLOCK_SIZE, cells.values),
+        )
+    summary = writer.finish({"columns": sorted(deltas.cells)})
+    return DeltaFileMeta(identity.file_number, identity.file_kind, stats(deltas), summary.size)
+
+
+class DeltaFile:
+    """A delta file, opened when some of it is asked for; what was read stays in the block cache.
+
+    Ordinals, times and kinds are read first, and each column's cells when they are wanted.
+    """
+
+    def __init__(
+        self,
+        env: Env,
+        path: str,
+        identity: FileIdentity,
+        meta: DeltaFileMeta,
+        rows: int,
+        cache: BlockCache,
+    ) -> None:
+        """Describe the file; nothing is read yet.
+
+        Args:
+            env: the disk.
+            path: of the file.
+            identity: what its checksums cover besides the bytes.
+            meta: as in the manifest.
+            rows: of the rowset, which no ordinal reaches.
+            cache: keeps what was read.
+        """
+        self.meta = meta
+        self._rows = rows
+        self.path = path
+        self._env = env
+        self._identity = identity
+        self._cache = cache
+
+    def is_needed(self, bound: SnapshotBound) -> bool:
+        """Whether a snapshot needs any of its deltas: UNDO from its bound on, REDO below it."""
+        if self.meta.kind == UNDO:
+            return self.meta.stats.max_timestamp >= bound
+        return self.meta.stats.min_timestamp < bound
+
+    def is_whole(self, bound: SnapshotBound) -> bool:
+        """Whether a snapshot needs all of its deltas."""
+        if self.meta.kind == UNDO:
+            return self.meta.stats.min_timestamp >= bound
+        return self.meta.stats.max_timestamp < bound
+
+    def needed(self, bound: SnapshotBound) -> npt.NDArray[np.bool_]:
+        """The records that a snapshot needs, bool[n]."""
+        timestamps = self._records().timestamps
+        if self.meta.kind == UNDO:
+            return timestamps >= np.uint64(bound)
+        return timestamps < np.uint64(bound)
+
+    def outcome_of(
+        self,
+        ordinal: int,
+        bound: SnapshotBound,
+        column_ids: Collection[int],
+        types: Mapping[int, DataType],
+    ) -> RowChange | None:
+        """What the deltas of one row that a snapshot needs come to, or None without any.
+
+        Args:
+            ordinal: of the row.
+            bound: of the snapshot.
+            column_ids: whose cells are wanted.
+            types: of these columns.
+        """
+        changed = [i for i in column_ids if i in self.meta.stats.updates]
+        if not changed and not self.meta.stats.decisions:
+            return None
+        records = self._records()
+        first, stop = records_of(records, ordinal)
+        if first == stop:
+            return None
+        if not self.is_whole(bound):
+            end_of = later if self.meta.kind == UNDO else earlier
+            stop = end_of(records.timestamps, first, stop, bound)
+        return outcome_of(self.deltas(changed), first, stop, changed, types)
+
+    def deltas(self, column_ids: Collection[int] | None = None) -> Deltas:
+        """All records, with the cells of some columns.
+
+        Args:
+            column_ids: those wanted; None for all.
+
+        Raises:
+            CorruptionError: the bytes are not what was written.
+        """
+        wanted = [i for i in self.meta.stats.updates if column_ids is None or i in column_ids]
+        records = self._cache.get((self.path, _RECORDS))
+        cells = {i: self._cache.get((self.path, i)) for i in wanted}
+        if not isinstance(records, Deltas) or None in cells.values():
+            reader = ContainerReader.open(self._env, self.path, self._identity, self._cache)
+            try:
+                records = self._read_records(reader)
+                cells = {i: self._read_cells(reader, i, len(records)) for i in wanted}
+            finally:
+                reader.close()
+        read = {i: c for i, c in cells.items() if isinstance(c, DeltaCells)}
+        return Deltas(records.ordinals, records.timestamps, records.kinds, read)
+
+    def _records(self) -> Deltas:
+        """All records, without cells."""
+        cached = self._cache.get((self.path, _RECORDS))
+        return cached if isinstance(cached, Deltas) else self.deltas(())
+
+    def _read_records(self, reader: ContainerReader) -> Deltas:
+        """Ordinals, times and kinds."""
+        known = self._cache.peek((self.path, _RECORDS))
+        if isinstance(known, Deltas):
+            return known
+        ordinals = _numbers(reader, "ordinal", _INT64)
+        timestamps = _numbers(reader, "timestamp", _INT64).view(np.uint64)
+        kinds = _numbers(reader, "kind", _INT8).view(np.uint8)
+        count = self.meta.stats.records
+        if not len(ordinals) == len(timestamps) == len(kinds) == count:
+            raise CorruptionError(f"{self.path}: its columns are not of {count} records each")
+        if not count or ordinals[0] < 0 or not (ordinals[1:] >= ordinals[:-1]).all():
+            raise CorruptionError(f"{self.path}: its records are not sorted by ordinal")
+        if ordinals[-1] >= self._rows:
+            raise CorruptionError(
+                f"{self.path}: a record is for row {int(ordinals[-1])} of {self._rows}"
+            )
+        if int(kinds.max()) > max(DeltaKind):
+            raise CorruptionError(f"{self.path}: a record is of kind {int(kinds.max())}")
+        records = Deltas(ordinals, timestamps, kinds, {})
+        self._cache.put((self.path, _RECORDS), records, 17 * count)
+        return records
+
+    def _read_cells(self, reader: ContainerReader, column_id: int, records: int) -> DeltaCells:
+        known = self._cache.peek((self.path, column_id))
+        if isinstance(known, DeltaCells):
+            return known
+        positions = _numbers(reader, f"{column_id}.position", _INT64)
+        values = plain(reader.cfile(f"{column_id}.value").read_all())
+        ascending = bool((np.diff(positions) > 0).all()) and len(positions) == len(values)
+        if not ascending or (len(positions) and not 0 <= positions[0] <= positions[-1] < records):
+            raise CorruptionError(f"{self.path}: column {column_id} names records out of range")
+        cells = DeltaCells(positions, values)
+        self._cache.put((self.path, column_id), cells, 8 * len(positions) + values.nbytes)
+        return cells
+
+
+def _numbers(reader: ContainerReader, name: str, kind: DataType) -> npt.NDArray[Any]:
+    return fixed_view(reader.cfile(name).read_all(), kind)

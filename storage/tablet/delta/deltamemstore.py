@@ -1,0 +1,265 @@
+"""The DeltaMemStore: changes of flushed rows that are not on disk yet.
+
+One for each rowset (Kudu's `tablet/deltamemstore.cc`; a MemRowSet keeps its own mutations in one
+too). Changes arrive under the store's commit lock in the order of their hybrid times, and never
+change afterwards; readers ask for what lies below their bound.
+
+Two shapes arrive: single changes, kept as Python cells and found by ordinal at once, and batches,
+kept as columns. For a scan the single changes are turned into columns, each only once.
+
+A row changed ever so often stays cheap to read. What its single changes come to is kept beside
+their list, batches are merged so that their number grows with the logarithm of the changes, and
+for scans of "now" there is a second set of columns from which superseded changes are left out; it
+grows with the rows changed, not with the changes.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types.arrays import cells_to_array
+from pykudu_sql.storage.common.types.hybrid_time import (
+    EVERYTHING,
+    UNCOMMITTED,
+    SnapshotBound,
+    Timestamp,
+)
+from pykudu_sql.storage.common.types.types import Cell, DataType
+from pykudu_sql.storage.tablet.delta.delta_store import (
+    DeltaCells,
+    DeltaKind,
+    Deltas,
+    Ordinals,
+    collapse,
+    merge_redo,
+    no_deltas,
+    select,
+    uniform_deltas,
+)
+from pykudu_sql.storage.tablet.delta.row_change import (
+    RowChange,
+    cell_at,
+    earlier,
+    last_decision,
+    last_place,
+    records_of,
+)
+from pykudu_sql.storage.tablet.delta.row_history import NewestCells, RowHistory
+
+_ENTRY_BYTES = 200
+# In the batches kept for look-ups, the column that says when each change came.
+_ORDER = -1
+
+
+class DeltaMemStore:
+    """Changes in memory, newest last.
+
+    Attributes:
+        id: distinguishes it in the write-ahead log from the rowset's other DeltaMemStores.
+        types: the types of all columns that changes may name.
+        version: grows with every change.
+        decisions: how many changes are DELETEs or REINSERTs.
+        min_timestamp, max_timestamp: of the oldest and newest change, 0 when there is none.
+        bytes: a rough size.
+        anchor: the first log record whose effect is here, 0 for none.
+    """
+
+    def __init__(self, store_id: int, types: Mapping[int, DataType]) -> None:
+        """An empty store."""
+        self.id = store_id
+        self.types = types
+        self.version = 0
+        self.decisions = 0
+        self.min_timestamp = UNCOMMITTED
+        self.max_timestamp = UNCOMMITTED
+        self.bytes = 0
+        self.anchor = 0
+        self._rows: dict[int, RowHistory] = {}
+        self._batches: tuple[Deltas, ...] = ()
+        self._log: list[tuple[int, RowChange]] = []
+        self._everything = _Columns()
+        self._newest = _Columns()
+        self._seal_lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self.version
+
+    def add_one(
+        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
+    ) -> None:
+        """Add a change of one row. The caller holds the commit lock."""
+        change = RowChange(timestamp, kind, cells, self.version)
+        history = self._rows.get(ordinal)
+        if history is None:
+            self._rows[ordinal] = RowHistory(change)
+        else:
+            history.add(change)
+        with self._seal_lock:
+            self._log.append((ordinal, change))
+        self._count(kind, 1, _ENTRY_BYTES, timestamp)
+
+    def add_batch(
+        self,
+        kind: DeltaKind,
+        ordinals: Ordinals,
+        columns: Mapping[int, pa.Array],
+        timestamp: Timestamp,
+    ) -> None:
+        """Add one kind of change of many rows. The caller holds the commit lock.
+
+        Args:
+            kind: of all changes.
+            ordinals: int64[n], in any order.
+            columns: the cells set, by column id, n each.
+            timestamp: hybrid time.
+        """
+        batch = uniform_deltas(kind, ordinals, columns, timestamp)
+        with self._seal_lock:
+            self._seal()
+            self._add_columns(batch)
+        self._batches = _with_batch(self._batches, _ordered(batch, self.version))
+        size = sum(values.nbytes for values in columns.values())
+        self._count(kind, len(ordinals), size + 17 * len(ordinals), timestamp)
+
+    def _count(self, kind: DeltaKind, changes: int, size: int, timestamp: Timestamp) -> None:
+        if kind is not DeltaKind.UPDATE:
+            self.decisions += changes
+        if not self.version:
+            self.min_timestamp = timestamp
+        self.max_timestamp = timestamp
+        self.bytes += size
+        self.version += changes
+
+    def _seal(self) -> None:
+        """Turn the log of single changes into columns. The caller holds the seal lock."""
+        if self._log:
+            self._add_columns(_columns_of(self._log, self.types))
+            self._log = []
+
+    def _add_columns(self, deltas: Deltas) -> None:
+        self._everything.added.append(deltas)
+        self._newest.added.append(deltas)
+
+    def deltas(self) -> Deltas:
+        """Every change so far, in REDO order."""
+        with self._seal_lock:
+            self._seal()
+            return self._everything.merged()
+
+    def current(self) -> Deltas:
+        """The changes so far without those that later ones supersede, in REDO order."""
+        with self._seal_lock:
+            self._seal()
+            if self._newest.added:
+                self._newest.merge_in(collapse(self._newest.merged(), EVERYTHING))
+            return self._newest.deltas
+
+    def visible(self, bound: SnapshotBound) -> Deltas:
+        """The changes below a bound, perhaps without superseded ones, in REDO order."""
+        if self.max_timestamp < bound:
+            newest = self.current()
+            # Other changes may have arrived since; then the newest alone do not tell.
+            if not len(newest) or int(newest.timestamps.max()) < bound:
+                return newest
+        deltas = self.deltas()
+        return select(deltas, deltas.timestamps < np.uint64(bound))
+
+    def outcome_of(self, ordinal: int, bound: SnapshotBound) -> RowChange | None:
+        """What the changes of one row below a bound come to, or None when there are none."""
+        history = self._rows.get(ordinal)
+        found = [(b, *records) for b in self._batches if (records := _records(b, ordinal, bound))]
+        if not found and history is not None:
+            outcome = history.outcome
+            if outcome.timestamp < bound:
+                return outcome
+        newest = NewestCells()
+        if history is not None:
+            history.gather(bound, newest)
+        for batch, first, stop in found:
+            _gather(batch, first, stop, self.types, newest)
+        return newest.outcome()
+
+
+class _Columns:
+    """Changes as columns: what is merged already, and what arrived since."""
+
+    __slots__ = ("added", "deltas")
+
+    def __init__(self) -> None:
+        self.deltas = no_deltas()
+        self.added: list[Deltas] = []
+
+    def merged(self) -> Deltas:
+        """All of them in REDO order."""
+        if self.added:
+            self.merge_in(merge_redo([self.deltas, *self.added]))
+        return self.deltas
+
+    def merge_in(self, deltas: Deltas) -> None:
+        """Let a batch stand for everything so far."""
+        self.deltas = deltas
+        self.added = []
+
+
+def _ordered(batch: Deltas, order: int) -> Deltas:
+    """A batch with the column that says that all of it came at `order`."""
+    places = np.arange(len(batch), dtype=np.int64)
+    orders = DeltaCells(places, pa.array(np.full(len(batch), order, np.int64)))
+    return replace(batch, cells={**batch.cells, _ORDER: orders})
+
+
+def _with_batch(batches: tuple[Deltas, ...], batch: Deltas) -> tuple[Deltas, ...]:
+    """The batches with one more, merged with earlier ones that are not much larger."""
+    kept = list(batches)
+    while kept and len(kept[-1]) <= 2 * len(batch):
+        batch = merge_redo([kept.pop(), batch])
+    return (*kept, batch)
+
+
+def _records(batch: Deltas, ordinal: int, bound: SnapshotBound) -> tuple[int, int] | None:
+    """The records of a row below a bound, None when there are none."""
+    first, stop = records_of(batch, ordinal)
+    if first < stop:
+        stop = earlier(batch.timestamps, first, stop, bound)
+    return (first, stop) if first < stop else None
+
+
+def _gather(
+    batch: Deltas, first: int, stop: int, types: Mapping[int, DataType], newest: NewestCells
+) -> None:
+    """Add what the records first <= record < stop of one row come to."""
+    orders = batch.cells[_ORDER].values
+    for column_id, column in batch.cells.items():
+        place = last_place(column.positions, first, stop)
+        if column_id != _ORDER and place >= 0:
+            order = orders[int(column.positions[place])].as_py()
+            cell = cell_at(column, place, types[column_id])
+            newest.add_cells(order, {column_id: cell})
+    decision = last_decision(batch, first, stop)
+    if decision >= 0:
+        kind = DeltaKind(int(batch.kinds[decision]))
+        newest.add_decision(orders[decision].as_py(), kind)
+    newest.timestamp = max(newest.timestamp, Timestamp(int(batch.timestamps[stop - 1])))
+
+
+def _columns_of(log: Sequence[tuple[int, RowChange]], types: Mapping[int, DataType]) -> Deltas:
+    """Single changes as columns, sorted."""
+    log = sorted(log, key=lambda entry: entry[0])  # stable: keeps the order in time
+    positions: dict[int, list[int]] = {}
+    cells: dict[int, list[Cell]] = {}
+    for place, (_, change) in enumerate(log):
+        for column_id, cell in change.cells.items():
+            positions.setdefault(column_id, []).append(place)
+            cells.setdefault(column_id, []).append(cell)
+    return Deltas(
+        np.array([ordinal for ordinal, _ in log], np.int64),
+        np.array([change.timestamp for _, change in log], np.uint64),
+        np.array([change.kind for _, change in log], np.uint8),
+        {
+            i: DeltaCells(np.array(places, np.int64), cells_to_array(cells[i], types[i]))
+            for i, places in positions.items()
+        },
+    )

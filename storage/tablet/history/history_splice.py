@@ -1,0 +1,197 @@
+"""Splicing the histories of one key, which may lie in many rowsets, into one row with one history.
+
+A key that was deleted on disk and inserted again has a ghost where it lived before (Kudu's
+`tablet/compaction.cc`, "MergeCompactionInput", and KUDU-237). The lives of its instances do not
+overlap in time. The newest becomes the row of the output; the way back from it leads through each
+older life in turn:
+
+    base image    the newest instance
+    UNDO          its own, down to DELETE at its insertion
+                  REINSERT of the older instance's image, at the time when that one died
+                  its own UNDO, and so on
+
+Everything below the ancient history mark is left out, and a row that died before it altogether.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.tablet.delta.delta_store import (
+    DeltaCells,
+    DeltaKind,
+    Deltas,
+    Ordinals,
+    Timestamps,
+    append_deltas,
+    last_of_each,
+    no_deltas,
+    reorder,
+    select,
+)
+from pykudu_sql.storage.tablet.history.row_slice import RowSlice, gather, with_insertions
+
+_ALIVE = np.uint64((1 << 64) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SplicedRows:
+    """Rows of distinct keys with their history, and where the input's rows went.
+
+    Attributes:
+        rows: the rows.
+        places: for each slice given, the ordinal of each of its rows in `rows`; -1 for a row that
+            no snapshot can see any more.
+    """
+
+    rows: RowSlice
+    places: Sequence[Ordinals]
+
+
+def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: SnapshotBound) -> SplicedRows:
+    """The rows of some slices of one key range as one.
+
+    Args:
+        slices: at least one; keys are distinct within each.
+        key_ids: the key's columns.
+        mark: the ancient history mark.
+    """
+    keys, order, first = _by_key(slices)
+    if first.all() and not any(len(s.undo) or s.deleted_at.any() for s in slices):
+        return _untouched(slices, keys, order)
+    if not first.all():
+        slices = [with_insertions(s) for s in slices]
+        order = _newest_first(order, first, slices)
+    died = np.concatenate([s.deleted_at for s in slices])[order]
+    gone = first & (died != 0) & (died < np.uint64(mark))
+    group = np.cumsum(first) - 1
+    kept = ~gone[np.flatnonzero(first)]
+    place = np.where(kept, np.cumsum(kept) - 1, -1)[group]
+    leaders = np.flatnonzero(first & (place >= 0))
+    undo = _undo(slices, key_ids, order, first, died, mark)
+    chosen = order[leaders]
+    untouched = len(slices) == 1 and _is_identity(chosen, len(keys))
+    rows = RowSlice(
+        keys if untouched else keys.take(leaders),
+        gather([s.columns for s in slices], None if untouched else chosen),
+        _rename(undo, place),
+        died[leaders],
+        np.concatenate([s.inserted_at for s in slices])[chosen],
+    )
+    return SplicedRows(rows, _by_slice(slices, order, place))
+
+
+def _by_key(
+    slices: Sequence[RowSlice],
+) -> tuple[EncodedKeys, Ordinals, npt.NDArray[np.bool_]]:
+    """All keys ascending, where in the slices they are, and which of them differ from the last."""
+    if len(slices) == 1:
+        keys = slices[0].keys
+        return keys, np.arange(len(keys), dtype=np.int64), np.ones(len(keys), np.bool_)
+    keys = EncodedKeys.concat([s.keys for s in slices])
+    order = keys.argsort()
+    ordered = keys.take(order)
+    return ordered, order, ordered.begins()
+
+
+def _untouched(slices: Sequence[RowSlice], keys: EncodedKeys, order: Ordinals) -> SplicedRows:
+    """Rows of distinct keys that nothing has happened to since they were inserted.
+
+    Args:
+        slices: whose rows they are.
+        keys: of all rows, ascending.
+        order: where each of these lies in the slices, one behind another.
+    """
+    alone = len(slices) == 1
+    rows = RowSlice(
+        keys,
+        gather([s.columns for s in slices], None if alone else order),
+        no_deltas(),
+        np.zeros(len(keys), np.uint64),
+        slices[0].inserted_at if alone else np.concatenate([s.inserted_at for s in slices])[order],
+    )
+    place = np.arange(len(order), dtype=np.int64)
+    return SplicedRows(rows, _by_slice(slices, order, place))
+
+
+def _by_slice(slices: Sequence[RowSlice], order: Ordinals, place: Ordinals) -> Sequence[Ordinals]:
+    """Places of rows that are given in `order`, by slice and in its order."""
+    by_input = np.empty(len(order), np.int64)
+    by_input[order] = place
+    return np.split(by_input, np.cumsum([len(s.keys) for s in slices])[:-1])
+
+
+def _newest_first(
+    order: Ordinals, first: npt.NDArray[np.bool_], slices: Sequence[RowSlice]
+) -> Ordinals:
+    """An order by key, of one key the newest first."""
+    died = np.concatenate([s.deleted_at for s in slices])[order]
+    latest = ~np.where(died == 0, _ALIVE, died)
+    # A commit that deletes a key, inserts it anew and deletes that too ends two lives at once.
+    youngest = ~_insertion_times(slices)[order]
+    newest: Ordinals = order[np.lexsort((youngest, latest, np.cumsum(first)))]
+    return newest
+
+
+def _insertion_times(slices: Sequence[RowSlice]) -> Timestamps:
+    """When each row was inserted, as the ways back tell; 0 where that was before the mark."""
+    times = [np.zeros(len(s.keys), np.uint64) for s in slices]
+    for inserted, s in zip(times, slices, strict=True):
+        oldest = last_of_each(s.undo.ordinals) & (s.undo.kinds == DeltaKind.DELETE)
+        inserted[s.undo.ordinals[oldest]] = s.undo.timestamps[oldest]
+    return np.concatenate(times)
+
+
+def _is_identity(order: Ordinals, count: int) -> bool:
+    return len(order) == count and bool((order[:-1] < order[1:]).all())
+
+
+def _undo(
+    slices: Sequence[RowSlice],
+    key_ids: Sequence[int],
+    order: Ordinals,
+    first: npt.NDArray[np.bool_],
+    died: Timestamps,
+    mark: SnapshotBound,
+) -> Deltas:
+    """The way back for all rows, by their place in `order`."""
+    older = np.flatnonzero(~first & (died >= np.uint64(mark)))
+    if not len(older) and not any(len(s.undo) for s in slices):
+        return no_deltas()
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order), dtype=np.int64)
+    parts = [_reinsertions(slices, key_ids, order[older], older, died[older])] if len(older) else []
+    start = 0
+    for s in slices:
+        parts.append(
+            Deltas(position[start + s.undo.ordinals], s.undo.timestamps, s.undo.kinds, s.undo.cells)
+        )
+        start += len(s.keys)
+    joined = append_deltas(parts)
+    return reorder(joined, np.argsort(joined.ordinals, kind="stable"))
+
+
+def _reinsertions(
+    slices: Sequence[RowSlice],
+    key_ids: Sequence[int],
+    rows: Ordinals,
+    positions: Ordinals,
+    died: Timestamps,
+) -> Deltas:
+    """What brings the images of older instances back."""
+    everything = np.arange(len(rows), dtype=np.int64)
+    image = gather([s.columns for s in slices], rows)
+    cells = {i: DeltaCells(everything, plain(image[i])) for i in image if i not in key_ids}
+    return Deltas(positions, died, np.full(len(rows), int(DeltaKind.REINSERT), np.uint8), cells)
+
+
+def _rename(undo: Deltas, place: Ordinals) -> Deltas:
+    """Deltas with every ordinal o renamed to place[o], which ascends; those of -1 are left out."""
+    ordinals = place[undo.ordinals]
+    renamed = Deltas(ordinals, undo.timestamps, undo.kinds, undo.cells)
+    return select(renamed, ordinals >= 0)

@@ -1,0 +1,193 @@
+"""Merging compaction: several DiskRowSets of overlapping key ranges become few that do not overlap.
+
+Kudu's `CompactRowSetsOp` (`tablet/compaction.cc`, `docs/design-docs/compaction.md`). A k-way merge,
+streamed: the key space is cut into slices of about `_SLICE_ROWS` rows at keys that the key indexes
+name; the rows of all inputs in a slice are merged at once, ghosts of one key spliced into one
+history, and appended to the output, which rolls at its target size. What memory holds is the keys
+of a slice and of an unfinished rowset, one column of it, and the inputs' deltas. The block cache is
+left to readers.
+
+Readers and writers go on meanwhile, in two phases as at a flush:
+
+1. A bound is fixed under the commit lock. What was committed below it is merged outside the lock.
+2. Under the lock again, changes that reached the inputs meanwhile go to the rows' new places as one
+   more REDO file of each output; the log is fsynced, the files are published, one manifest edit
+   names the outputs instead of the inputs, and the components are swapped.
+
+Log records that name an input are passed over by a replay from then on: the outputs hold them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
+from pykudu_sql.storage.tablet.delta.delta_store import Deltas, Ordinals, merge_redo
+from pykudu_sql.storage.tablet.delta.delta_tracker import visible_undo
+from pykudu_sql.storage.tablet.history.history_splice import splice
+from pykudu_sql.storage.tablet.history.undo_builder import remap
+from pykudu_sql.storage.tablet.maintenance.compaction_input import CompactionInput
+from pykudu_sql.storage.tablet.maintenance.key_slices import key_slices
+from pykudu_sql.storage.tablet.maintenance.rowset_exchange import (
+    StagedFiles,
+    current_rowset,
+    retire_files,
+    staging,
+)
+from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_host import TabletHost
+
+# A slice costs a few hundred calls of kernels, however few rows it has.
+_SLICE_ROWS = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionResult:
+    """What a compaction came to.
+
+    Attributes:
+        rows_in, rows_out: rows, ghosts included.
+        rowsets_in, rowsets_out: rowsets.
+        bytes_in, bytes_out: of all their files.
+    """
+
+    rows_in: int = 0
+    rows_out: int = 0
+    rowsets_in: int = 0
+    rowsets_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+
+
+def compact_rowsets(
+    tablet: Tablet,
+    rowsets: Sequence[DiskRowSet],
+    host: TabletHost,
+    target_bytes: int | None = None,
+    checkpoint: Checkpoint = go_on,
+) -> CompactionResult:
+    """Merge DiskRowSets of a tablet.
+
+    Args:
+        tablet: theirs; the caller holds its maintenance lock.
+        rowsets: as of now or of before, they are found by their ids.
+        host: the store.
+        target_bytes: of an output rowset; the store's own when None.
+        checkpoint: called between the steps; what it raises ends the compaction without effect.
+
+    Raises:
+        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+        CorruptionError: a file is not what was written.
+    """
+    mark = host.history_mark(tablet.id)
+    columns = tablet.retained_columns()
+    _merge_in_memory(tablet, rowsets)
+    with host.commit_lock:
+        bound = bound_at(tablet.newest)
+        current = [current_rowset(tablet, rowset.id) for rowset in rowsets]
+        inputs = [
+            CompactionInput(
+                rowset, rowset.base.column_once, columns, tablet.key_encoder, bound, mark
+            )
+            for rowset in current
+            if rowset is not None
+        ]
+    if not inputs:
+        return CompactionResult()
+
+    rows = _rows_per_rowset(inputs, target_bytes or host.rowset_bytes)
+    with staging(tablet.files) as staged:
+        writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
+        places = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
+        metas = _swap(tablet, inputs, writer, places, staged, host)
+    return CompactionResult(
+        sum(source.rowset.meta.rows for source in inputs),
+        writer.rows,
+        len(inputs),
+        len(metas),
+        sum(source.rowset.meta.total_size for source in inputs),
+        sum(meta.total_size for meta in metas),
+    )
+
+
+def _merge_in_memory(tablet: Tablet, rowsets: Sequence[DiskRowSet]) -> None:
+    """Let stores merge the changes they have, so that little is left while commits wait."""
+    for rowset in rowsets:
+        current = current_rowset(tablet, rowset.id)
+        for store in () if current is None else current.tracker.stores:
+            store.deltas()
+
+
+def _rows_per_rowset(inputs: Sequence[CompactionInput], target_bytes: int) -> int:
+    """Rows that make outputs of one size, none above the target."""
+    rows = sum(source.rowset.meta.rows for source in inputs)
+    size = sum(source.rowset.meta.total_size for source in inputs)
+    outputs = max(1, -(-size // max(1, target_bytes)))
+    return max(1, -(-rows // outputs))
+
+
+def _merge(
+    inputs: Sequence[CompactionInput],
+    key_ids: Sequence[int],
+    mark: SnapshotBound,
+    writer: RollingRowSetWriter,
+    checkpoint: Checkpoint,
+) -> Sequence[Ordinals]:
+    """Merge everything into the writer.
+
+    Returns:
+        For each input, the place of each of its rows among all rows written, -1 for none.
+    """
+    for source in checked(inputs, checkpoint):
+        source.load()
+    places = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
+    written = 0
+    for ranges in checked(key_slices(inputs, _SLICE_ROWS), checkpoint):
+        taken = [i for i, (start, stop) in enumerate(ranges) if start < stop]
+        slices = [inputs[i].read(*ranges[i]) for i in checked(taken, checkpoint)]
+        spliced = splice(slices, key_ids, mark)
+        for i, local in zip(taken, spliced.places, strict=True):
+            start, stop = ranges[i]
+            places[i][start:stop] = np.where(local >= 0, local + written, -1)
+        writer.append(spliced.rows)
+        written += len(spliced.rows.keys)
+    writer.finish()
+    return places
+
+
+def _swap(
+    tablet: Tablet,
+    inputs: Sequence[CompactionInput],
+    writer: RollingRowSetWriter,
+    places: Sequence[Ordinals],
+    staged: StagedFiles,
+    host: TabletHost,
+) -> Sequence[RowSetMeta]:
+    """Carry late changes over and let the outputs take the inputs' place."""
+    host.sync_log()  # so that little is left to sync while commits wait
+    with host.commit_lock:
+        metas = writer.with_changes(_late_changes(inputs, places))
+        host.sync_log()
+        tablet.files.publish(staged, "compaction")
+        gone = [source.rowset for source in inputs]
+        host.record(TabletEdit(tablet.id, rowsets=metas, dropped=[r.id for r in gone]))
+        tablet.replace_rowsets(gone, tablet.open_rowsets(metas))
+    for rowset in gone:
+        retire_files(tablet.files, rowset, ())
+    return metas
+
+
+def _late_changes(inputs: Sequence[CompactionInput], places: Sequence[Ordinals]) -> Deltas:
+    """Changes that reached the inputs since the bound, by place among all rows written."""
+    return merge_redo(
+        [
+            remap(visible_undo(store.deltas(), source.bound), place)
+            for source, place in zip(inputs, places, strict=True)
+            for store in source.rowset.tracker.stores
+        ]
+    )

@@ -1,0 +1,214 @@
+"""A DiskRowSet as a merging compaction reads it: key range by key range, rows with their history.
+
+Kudu's `CompactionInput` (`tablet/compaction.cc`) walks rows; here a slice of a rowset is a handful
+of columns (see `row_slice`). The deltas of a rowset are read whole, once; base data only as far as
+a slice needs them, each column when it is asked for, so that a merge has one column in memory and
+not all of them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
+from pykudu_sql.storage.tablet.delta.delta_store import (
+    ColumnPatch,
+    DeltaKind,
+    Deltas,
+    Timestamps,
+    between,
+    merge_redo,
+    merge_undo,
+    select,
+    winners,
+    within,
+    without_columns,
+)
+from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
+from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, RowSlice
+from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+
+
+class ReadColumn(Protocol):
+    """Reads base cells: `CFileSet.column`, or `column_once` for who does not come back."""
+
+    def __call__(self, column: ColumnSchema, start: int, stop: int, /) -> pa.Array: ...
+
+
+class CompactionInput:
+    """One rowset at the moment a compaction begins.
+
+    Attributes:
+        rowset: the rowset.
+        bound: deltas at or above it are not part of the input.
+    """
+
+    def __init__(
+        self,
+        rowset: DiskRowSet,
+        read_column: ReadColumn,
+        columns: Sequence[ColumnSchema],
+        encoder: KeyEncoder,
+        bound: SnapshotBound,
+        mark: SnapshotBound,
+    ) -> None:
+        """Fix what is read.
+
+        Args:
+            rowset: to be read.
+            read_column: of its base data.
+            columns: wanted; missing ones have their read default.
+            encoder: of the table's key.
+            bound: no commit below it is on its way any more.
+            mark: the ancient history mark.
+        """
+        self.rowset = rowset
+        self.bound = bound
+        self._read_column = read_column
+        self._columns = columns
+        self._encoder = encoder
+        self._mark = mark
+        # Taken once: a delta flush meanwhile moves what a store in memory holds to a file.
+        self._tracker = rowset.tracker
+        self._memory = [visible_redo(store.deltas(), bound) for store in self._tracker.stores]
+        self._redo: Deltas | None = None
+        self._undo: Deltas | None = None
+        self._patches: dict[int, ColumnPatch | None] = {}
+
+    def load(self) -> None:
+        """Read the deltas.
+
+        Raises:
+            CorruptionError: a file is not what was written.
+            DiskError: the disk refused.
+        """
+        tracker = self._tracker
+        wanted = {column.id for column in self._columns}
+        redo = merge_redo([*(file.deltas() for file in tracker.redo), *self._memory])
+        self._redo = without_columns(redo, set(redo.cells) - wanted)
+        undo = merge_undo([file.deltas() for file in tracker.undo])
+        recent = select(undo, undo.timestamps >= np.uint64(self._mark))
+        self._undo = without_columns(recent, set(recent.cells) - wanted)
+        self._patches = {i: winners(self._redo, i) for i in self._redo.cells}
+
+    @property
+    def rows(self) -> int:
+        """Of the rowset, ghosts included."""
+        return self.rowset.meta.rows
+
+    @property
+    def stored_bytes(self) -> int:
+        """That the rowset takes on disk."""
+        return self.rowset.meta.total_size
+
+    def sample(self, rows: int) -> list[bytes]:
+        """The first key and every so many rows another one."""
+        return self.rowset.base.key_index.sample(rows)
+
+    def changed(self, low: SnapshotBound, high: SnapshotBound) -> npt.NDArray[np.bool_]:
+        """Rows that a commit at a time low <= t < high touched, bool[rows]; `load` was called."""
+        assert self._redo is not None and self._undo is not None
+        inserted_at = self.rowset.meta.inserted_at
+        mask = np.full(self.rows, inserted_at is not None and low <= inserted_at < high)
+        for deltas in (self._redo, self._undo):
+            mask[deltas.ordinals[within(deltas.timestamps, low, high)]] = True
+        return mask
+
+    def cut(self, key: bytes) -> int:
+        """The first ordinal whose key is not below a given one."""
+        meta, base = self.rowset.meta, self.rowset.base
+        if key <= meta.min_key:
+            return 0
+        if key > meta.max_key:
+            return meta.rows
+        start, stop = base.key_index.find_range(key)
+        return start + self._keys(start, stop).lower_bound(key)
+
+    def _keys(self, start: int, stop: int) -> EncodedKeys:
+        return self._encoder.encode(self._base(self._encoder.columns, start, stop))
+
+    def _base(
+        self, columns: Sequence[ColumnSchema], start: int, stop: int
+    ) -> Mapping[int, pa.Array]:
+        return {column.id: self._read_column(column, start, stop) for column in columns}
+
+    def read(self, start: int, stop: int) -> RowSlice:
+        """The rows start <= ordinal < stop; `load` was called."""
+        assert self._redo is not None and self._undo is not None
+        redo = between(self._redo, start, stop)
+        changed = self._base([c for c in self._columns if c.id in redo.cells], start, stop)
+        undo = merge_undo(
+            [undo_of_updates(redo, changed, self._mark), between(self._undo, start, stop)]
+        )
+        keys = self._base(self._encoder.columns, start, stop)
+        return RowSlice(
+            self._encoder.encode(keys),
+            GatheredColumns([_Image(self, keys, start, stop)], None),
+            undo,
+            _deaths(redo, stop - start),
+            np.full(stop - start, self._inserted_at, np.uint64),
+        )
+
+    def latest(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        """The latest cells of a column in the rows start <= ordinal < stop; `load` was called."""
+        cells = self._read_column(column, start, stop)
+        return apply_patch(cells, start, self._patches.get(column.id), column.type)
+
+    @property
+    def columns(self) -> Sequence[ColumnSchema]:
+        """Those that are read."""
+        return self._columns
+
+    @property
+    def _inserted_at(self) -> int:
+        """The one commit that inserted all rows; 0 without one, or where nobody looks so far."""
+        inserted_at = self.rowset.meta.inserted_at or 0
+        return inserted_at if inserted_at >= self._mark else 0
+
+
+class _Image(Mapping[int, pa.Array]):
+    """A `ColumnPiece` of the latest cells of some rows: the key's columns, and the others, each of
+    which is read when it is asked for and not kept."""
+
+    def __init__(
+        self, source: CompactionInput, keys: Mapping[int, pa.Array], start: int, stop: int
+    ) -> None:
+        self.rows = stop - start
+        self._source = source
+        self._keys = keys
+        self._others = {c.id: c for c in source.columns if c.id not in keys}
+        self._range = (start, stop)
+
+    def __getitem__(self, column_id: int) -> pa.Array:
+        kept = self._keys.get(column_id)
+        if kept is not None:
+            return kept
+        return self._source.latest(self._others[column_id], *self._range)
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self._keys
+        yield from self._others
+
+    def __len__(self) -> int:
+        return len(self._keys) + len(self._others)
+
+    def slice(self, start: int, stop: int) -> "_Image":
+        """See `ColumnPiece`."""
+        keys = {i: array.slice(start, stop - start) for i, array in self._keys.items()}
+        first = self._range[0]
+        return _Image(self._source, keys, first + start, first + stop)
+
+
+def _deaths(redo: Deltas, rows: int) -> Timestamps:
+    deleted_at = np.zeros(rows, np.uint64)
+    deletions = redo.kinds == DeltaKind.DELETE
+    deleted_at[redo.ordinals[deletions]] = redo.timestamps[deletions]
+    return deleted_at

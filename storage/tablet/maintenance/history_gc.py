@@ -1,0 +1,79 @@
+"""Collecting history that no snapshot can be asked for any more.
+
+Snapshots are read at the ancient history mark or above, so two things may go without reading or
+rewriting anything (Kudu's UndoDeltaBlockGCOp and DeletedRowsetGCOp, `tablet/tablet_mm_ops.h`):
+
+- an UNDO file whose newest delta is below the mark: it leads back to times before it;
+- a rowset whose rows were all deleted below the mark.
+
+Both are decided by the statistics in the manifest. History inside of files that stay is left to
+compactions.
+"""
+
+from dataclasses import replace
+
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.tablet.maintenance.rowset_exchange import exchange
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_host import TabletHost
+
+
+def undo_garbage(rowset: DiskRowSet, mark: SnapshotBound) -> int:
+    """Bytes of a rowset's UNDO files that lead back only to times before a mark."""
+    return sum(meta.size for meta in rowset.meta.undo if meta.stats.max_timestamp < mark)
+
+
+def is_garbage(rowset: DiskRowSet, mark: SnapshotBound) -> bool:
+    """Whether no snapshot at or above a mark sees any row of a rowset."""
+    tracker = rowset.tracker
+    if rowset.meta.live_rows or any(len(store) for store in tracker.stores):
+        return False
+    return tracker.newest < mark
+
+
+def collect_undo(tablet: Tablet, host: TabletHost) -> int:
+    """Drop UNDO files that lead back only to times before the ancient history mark.
+
+    Args:
+        tablet: whose maintenance lock the caller holds.
+        host: the store.
+
+    Returns:
+        Their bytes.
+
+    Raises:
+        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+    """
+    mark = host.history_mark(tablet.id)
+    rowsets = [r for r in tablet.components.tree.rowsets if undo_garbage(r, mark)]
+    if not rowsets:
+        return 0
+    size = sum(undo_garbage(rowset, mark) for rowset in rowsets)
+    changes = []
+    for rowset in rowsets:
+        kept = tuple(m for m in rowset.meta.undo if m.stats.max_timestamp >= mark)
+        changes.append((rowset, replace(rowset.meta, undo=kept)))
+    exchange(tablet, changes, [], host, "undo_gc")
+    return size
+
+
+def collect_deleted_rowsets(tablet: Tablet, host: TabletHost) -> int:
+    """Drop rowsets whose rows were all deleted before the ancient history mark.
+
+    Args:
+        tablet: whose maintenance lock the caller holds.
+        host: the store.
+
+    Returns:
+        The bytes of their files.
+
+    Raises:
+        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+    """
+    mark = host.history_mark(tablet.id)
+    rowsets = [r for r in tablet.components.tree.rowsets if is_garbage(r, mark)]
+    if not rowsets:
+        return 0
+    exchange(tablet, [(rowset, None) for rowset in rowsets], [], host, "rowset_gc")
+    return sum(rowset.meta.total_size for rowset in rowsets)

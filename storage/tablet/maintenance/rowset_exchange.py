@@ -1,0 +1,114 @@
+"""Exchanging DiskRowSets for others with the same rows and other files.
+
+What delta compactions and the collection of history end with: files are published, one manifest
+edit names them and forgets the old, and the tablet's components are swapped. The DeltaMemStores go
+over to the new rowset as they are, so writers notice nothing; readers that hold the old rowset go
+on with its files, which are unlinked once nobody reads them.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from pykudu_sql.storage.errors import Error
+from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
+from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile, DeltaFileMeta
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.locator import rowset_of
+from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.tablet_host import TabletHost
+
+StagedFiles = list[tuple[str, int]]
+
+
+@contextmanager
+def staging(files: TabletFiles) -> Iterator[StagedFiles]:
+    """A list for the files that an operation writes; they are removed if it fails."""
+    staged: StagedFiles = []
+    try:
+        yield staged
+    except BaseException:
+        for kind, number in staged:
+            # A disk that refuses this too leaves the file in tmp/, for the next opening to remove.
+            with suppress(Error):
+                files.discard(kind, number)
+        raise
+
+
+def current_rowset(tablet: Tablet, rowset_id: int) -> DiskRowSet | None:
+    """The DiskRowSet of an id as the tablet has it now, or None."""
+    return rowset_of(rowset_id, tablet.components.tree.rowsets)
+
+
+def exchange(
+    tablet: Tablet,
+    changes: Sequence[tuple[DiskRowSet, RowSetMeta | None]],
+    staged: StagedFiles,
+    host: TabletHost,
+    point: str,
+) -> None:
+    """Make rowsets be what their new metadata say.
+
+    The log needs no sync before: everything in the new files was in published files already.
+
+    Args:
+        tablet: theirs; the caller holds its maintenance lock.
+        changes: rowsets of its components, and what each becomes; None for one that goes.
+        staged: files that the metadata name and that are not published yet.
+        host: the store.
+        point: prefix of the fault points.
+
+    Raises:
+        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+    """
+    if staged:
+        tablet.files.publish(staged, point)
+    with host.commit_lock:
+        kept = [meta for _, meta in changes if meta is not None]
+        dropped = [rowset.id for rowset, meta in changes if meta is None]
+        host.record(TabletEdit(tablet.id, rowsets=kept, dropped=dropped))
+        fresh = [_reopen(tablet, rowset, meta) for rowset, meta in changes if meta is not None]
+        tablet.replace_rowsets([rowset for rowset, _ in changes], fresh)
+    for rowset, meta in changes:
+        retire_files(tablet.files, rowset, () if meta is None else meta.files)
+
+
+def _reopen(tablet: Tablet, rowset: DiskRowSet, meta: RowSetMeta) -> DiskRowSet:
+    """The rowset with other files; files that stay are shared, and so are the DeltaMemStores."""
+    known = {file.meta.number: file for file in rowset.tracker.files}
+    tracker = replace(
+        rowset.tracker,
+        undo=_open_deltas(tablet.files, meta, meta.undo, known),
+        redo=_open_deltas(tablet.files, meta, meta.redo, known),
+    )
+    if meta.overlays == rowset.meta.overlays:
+        return rowset.with_deltas(tracker, meta)
+    path = tablet.files.path("base", meta.base)
+    base = tablet.files.open_base(meta, tablet.schema.key_columns, path)
+    return DiskRowSet.of(meta, base, tracker)
+
+
+def _open_deltas(
+    files: TabletFiles,
+    meta: RowSetMeta,
+    wanted: Sequence[DeltaFileMeta],
+    known: Mapping[int, DeltaFile],
+) -> tuple[DeltaFile, ...]:
+    return tuple(known.get(m.number) or files.open_delta(m, meta.rows) for m in wanted)
+
+
+def retire_files(files: TabletFiles, rowset: DiskRowSet, kept: Collection[tuple[str, int]]) -> None:
+    """Let go of a rowset's files, which the manifest does not name any more.
+
+    Args:
+        files: of the tablet.
+        rowset: as its readers hold it.
+        kept: kind and number of those that stay.
+    """
+    tracker: DeltaTracker = rowset.tracker
+    users: dict[int, object] = {file.meta.number: file for file in tracker.files}
+    for kind, number in rowset.meta.files:
+        if (kind, number) not in kept:
+            files.retire(kind, number, users.get(number, rowset.base))

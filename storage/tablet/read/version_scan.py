@@ -1,0 +1,230 @@
+"""Reading a tablet's history: key range by key range, every version or change of its rows.
+
+What a merging compaction does to write the histories of many rowsets as one (`compaction`), a
+history scan does to read them: rows of all rowsets in memory and on disk come as `RowSlice`s, the
+instances that one key has in several are spliced (`history_splice`), and `row_versions` turns what
+comes out into versions or changes. So a commit that deletes a key on disk and inserts it again in
+memory shows as the update that it is.
+
+The scan needs no lock. It takes the tablet's components and each rowset's deltas once; what flush
+and compaction put in their place meanwhile holds the same rows. The caller sees to it that history
+back to `low` is kept while the scan lasts.
+
+A scan for changes reads, of each slice, only the stretch of each rowset that has any.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, bound_at
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.tablet.delta.delta_store import select, within, without_columns
+from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
+from pykudu_sql.storage.tablet.history.history_splice import splice
+from pykudu_sql.storage.tablet.history.row_slice import (
+    GatheredColumns,
+    HeldColumns,
+    RowSlice,
+    choose_rows,
+    part_of,
+)
+from pykudu_sql.storage.tablet.history.row_versions import (
+    RowChanges,
+    RowVersions,
+    changes_of,
+    versions_of,
+)
+from pykudu_sql.storage.tablet.history.undo_builder import build_history, remap
+from pykudu_sql.storage.tablet.maintenance.compaction_input import CompactionInput
+from pykudu_sql.storage.tablet.maintenance.key_slices import key_slices
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+T = TypeVar("T", RowVersions, RowChanges)
+
+_SLICE_ROWS = 128 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRange:
+    """What a history scan looks at.
+
+    Attributes:
+        low, high: changes by commits at times low <= t < high, or versions that began below `high`
+            and did not end below `low`.
+        until: commits at or above this bound are not known of; none below it is on its way.
+        since: the ancient history mark, at most `low`: nothing below it is told.
+    """
+
+    low: SnapshotBound
+    high: SnapshotBound
+    until: SnapshotBound
+    since: SnapshotBound
+
+
+def scan_tablet_versions(
+    tablet: Tablet,
+    columns: Sequence[ColumnSchema],
+    column_ids: Sequence[int],
+    reach: HistoryRange,
+) -> Iterator[RowVersions]:
+    """The versions of a tablet's rows, in key order.
+
+    Args:
+        tablet: to be read.
+        columns: of the table: a commit that touched none of them made no version.
+        column_ids: wanted, in order.
+        reach: which versions.
+
+    Raises:
+        CorruptionError: a file is not what was written.
+        DiskError: the disk refused.
+    """
+    return _scan(
+        tablet,
+        columns,
+        reach,
+        lambda rows: versions_of(rows, column_ids, reach.low, reach.high, reach.until),
+        only_changed=None,
+    )
+
+
+def scan_tablet_changes(
+    tablet: Tablet,
+    columns: Sequence[ColumnSchema],
+    column_ids: Sequence[int],
+    reach: HistoryRange,
+) -> Iterator[RowChanges]:
+    """The changes of a tablet's rows, in key order; see `scan_tablet_versions`."""
+    return _scan(
+        tablet,
+        columns,
+        reach,
+        lambda rows: changes_of(rows, column_ids, reach.low, reach.high),
+        only_changed=(reach.low, reach.high),
+    )
+
+
+def _scan(
+    tablet: Tablet,
+    columns: Sequence[ColumnSchema],
+    reach: HistoryRange,
+    make: Callable[[RowSlice], T],
+    only_changed: tuple[SnapshotBound, SnapshotBound] | None,
+) -> Iterator[T]:
+    inputs = _inputs(tablet, columns, reach)
+    if not inputs:
+        return
+    marks = None if only_changed is None else [one.changed(*only_changed) for one in inputs]
+    for ranges in key_slices(inputs, _SLICE_ROWS):
+        slices: list[RowSlice] = []
+        for number, (start, stop) in enumerate(ranges):
+            if marks is None:
+                if start < stop:
+                    slices.append(inputs[number].read(start, stop))
+                continue
+            touched = start + np.flatnonzero(marks[number][start:stop])
+            if len(touched):
+                first = int(touched[0])
+                rows = inputs[number].read(first, int(touched[-1]) + 1)
+                slices.append(choose_rows(rows, touched - first))
+        if slices:
+            made = make(splice(slices, tablet.schema.key_ids, reach.since).rows)
+            if len(made):
+                yield made
+
+
+def _inputs(
+    tablet: Tablet, columns: Sequence[ColumnSchema], reach: HistoryRange
+) -> list["CompactionInput | MemoryInput"]:
+    """The rowsets that hold anything a commit below `until` put there."""
+    components = tablet.components
+    inputs: list[CompactionInput | MemoryInput] = []
+    for memrowset in (components.memrowset, *components.flushing):
+        if memrowset.row_count(reach.until):
+            inputs.append(MemoryInput(tablet, memrowset, columns, reach.until, reach.since))
+    for rowset in components.tree.rowsets:
+        if rowset.tracker.is_visible(reach.until):
+            source = CompactionInput(
+                rowset, rowset.base.column, columns, tablet.key_encoder, reach.until, reach.since
+            )
+            source.load()
+            inputs.append(source)
+    return inputs
+
+
+class MemoryInput:
+    """The rows of a MemRowSet in the order of their keys, with their history.
+
+    Attributes:
+        stored_bytes: of the MemRowSet, about.
+    """
+
+    def __init__(
+        self,
+        tablet: Tablet,
+        memrowset: MemRowSet,
+        columns: Sequence[ColumnSchema],
+        bound: SnapshotBound,
+        mark: SnapshotBound,
+    ) -> None:
+        """Sort the rows and turn their changes around.
+
+        Args:
+            tablet: of the MemRowSet.
+            memrowset: with rows below the bound.
+            columns: wanted; changes that touched none of them are left out.
+            bound: commits at or above it are left out.
+            mark: the ancient history mark.
+        """
+        count = memrowset.row_count(bound)
+        unsorted = {c.id: memrowset.column(c, count) for c in columns}
+        keys = tablet.key_encoder.encode(unsorted)
+        order = keys.argsort()
+        place = np.empty(count, np.int64)
+        place[order] = np.arange(count, dtype=np.int64)
+        chosen = pa.array(order)
+        deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
+        history = build_history(
+            {i: values.take(chosen) for i, values in unsorted.items()},
+            tablet.schema.key_ids,
+            memrowset.insertion_times(count)[order],
+            without_columns(deltas, set(deltas.cells) - set(unsorted)),
+            tablet.types,
+        )
+        died = np.zeros(count, np.uint64)
+        died[history.redo.ordinals] = history.redo.timestamps
+        undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
+        image = GatheredColumns([HeldColumns(history.columns)], None)
+        self.stored_bytes = memrowset.memory
+        self._rows = RowSlice(keys.take(order), image, undo, died, np.zeros_like(died))
+
+    @property
+    def rows(self) -> int:
+        """Of the MemRowSet, those below the bound."""
+        return len(self._rows.keys)
+
+    def sample(self, rows: int) -> list[bytes]:
+        """The first key and every so many rows another one."""
+        return [self._rows.keys.at(place) for place in range(0, self.rows, rows)]
+
+    def cut(self, key: bytes) -> int:
+        """The first ordinal whose key is not below a given one."""
+        return self._rows.keys.lower_bound(key)
+
+    def changed(self, low: SnapshotBound, high: SnapshotBound) -> npt.NDArray[np.bool_]:
+        """Rows that a commit at a time low <= t < high touched, bool[rows]."""
+        mask: npt.NDArray[np.bool_] = within(
+            self._rows.deleted_at, max(low, bound_at(UNCOMMITTED)), high
+        )
+        mask[self._rows.undo.ordinals[within(self._rows.undo.timestamps, low, high)]] = True
+        return mask
+
+    def read(self, start: int, stop: int) -> RowSlice:
+        """The rows start <= ordinal < stop."""
+        return part_of(self._rows, start, stop)

@@ -1,0 +1,126 @@
+"""The columns of a DiskRowSet as one scan reads them: base data with the deltas of its snapshot.
+
+A column that deltas changed is patched where it is read: a stretch by one scatter, single rows by
+the part of the patch that meets them. Patched whole at "now" it goes to the block cache, so only
+the first scan after a change patches it; with the next change it is forgotten.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
+from pykudu_sql.storage.common.predicate.row_filter import FilterStep
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, patch_of
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
+
+
+class BaseColumns:
+    """A `RowSource` over a CFileSet and what its deltas come to."""
+
+    def __init__(
+        self, base: CFileSet, view: DeltaView, *, is_settled: bool, stats: ScanStats | None
+    ) -> None:
+        """Nothing is read yet.
+
+        Args:
+            base: the base image.
+            view: what the deltas come to.
+            is_settled: the view is that of "now", which other scans will have too.
+            stats: counts blocks.
+        """
+        self._base = base
+        self._view = view
+        self._is_settled = is_settled
+        self._stats = stats
+        self._touched: dict[int, npt.NDArray[np.bool_]] = {}
+
+    def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        """The cells of rows start <= ordinal < stop."""
+        if self._stats is not None:
+            self._touch_span(column, start, stop)
+        patch = self._view.patch(column.id)
+        if patch is None:
+            return self._base.column(column, start, stop, self._stats)
+        if self._is_settled:
+            if stop - start == self._base.rows:
+                return self._base.derived(
+                    self._view,
+                    column.id,
+                    lambda: apply_patch(
+                        self._base.column(column, 0, stop, self._stats), 0, patch, column.type
+                    ),
+                )
+            known = self._base.known_derived(self._view, column.id)
+            if known is not None:
+                return known.slice(start, stop - start)
+        base = self._base.column(column, start, stop, self._stats)
+        return apply_patch(base, start, patch, column.type)
+
+    def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
+        """The cells of some rows, ascending."""
+        if self._stats is not None:
+            self._touch_rows(column, ordinals)
+        patch = self._view.patch(column.id)
+        if patch is not None and self._is_settled:
+            known = self._base.known_derived(self._view, column.id)
+            if known is not None:
+                return pc.take(known, pa.array(ordinals), boundscheck=False)
+        base = self._base.take(column, ordinals, self._stats)
+        part = None if patch is None else patch_of(patch, ordinals)
+        return apply_patch(base, 0, part, column.type)
+
+    def evaluate(self, step: FilterStep, start: int, stop: int) -> npt.NDArray[np.bool_] | None:
+        """Which rows start <= ordinal < stop a step holds for, a run at a time; None without runs.
+
+        Only where most of the rowset is asked for, since all runs of a column are read at once.
+        """
+        if len(step.columns) != 1 or 2 * (stop - start) < self._base.rows:
+            return None
+        (column,) = step.columns
+        if self._view.patch(column.id) is not None:
+            return None
+        runs = self._base.runs(column, self._stats)
+        if runs is None:
+            return None
+        if self._stats is not None:
+            self._touch_span(column, start, stop)
+        by_run = evaluate(step.predicate, {column.id: runs.values}, step.types)
+        return runs.spread(by_run, start, stop)
+
+    def _touch_span(self, column: ColumnSchema, start: int, stop: int) -> None:
+        """Note the blocks of a stretch of rows."""
+        zone = self._base.zone_map(column.id)
+        if zone is not None:
+            first, last = np.searchsorted(zone.first_ordinals, (start, stop - 1), "right") - 1
+            self._touched_of(column, zone)[first : last + 1] = True
+
+    def _touch_rows(self, column: ColumnSchema, ordinals: Ordinals) -> None:
+        """Note the blocks of some rows."""
+        zone = self._base.zone_map(column.id)
+        if zone is not None:
+            blocks = np.searchsorted(zone.first_ordinals, ordinals, "right") - 1
+            self._touched_of(column, zone)[blocks] = True
+
+    def _touched_of(self, column: ColumnSchema, zone: ZoneMap) -> npt.NDArray[np.bool_]:
+        return self._touched.setdefault(column.id, np.zeros(zone.block_count, np.bool_))
+
+    def count_blocks(self, columns: Sequence[ColumnSchema]) -> None:
+        """Tell the collector how many blocks some columns have and how many were not looked at."""
+        if self._stats is None:
+            return
+        for column_id in {column.id for column in columns}:
+            zone = self._base.zone_map(column_id)
+            if zone is not None:
+                touched = self._touched.get(column_id)
+                read = 0 if touched is None else int(np.count_nonzero(touched))
+                self._stats.blocks += zone.block_count
+                self._stats.blocks_skipped += zone.block_count - read

@@ -1,0 +1,335 @@
+"""The CFileSet: the base image of a DiskRowSet, its key index and bloom filter.
+
+Kudu's `tablet/cfile_set.h`. Columns are CFiles of one container, named by column id; a column that
+the file lacks, because it was added later, reads as its read default. Rows are sorted by key, so a
+key is found by bloom filter, then the sparse key index, then a binary search of each key column
+within the index's interval.
+
+A major delta compaction writes newer CFiles of some columns to a file of their own, laid over the
+base: row ids stay, so any column can be read from whichever file has its newest image.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.cfile.bloom_filter import BloomFilter
+from pykudu_sql.storage.cfile.cfile_reader import CFileReader
+from pykudu_sql.storage.cfile.column_runs import ColumnRuns
+from pykudu_sql.storage.cfile.container import ContainerReader, FileIdentity
+from pykudu_sql.storage.cfile.footer import CFileEntry
+from pykudu_sql.storage.cfile.key_index import KeyIndex
+from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name, values_asked
+from pykudu_sql.storage.cfile.zone_map import ZoneMap
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.predicate.column_predicate import Leaf
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.arrays import constant_array
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.errors import CorruptionError
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe
+
+BLOOM = "bloom"
+KEY_INDEX = "key_index"
+
+_Parsed = TypeVar("_Parsed")
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayFile:
+    """A file with newer CFiles of some columns.
+
+    Attributes:
+        path: of the file.
+        identity: what its checksums cover besides the bytes.
+        column_ids: the columns to read from it.
+    """
+
+    path: str
+    identity: FileIdentity
+    column_ids: Collection[int]
+
+
+class CFileSet:
+    """Base data of one rowset, opened on first use. Safe for threads."""
+
+    def __init__(
+        self,
+        env: Env,
+        path: str,
+        identity: FileIdentity,
+        key_columns: Sequence[ColumnSchema],
+        rows: int,
+        cache: BlockCache,
+        overlays: Sequence[OverlayFile] = (),
+    ) -> None:
+        """Describe the files; nothing is read yet.
+
+        Args:
+            env: the disk.
+            path: of the base file.
+            identity: what its checksums cover besides the bytes.
+            key_columns: of the table, in key order.
+            rows: in the file.
+            cache: keeps decoded blocks and the encoded keys.
+            overlays: files laid over the base file; the last that has a column counts.
+        """
+        self.rows = rows
+        self.path = path
+        self._env = env
+        self._identity = identity
+        self._key_columns = tuple(key_columns)
+        self._cache = cache
+        self._overlays = tuple(overlays)
+        self._readers: dict[str, ContainerReader] = {}
+        self._columns: dict[int, CFileReader | None] = {}
+        self._skips: dict[int, SkipIndex | None] = {}
+        self._bloom: BloomFilter | None = None
+        self._index: KeyIndex | None = None
+
+    @property
+    def container(self) -> ContainerReader:
+        """The open base file.
+
+        Raises:
+            CorruptionError: its footer is not what was written.
+        """
+        return self._open(self.path, self._identity)
+
+    def _open(self, path: str, identity: FileIdentity) -> ContainerReader:
+        reader = self._readers.get(path)
+        if reader is None:
+            opened = ContainerReader.open(self._env, path, identity, self._cache)
+            reader = self._readers.setdefault(path, opened)
+            if reader is not opened:
+                opened.close()
+        return reader
+
+    def close(self) -> None:
+        """Close the files; the set is not used afterwards."""
+        for reader in self._readers.values():
+            reader.close()
+
+    def cfile(self, column_id: int) -> CFileReader | None:
+        """The newest CFile of a column, None when there is none.
+
+        Raises:
+            CorruptionError: it is not what was written, an overlay lacks it, or it is of the key
+                and missing.
+        """
+        if column_id not in self._columns:
+            self._columns[column_id] = self._find_cfile(column_id)
+        return self._columns[column_id]
+
+    def _find_cfile(self, column_id: int) -> CFileReader | None:
+        name = str(column_id)
+        container = self._newest_file(column_id)
+        is_key = any(column.id == column_id for column in self._key_columns)
+        if name not in container.names():
+            if is_key or container is not self.container:
+                what = "key column" if is_key else "column"
+                raise CorruptionError(f"{container.path}: {what} {column_id} is missing")
+            return None
+        found = container.cfile(name)
+        if found.row_count != self.rows:
+            raise CorruptionError(
+                f"{container.path}: column {column_id} has {found.row_count} rows "
+                f"instead of {self.rows}"
+            )
+        if is_key and found.null_count:
+            raise CorruptionError(f"{container.path}: key column {column_id} has NULLs")
+        return found
+
+    def entry(self, column_id: int) -> CFileEntry | None:
+        """What the footer says of the newest CFile of a column, whose index is not read for that.
+
+        Raises:
+            CorruptionError: the footer is not what was written.
+        """
+        return self._newest_file(column_id).entry(str(column_id))
+
+    def _newest_file(self, column_id: int) -> ContainerReader:
+        """The file that has the newest image of a column, if any has one."""
+        for overlay in reversed(self._overlays):
+            if column_id in overlay.column_ids:
+                return self._open(overlay.path, overlay.identity)
+        return self.container
+
+    def excludes(self, leaf: Leaf) -> bool:
+        """Whether a skip index tells that no base cell meets a comparison.
+
+        Raises:
+            CorruptionError: the index is not what was written.
+        """
+        wanted = values_asked(leaf)
+        skip = None if wanted is None else self.skip_index(leaf.column_id)
+        return skip is not None and wanted is not None and skip.excludes(wanted)
+
+    def skip_index(self, column_id: int) -> SkipIndex | None:
+        """The skip index of a column's newest image, None where it was written without."""
+        if column_id not in self._skips:
+            self._skips[column_id] = self._find_skip_index(column_id)
+        return self._skips[column_id]
+
+    def _find_skip_index(self, column_id: int) -> SkipIndex | None:
+        cfile, container = self.cfile(column_id), self._newest_file(column_id)
+        name = blob_name(column_id)
+        if cfile is None or name not in container.blob_names():
+            return None
+        try:
+            return SkipIndex.from_bytes(container.blob(name), cfile.type)
+        except CorruptionError as error:
+            raise CorruptionError(f"{container.path}: {name}: {error.message}") from error
+
+    def _cfile_of(self, column: ColumnSchema) -> CFileReader | None:
+        """The newest CFile of a column, which must be of the column's type."""
+        cfile = self.cfile(column.id)
+        # Types parsed from one text are one object, and comparing takes ten times as long.
+        if cfile is None or cfile.type is column.type or cfile.type == column.type:
+            return cfile
+        raise CorruptionError(
+            f"{self.path}: column '{column.name}' of type {column.type} is stored as {cfile.type}"
+        )
+
+    def column(
+        self, column: ColumnSchema, start: int, stop: int, stats: ScanStats | None = None
+    ) -> pa.Array:
+        """The base cells of rows start <= ordinal < stop."""
+        cfile = self._cfile_of(column)
+        if cfile is None:
+            return constant_array(column.read_default, column.type, stop - start)
+        if start == 0 and stop == self.rows:
+            return cfile.read_all(stats)
+        return cfile.read_range(start, stop, stats)
+
+    def column_once(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        """The base cells of rows start <= ordinal < stop, for who passes over them only once."""
+        cfile = self._cfile_of(column)
+        if cfile is None:
+            return constant_array(column.read_default, column.type, stop - start)
+        return cfile.read_once(start, stop)
+
+    def take(
+        self, column: ColumnSchema, ordinals: Ordinals, stats: ScanStats | None = None
+    ) -> pa.Array:
+        """The base cells of some rows.
+
+        Args:
+            column: wanted.
+            ordinals: ascending.
+            stats: counts the blocks that had to be decoded.
+        """
+        cfile = self._cfile_of(column)
+        if cfile is None:
+            return constant_array(column.read_default, column.type, len(ordinals))
+        return cfile.take(ordinals, stats)
+
+    def runs(self, column: ColumnSchema, stats: ScanStats | None = None) -> ColumnRuns | None:
+        """The base cells of a column as runs, None where they are not kept so."""
+        cfile = self._cfile_of(column)
+        return None if cfile is None else cfile.runs(stats)
+
+    def known_derived(self, view: DeltaView, column_id: int) -> pa.Array | None:
+        """What `derived` has kept, None when it has nothing."""
+        found = self._cache.peek((view.token, column_id))
+        return found if isinstance(found, pa.Array) else None
+
+    def derived(self, view: DeltaView, column_id: int, make: Callable[[], pa.Array]) -> pa.Array:
+        """A column with its deltas, kept in the block cache as decoded blocks are.
+
+        Args:
+            view: of the deltas; once it is gone, so is what is kept for it.
+            column_id: of the column.
+            make: makes the array.
+        """
+        key = (view.token, column_id)
+        found = self._cache.get(key)
+        if isinstance(found, pa.Array):
+            return found
+        made = make()
+        self._cache.put(key, made, made.nbytes)
+        self._cache.forget_after(view, view.token)
+        return made
+
+    def cell(self, column: ColumnSchema, ordinal: int) -> Cell:
+        """One base cell."""
+        cfile = self._cfile_of(column)
+        return column.read_default if cfile is None else cfile.cell(ordinal)
+
+    def zone_map(self, column_id: int) -> ZoneMap | None:
+        """The zone map of a column, None when the file lacks it."""
+        cfile = self.cfile(column_id)
+        return None if cfile is None else cfile.zone_map
+
+    @property
+    def bloom(self) -> BloomFilter:
+        """The bloom filter over the encoded keys."""
+        if self._bloom is None:
+            self._bloom = self._parse(BLOOM, BloomFilter.from_bytes)
+        return self._bloom
+
+    @property
+    def key_index(self) -> KeyIndex:
+        """The sparse index over the encoded keys."""
+        if self._index is None:
+            self._index = self._parse(KEY_INDEX, self._parse_key_index)
+        return self._index
+
+    def _parse(self, name: str, parse: Callable[[bytes], _Parsed]) -> _Parsed:
+        try:
+            return parse(self.container.blob(name))
+        except CorruptionError as error:
+            raise CorruptionError(f"{self.path}: {name}: {error.message}") from error
+
+    def _parse_key_index(self, data: bytes) -> KeyIndex:
+        index = KeyIndex.from_bytes(data)
+        if index.rows != self.rows or index.min_key > index.max_key:
+            raise CorruptionError(f"it is over {index.rows} rows instead of {self.rows}")
+        return index
+
+    def keys(self) -> EncodedKeys:
+        """All encoded keys, ascending."""
+        cached = self._cache.get((self.path, "keys"))
+        if isinstance(cached, EncodedKeys):
+            return cached
+        columns = {c.id: self.column(c, 0, self.rows) for c in self._key_columns}
+        keys = KeyEncoder(self._key_columns).encode(columns)
+        self._cache.put((self.path, "keys"), keys, keys.nbytes)
+        return keys
+
+    def find_one(self, probe: KeyProbe) -> int:
+        """The ordinal of a key, or -1."""
+        if not self.bloom.may_contain_one(probe.hash):
+            return -1
+        start, stop = self.key_index.find_range(probe.encoded)
+        for column, cell in zip(self._key_columns, probe.cells, strict=True):
+            cfile = self._key_cfile(column)
+            start = cfile.search(cell, start, stop, "left")
+            if start == stop or cfile.cell(start) != cell:
+                return -1
+            if column is not self._key_columns[-1]:
+                stop = cfile.search(cell, start, stop, "right")
+        return start
+
+    def _key_cfile(self, column: ColumnSchema) -> CFileReader:
+        cfile = self._cfile_of(column)
+        if cfile is None:
+            raise CorruptionError(f"{self.path}: key column '{column.name}' is missing")
+        return cfile
+
+    def find(self, keys: EncodedKeys) -> Ordinals:
+        """The ordinals of keys, or -1, int64[n]."""
+        found = np.full(len(keys), -1, np.int64)
+        maybe = np.flatnonzero(self.bloom.may_contain(keys.hash64()))
+        if len(maybe):
+            found[maybe] = self.keys().search(keys.take(maybe))
+        return found

@@ -1,0 +1,216 @@
+"""The DiskRowSet: flushed rows, sorted by key, with their deltas.
+
+Kudu's `tablet/diskrowset.h`: a CFileSet and a DeltaTracker. None of them is changed in place: when
+deltas are flushed or compacted, a new DiskRowSet takes the place of the old one. The row at an
+ordinal exists at a snapshot unless the deltas visible to it say otherwise.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.predicate.column_predicate import InList, Leaf, Predicate
+from pykudu_sql.storage.common.predicate.predicate_stats import trim
+from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.settled_views import SettledViews
+from pykudu_sql.storage.tablet.rowset.base_columns import BaseColumns
+from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
+from pykudu_sql.storage.tablet.rowset.pruning import Range, intersect, key_spans, matching_ranges
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, replay_changes
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
+from pykudu_sql.storage.tablet.rowset.tablet_scanner import cut, scan_stretch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DiskRowSet:
+    """Rows on disk. Writers hold the commit lock; readers need none.
+
+    A flush or compaction makes a new one, and swaps it with the tablet's components. Only the
+    DeltaMemStores grow, and go over from one to the next.
+
+    Attributes:
+        meta: as in the manifest.
+        base: the base image.
+        tracker: the deltas.
+        views: those of "now".
+    """
+
+    meta: RowSetMeta
+    base: CFileSet
+    tracker: DeltaTracker
+    views: SettledViews
+
+    @classmethod
+    def of(cls, meta: RowSetMeta, base: CFileSet, tracker: DeltaTracker) -> "DiskRowSet":
+        """Put base and deltas together."""
+        return cls(meta, base, tracker, SettledViews(tracker))
+
+    def with_deltas(self, tracker: DeltaTracker, meta: RowSetMeta | None = None) -> "DiskRowSet":
+        """The rowset with other deltas, and the metadata that name them, where these differ."""
+        views = SettledViews(tracker, self.views)
+        return DiskRowSet(self.meta if meta is None else meta, self.base, tracker, views)
+
+    @property
+    def id(self) -> int:
+        """Distinguishes the rowset within its tablet."""
+        return self.meta.id
+
+    def row_count(self, bound: SnapshotBound) -> int:
+        """Rows of the base image, or 0 before the commit that inserted them all."""
+        return self.meta.rows if self.tracker.is_visible(bound) else 0
+
+    def find_one(self, probe: KeyProbe) -> int:
+        """The ordinal of a key, alive or not, or -1."""
+        return self.base.find_one(probe)
+
+    def find(self, keys: EncodedKeys) -> Ordinals:
+        """The ordinals of keys, alive or not, or -1, int64[n]."""
+        return self.base.find(keys)
+
+    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
+        """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
+        return self.views.view(bound, own)
+
+    def read_row(
+        self,
+        ordinal: int,
+        columns: Sequence[ColumnSchema],
+        bound: SnapshotBound,
+        own: DeltaMemStore | None,
+    ) -> tuple[Cell, ...] | None:
+        """A row's cells as a snapshot sees them, or None."""
+        tracker = self.tracker
+        if not tracker.is_visible(bound):
+            return None
+        cells: list[Cell] | None = [self.base.cell(column, ordinal) for column in columns]
+        changes = tracker.row_changes(ordinal, bound, [column.id for column in columns])
+        if changes:
+            cells = replay_changes(cells, columns, changes)
+        pending = None if own is None else own.outcome_of(ordinal, EVERYTHING)
+        if pending is not None:
+            cells = replay_changes(cells, columns, (pending,))
+        return None if cells is None else tuple(cells)
+
+    def scan(
+        self,
+        columns: Sequence[ColumnSchema],
+        row_filter: RowFilter | None,
+        bound: SnapshotBound,
+        own: DeltaMemStore | None,
+        *,
+        within: Range | None = None,
+        stretch: int | None = None,
+        stats: ScanStats | None = None,
+    ) -> Iterator[RowBlock]:
+        """The rows that a snapshot sees and that match a filter, by key; see `RowSet.scan`.
+
+        Args:
+            columns, row_filter, bound, own, stretch, stats: see `RowSet.scan`.
+            within: only the rows start <= ordinal < stop.
+        """
+        if not self.may_match(row_filter, bound):
+            if stats is not None:
+                stats.rowsets_pruned += 1
+            return
+        view = self.view(bound, own)
+        ranges = self.ranges_of(row_filter, view, stats)
+        if within is not None:
+            ranges = intersect(ranges, [within])
+        if stats is not None:
+            stats.rowsets_pruned += not ranges
+            stats.deltas_applied += view.records if ranges else 0
+        if not ranges:
+            return
+        source = BaseColumns(self.base, view, is_settled=self.views.is_settled(view), stats=stats)
+        alive = view.alive(self.meta.rows)
+        row_filter = None if row_filter is None else self._trimmed(row_filter, view)
+        try:
+            for part in cut(ranges, stretch):
+                block = scan_stretch(source, columns, row_filter, part, alive, stats)
+                if block is not None:
+                    yield block
+        finally:
+            steps = () if row_filter is None else row_filter.steps
+            source.count_blocks([*columns, *(c for step in steps for c in step.columns)])
+
+    def may_match(self, row_filter: RowFilter | None, bound: SnapshotBound) -> bool:
+        """Whether a snapshot can see a row that matches, as far as metadata tell."""
+        if not self.tracker.is_visible(bound):
+            return False
+        return row_filter is None or row_filter.may_hold(self.meta.min_key, self.meta.max_key)
+
+    def ranges_of(
+        self, row_filter: RowFilter | None, view: DeltaView, stats: ScanStats | None = None
+    ) -> list[Range]:
+        """Ordinal ranges that a filter can match, by what `ranges` asks and by keys."""
+        if row_filter is None:
+            return [(0, self.meta.rows)]
+        ranges = self.ranges(row_filter.predicate, view, stats)
+        if row_filter.key_ranges is None or not ranges:
+            return ranges
+        return intersect(ranges, key_spans(row_filter.key_ranges, self.base.key_index))
+
+    def ranges(
+        self, predicate: Predicate | None, view: DeltaView, stats: ScanStats | None = None
+    ) -> list[Range]:
+        """Ordinal ranges that a predicate can match, by statistics of blocks and skip indexes."""
+        if predicate is None:
+            return [(0, self.meta.rows)]
+
+        def changed(column_id: int) -> Ordinals | None:
+            patch = view.patch(column_id)
+            return None if patch is None else patch.ordinals
+
+        def excludes(leaf: Leaf) -> bool:
+            excluded = self.base.excludes(leaf)
+            if excluded and stats is not None:
+                stats.index_skips += 1
+            return excluded
+
+        return matching_ranges(predicate, self.meta.rows, self.base.cfile, changed, excludes)
+
+    def _trimmed(self, row_filter: RowFilter, view: DeltaView) -> RowFilter:
+        """A filter whose IN lists have lost the values that no row of this rowset has."""
+        steps = [self._trimmed_step(step, view) for step in row_filter.steps]
+        return replace(row_filter, steps=tuple(steps))
+
+    def _trimmed_step(self, step: FilterStep, view: DeltaView) -> FilterStep:
+        leaf = step.predicate
+        if not isinstance(leaf, InList):
+            return step
+        zone = self.base.zone_map(leaf.column_id)
+        if zone is None or view.patch(leaf.column_id) is not None:
+            return step
+        return replace(step, predicate=trim(leaf, zone.column_stats()))
+
+    def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
+        """Rows with a commit at or after a bound; None when there are none."""
+        return self.tracker.changed_since(bound, self.meta.rows)
+
+    def mutate_one(
+        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
+    ) -> None:
+        """Change one row."""
+        self.tracker.memory.add_one(ordinal, kind, cells, timestamp)
+
+    def mutate(
+        self,
+        kind: DeltaKind,
+        ordinals: Ordinals,
+        columns: Mapping[int, pa.Array],
+        timestamp: Timestamp,
+    ) -> None:
+        """Change many rows alike."""
+        self.tracker.memory.add_batch(kind, ordinals, columns, timestamp)

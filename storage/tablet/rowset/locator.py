@@ -1,0 +1,174 @@
+"""Finding rows by key among all rowsets of a tablet.
+
+Kudu's order (`tablet/tablet.cc`, BulkCheckPresence): MemRowSet first, then those rowsets of the
+tree whose interval, bloom filter and key index say yes; and for each hit the deltas are asked
+whether the row is alive. A key may stand in many rowsets as a ghost, at most one row of it is
+alive at a time.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowSet
+from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
+
+R = TypeVar("R", bound=MemRowSet | DiskRowSet)
+OwnChanges = Mapping[int, DeltaMemStore]
+
+
+@dataclass(frozen=True, slots=True)
+class TabletComponents:
+    """All rowsets of a tablet at one moment; swapped whole.
+
+    Attributes:
+        memrowset: takes inserts.
+        flushing: MemRowSets on their way to disk, oldest first; they still take mutations.
+        tree: the DiskRowSets.
+    """
+
+    memrowset: MemRowSet
+    flushing: tuple[MemRowSet, ...]
+    tree: RowSetTree
+
+    @property
+    def rowsets(self) -> tuple[MemRowSet | DiskRowSet, ...]:
+        """All of them, those in memory first."""
+        return (self.memrowset, *self.flushing, *self.tree.rowsets)
+
+    @property
+    def rowset_ids(self) -> tuple[int, ...]:
+        """Their ids; where these are the same, so are the rows at all addresses."""
+        return tuple(rowset.id for rowset in self.rowsets)
+
+    def with_key(self, key: bytes) -> "Sequence[MemRowSet | DiskRowSet]":
+        """Those that may hold a key."""
+        return [self.memrowset, *self.flushing, *self.tree.with_key(key)]
+
+
+def rowset_of(rowset_id: int, among: Iterable[R]) -> R | None:
+    """The rowset of an id as it is now, perhaps with other files; None if it is gone."""
+    return next((rowset for rowset in among if rowset.id == rowset_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where the rows of some keys are.
+
+    Attributes:
+        rowsets: the rowsets that `where` counts.
+        where: index into `rowsets`, -1 for a key that no rowset holds, int32[n].
+        ordinals: within the rowset, int64[n].
+        alive: whether the row exists at the snapshot, bool[n]. A row found dead is a ghost in the
+            MemRowSet that takes inserts; ghosts elsewhere count as not found, and so do rows that
+            the snapshot does not see yet.
+    """
+
+    rowsets: Sequence[RowSet]
+    where: npt.NDArray[np.int32]
+    ordinals: Ordinals
+    alive: npt.NDArray[np.bool_]
+
+    def take(self, places: npt.NDArray[np.int64]) -> "Located":
+        """Where some of the keys are, by their places."""
+        where, ordinals = self.where[places], self.ordinals[places]
+        return Located(self.rowsets, where, ordinals, self.alive[places])
+
+
+def locate(
+    rowsets: Sequence[RowSet],
+    reusable: Sequence[RowSet],
+    keys: EncodedKeys,
+    bound: SnapshotBound,
+    own: OwnChanges,
+) -> Located:
+    """Find a batch of distinct keys.
+
+    Args:
+        rowsets: to look in.
+        reusable: those whose ghosts may be inserted again.
+        keys: encoded.
+        bound: of the snapshot.
+        own: a transaction's changes, by rowset id.
+    """
+    found = Located(
+        rowsets,
+        np.full(len(keys), -1, np.int32),
+        np.full(len(keys), -1, np.int64),
+        np.zeros(len(keys), np.bool_),
+    )
+    missing = np.arange(len(keys), dtype=np.int64)
+    for index, rowset in enumerate(rowsets):
+        if not len(missing):
+            break
+        ordinals = rowset.find(keys if len(missing) == len(keys) else keys.take(missing))
+        hits = ordinals >= 0
+        if hits.any():
+            _note(found, index, rowset, missing[hits], ordinals[hits], bound, own, reusable)
+            missing = missing[~found.alive[missing]]
+    return found
+
+
+def _note(
+    found: Located,
+    index: int,
+    rowset: RowSet,
+    places: Ordinals,
+    ordinals: Ordinals,
+    bound: SnapshotBound,
+    own: OwnChanges,
+    reusable: Sequence[RowSet],
+) -> None:
+    count = rowset.row_count(bound)
+    mask = rowset.view(bound, own.get(rowset.id)).alive(count)
+    visible = ordinals < count
+    alive = visible.copy()
+    if mask is not None:
+        alive[visible] = mask[ordinals[visible]]
+    chosen = visible if rowset in reusable else alive
+    found.where[places[chosen]] = index
+    found.ordinals[places[chosen]] = ordinals[chosen]
+    found.alive[places[chosen]] = alive[chosen]
+
+
+def find_row(
+    rowsets: Iterable[RowSet],
+    reusable: Sequence[RowSet],
+    probe: KeyProbe,
+    bound: SnapshotBound,
+    own: OwnChanges,
+) -> tuple[RowSet, int, bool] | None:
+    """Find one key: its rowset, ordinal and whether it is alive; as `locate` does for many."""
+    ghost: tuple[RowSet, int, bool] | None = None
+    for rowset in rowsets:
+        ordinal = rowset.find_one(probe)
+        if ordinal < 0:
+            continue
+        if rowset.read_row(ordinal, (), bound, own.get(rowset.id)) is not None:
+            return rowset, ordinal, True
+        if rowset in reusable and ordinal < rowset.row_count(bound):
+            ghost = rowset, ordinal, False
+    return ghost
+
+
+def changed_keys(
+    rowsets: Sequence[RowSet], keys: EncodedKeys, bound: SnapshotBound
+) -> npt.NDArray[np.bool_]:
+    """Which keys some commit at or after a bound touched, bool[n]."""
+    changed = np.zeros(len(keys), np.bool_)
+    for rowset in rowsets:
+        since = rowset.changed_since(bound)
+        if since is not None:
+            ordinals = rowset.find(keys)
+            hits = ordinals >= 0
+            changed[hits] |= since[ordinals[hits]]
+    return changed

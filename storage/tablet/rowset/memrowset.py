@@ -1,0 +1,329 @@
+"""The MemRowSet: rows inserted since the last flush.
+
+Kudu's `tablet/memrowset.h`, reshaped for Python. Rows stand in the order of their commits, so what
+a snapshot sees of them is a prefix; a dictionary finds a row by its encoded key; the mutations of
+a row (UPDATE, DELETE, REINSERT) go to a DeltaMemStore by ordinal, as they do for rows on disk.
+Sorting is left to the flush. Rows that arrive one by one are kept as tuples of cells, batches as
+Arrow columns; a scan sees both as columns.
+
+A key stands here at most once: inserted again after a DELETE, it is a REINSERT of the same row.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, constant_array
+from pykudu_sql.storage.common.types.hybrid_time import (
+    EVERYTHING,
+    UNCOMMITTED,
+    SnapshotBound,
+    Timestamp,
+    first_beyond,
+)
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell, DataType
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.delta_tracker import visible_undo
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaPart, DeltaView, MemoryPart, StorePart
+from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, replay_changes
+from pykudu_sql.storage.tablet.rowset.tablet_scanner import cut, scan_stretch
+
+SEGMENT_ROWS = 4096
+_CELL_BYTES = 64
+
+
+class _RowSegment:
+    """Rows that came one by one, as tuples of cells."""
+
+    def __init__(self, start: int, column_ids: tuple[int, ...]) -> None:
+        self.start = start
+        self.column_ids = column_ids
+        self.places = {column_id: place for place, column_id in enumerate(column_ids)}
+        self.rows: list[tuple[Cell, ...]] = []
+        self._columns: dict[int, pa.Array] = {}
+
+    def cell(self, place: int, column: ColumnSchema) -> Cell:
+        where = self.places.get(column.id)
+        return column.read_default if where is None else self.rows[place][where]
+
+    def column(self, column: ColumnSchema, count: int) -> pa.Array:
+        """The first `count` cells of a column; converted once for each new length."""
+        where = self.places.get(column.id)
+        if where is None:
+            return constant_array(column.read_default, column.type, count)
+        known = self._columns.get(column.id)
+        if known is None or len(known) < count:
+            known = cells_to_array([row[where] for row in self.rows[:count]], column.type)
+            self._columns[column.id] = known
+        return known.slice(0, count)
+
+
+class _BatchSegment:
+    """Rows of one batch, as Arrow columns."""
+
+    def __init__(self, start: int, columns: Mapping[int, pa.Array]) -> None:
+        self.start = start
+        self.columns = columns
+
+    def cell(self, place: int, column: ColumnSchema) -> Cell:
+        values = self.columns.get(column.id)
+        if values is None:
+            return column.read_default
+        return array_to_cells(values.slice(place, 1), column.type)[0]
+
+    def column(self, column: ColumnSchema, count: int) -> pa.Array:
+        values = self.columns.get(column.id)
+        if values is None:
+            return constant_array(column.read_default, column.type, count)
+        return values.slice(0, count)
+
+
+class _SegmentColumns:
+    """A `RowSource` over the first rows of a segment and what their mutations come to."""
+
+    def __init__(self, segment: _RowSegment | _BatchSegment, stop: int, view: DeltaView) -> None:
+        self._segment = segment
+        self._stop = stop
+        self._view = view
+        self._cells: dict[int, pa.Array] = {}
+
+    def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        first = self._segment.start
+        cells = self._cells.get(column.id)
+        if cells is None:
+            inserted = self._segment.column(column, self._stop - first)
+            cells = apply_patch(inserted, first, self._view.patch(column.id), column.type)
+            self._cells[column.id] = cells
+        return cells.slice(start - first, stop - start)
+
+    def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
+        first = self._segment.start
+        return self.read(column, first, self._stop).take(pa.array(ordinals - first))
+
+    def evaluate(self, step: FilterStep, start: int, stop: int) -> None:
+        return None
+
+
+class MemRowSet:
+    """Rows in memory (see the module's text). Writers hold the commit lock; readers need none.
+
+    Attributes:
+        id: the rowset's id, which the write-ahead log names.
+        deltas: the mutations of its rows.
+        bytes: a rough size.
+        anchor: the first log record whose effect is here, 0 for none.
+    """
+
+    def __init__(self, rowset_id: int, types: Mapping[int, DataType]) -> None:
+        """An empty MemRowSet.
+
+        Args:
+            rowset_id: unique within the tablet.
+            types: the types of all columns of the table, grown by ALTER TABLE.
+        """
+        self._id = rowset_id
+        self.deltas = DeltaMemStore(0, types)
+        self.bytes = 0
+        self.anchor = 0
+        self._ordinals: dict[bytes, int] = {}
+        self._segments: list[_RowSegment | _BatchSegment] = []
+        self._starts: list[int] = []
+        self._rows = 0
+        self._commit_times: list[Timestamp] = []
+        self._commit_counts: list[int] = []
+
+    @property
+    def id(self) -> int:
+        """Distinguishes the rowset within its tablet."""
+        return self._id
+
+    def __len__(self) -> int:
+        return self._rows
+
+    @property
+    def newest(self) -> Timestamp:
+        """The time of the newest commit, 0 when empty."""
+        last = self._commit_times[-1] if self._commit_times else UNCOMMITTED
+        return max(last, self.deltas.max_timestamp)
+
+    @property
+    def memory(self) -> int:
+        """A rough size in bytes, mutations included."""
+        return self.bytes + self.deltas.bytes
+
+    def insert_one(
+        self, key: bytes, cells: tuple[Cell, ...], column_ids: tuple[int, ...], timestamp: Timestamp
+    ) -> None:
+        """Append a row whose key is not here.
+
+        Args:
+            key: encoded.
+            cells: in the order of `column_ids`.
+            column_ids: the table's columns at this moment.
+            timestamp: hybrid time, not below any earlier one.
+        """
+        tail = self._segments[-1] if self._segments else None
+        if (
+            not isinstance(tail, _RowSegment)
+            or tail.column_ids != column_ids
+            or len(tail.rows) >= SEGMENT_ROWS
+        ):
+            tail = _RowSegment(self._rows, column_ids)
+            self._append_segment(tail)
+        tail.rows.append(cells)
+        self._ordinals[key] = self._rows
+        self._rows += 1
+        self.bytes += _CELL_BYTES * len(cells) + len(key)
+        self._commit(timestamp)
+
+    def insert(
+        self, keys: Sequence[bytes], columns: Mapping[int, pa.Array], timestamp: Timestamp
+    ) -> None:
+        """Append a batch of rows whose keys are distinct and not here.
+
+        Args:
+            keys: encoded, n of them.
+            columns: by column id, n cells each.
+            timestamp: hybrid time, not below any earlier one.
+        """
+        self._append_segment(_BatchSegment(self._rows, columns))
+        self._ordinals.update(zip(keys, range(self._rows, self._rows + len(keys)), strict=True))
+        self._rows += len(keys)
+        self.bytes += sum(values.nbytes for values in columns.values()) + 100 * len(keys)
+        self._commit(timestamp)
+
+    def _append_segment(self, segment: _RowSegment | _BatchSegment) -> None:
+        self._segments.append(segment)
+        self._starts.append(segment.start)
+
+    def _commit(self, timestamp: Timestamp) -> None:
+        if self._commit_times and self._commit_times[-1] == timestamp:
+            self._commit_counts[-1] = self._rows
+        else:
+            self._commit_counts.append(self._rows)
+            self._commit_times.append(timestamp)
+
+    def row_count(self, bound: SnapshotBound) -> int:
+        """Rows committed below a bound."""
+        place = bisect_left(self._commit_times, first_beyond(bound))
+        return self._commit_counts[place - 1] if place else 0
+
+    def find_one(self, probe: KeyProbe) -> int:
+        """The ordinal of a key, alive or not, or -1."""
+        return self._ordinals.get(probe.encoded, -1)
+
+    def find(self, keys: EncodedKeys) -> Ordinals:
+        """The ordinals of keys, alive or not, or -1, int64[n]."""
+        if not self._ordinals:
+            return np.full(len(keys), -1, np.int64)
+        found = map(self._ordinals.get, keys.to_pylist(), repeat(-1))
+        return np.fromiter(found, np.int64, len(keys))
+
+    def read_row(
+        self,
+        ordinal: int,
+        columns: Sequence[ColumnSchema],
+        bound: SnapshotBound,
+        own: DeltaMemStore | None,
+    ) -> tuple[Cell, ...] | None:
+        """A row's cells as a snapshot sees them, or None."""
+        if ordinal >= self.row_count(bound):
+            return None
+        where = bisect_right(self._starts, ordinal) - 1
+        segment = self._segments[where]
+        cells: list[Cell] | None = [segment.cell(ordinal - segment.start, c) for c in columns]
+        committed = self.deltas.outcome_of(ordinal, bound) if len(self.deltas) else None
+        pending = None if own is None else own.outcome_of(ordinal, EVERYTHING)
+        changes = [change for change in (committed, pending) if change is not None]
+        if changes:
+            # In one go: a row deleted and then inserted again by `own` has its key from `cells`.
+            cells = replay_changes(cells, columns, changes)
+        return None if cells is None else tuple(cells)
+
+    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
+        """What the mutations come to at a snapshot."""
+        parts: list[DeltaPart] = []
+        if len(self.deltas) and self.deltas.min_timestamp < bound:
+            parts.append(StorePart(self.deltas, bound))
+        if own is not None and len(own):
+            parts.append(MemoryPart(own.current()))
+        return DeltaView(parts)
+
+    def scan(
+        self,
+        columns: Sequence[ColumnSchema],
+        row_filter: RowFilter | None,
+        bound: SnapshotBound,
+        own: DeltaMemStore | None,
+        *,
+        stretch: int | None = None,
+        stats: ScanStats | None = None,
+    ) -> Iterator[RowBlock]:
+        """The rows that a snapshot sees and that match, by commit; see `RowSet.scan`."""
+        count = self.row_count(bound)
+        if count == 0 or (row_filter is not None and row_filter.matches_nothing):
+            if stats is not None:
+                stats.rowsets_pruned += 1
+            return
+        view = self.view(bound, own)
+        alive = view.alive(count)
+        if stats is not None:
+            stats.deltas_applied += view.records
+        for segment, stop in self._segments_to(count):
+            source = _SegmentColumns(segment, stop, view)
+            for part in cut([(segment.start, stop)], stretch):
+                block = scan_stretch(source, columns, row_filter, part, alive, stats)
+                if block is not None:
+                    yield block
+
+    def _segments_to(self, count: int) -> Iterator[tuple[_RowSegment | _BatchSegment, int]]:
+        stops = [*self._starts[1:], count]
+        for segment, stop in zip(self._segments, stops, strict=False):
+            if segment.start < count:
+                yield segment, min(stop, count)
+
+    def column(self, column: ColumnSchema, count: int) -> pa.Array:
+        """The first cells of a column as they were inserted, mutations left aside."""
+        parts = [s.column(column, stop - s.start) for s, stop in self._segments_to(count)]
+        decoded = [p.dictionary_decode() if pa.types.is_dictionary(p.type) else p for p in parts]
+        return pa.concat_arrays(decoded) if decoded else pa.nulls(0, column.type.arrow)
+
+    def insertion_times(self, count: int) -> npt.NDArray[np.uint64]:
+        """The hybrid times at which the first rows were inserted, uint64[count]."""
+        lengths = np.diff(np.minimum([0, *self._commit_counts], count))
+        return np.repeat(np.array(self._commit_times, np.uint64), lengths)
+
+    def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
+        """Rows with a commit at or after a bound; None when there are none."""
+        if self.newest < bound:
+            return None
+        mask = np.arange(self._rows) >= self.row_count(bound)
+        if self.deltas.max_timestamp >= bound:
+            mask[visible_undo(self.deltas.deltas(), bound).ordinals] = True
+        return mask
+
+    def mutate_one(
+        self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
+    ) -> None:
+        """Change one row."""
+        self.deltas.add_one(ordinal, kind, cells, timestamp)
+
+    def mutate(
+        self,
+        kind: DeltaKind,
+        ordinals: Ordinals,
+        columns: Mapping[int, pa.Array],
+        timestamp: Timestamp,
+    ) -> None:
+        """Change many rows alike."""
+        self.deltas.add_batch(kind, ordinals, columns, timestamp)

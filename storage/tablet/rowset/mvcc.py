@@ -1,0 +1,57 @@
+"""MVCC: which commits a reader sees (Kudu's `tablet/mvcc.h`, one manager for the database).
+
+A snapshot is a *bound*: it sees exactly the commits whose hybrid time is below it. Commits get
+their time under the store's commit lock, are applied in that order, and are published, again in
+that order, once they are durable. So one number, `bound`, says all there is to say about "now".
+"""
+
+import threading
+
+from pykudu_sql.storage.common.types.hybrid_time import (
+    SnapshotBound,
+    Timestamp,
+    bound_at,
+    last_before,
+)
+from pykudu_sql.storage.errors import OperationalError
+
+
+class MvccManager:
+    """Tracks the time up to which commits are visible. Safe for threads."""
+
+    def __init__(self, bound: SnapshotBound) -> None:
+        """Start with every commit below `bound` visible."""
+        self._bound = bound
+        self._assigned = last_before(bound)
+        self._published = threading.Condition()
+
+    @property
+    def bound(self) -> SnapshotBound:
+        """The bound of a snapshot taken now."""
+        return self._bound
+
+    def assign(self, timestamp: Timestamp) -> None:
+        """Note that a commit of this time is being applied. The caller holds the commit lock."""
+        self._assigned = timestamp
+
+    def publish(self, timestamp: Timestamp) -> None:
+        """Make every commit up to and including this time visible."""
+        with self._published:
+            if timestamp >= self._bound:
+                self._bound = bound_at(timestamp)
+                self._published.notify_all()
+
+    def publish_assigned(self) -> None:
+        """Make every commit visible that was applied. The caller holds the commit lock."""
+        self.publish(self._assigned)
+
+    def wait_for(self, bound: SnapshotBound, timeout: float = 60.0) -> None:
+        """Wait until no commit below `bound` is on its way any more.
+
+        Raises:
+            OperationalError: that took longer than `timeout` seconds.
+        """
+        target = min(bound, bound_at(self._assigned))
+        with self._published:
+            if not self._published.wait_for(lambda: self._bound >= target, timeout):
+                raise OperationalError(f"commits before {bound} did not finish in {timeout} s")

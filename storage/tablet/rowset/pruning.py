@@ -1,0 +1,98 @@
+"""Which ordinals of a rowset can match, by zone maps, dictionaries, skip indexes and keys.
+
+Each column of a rowset is cut into blocks of its own length, so what survives is kept as a set of
+ordinal ranges: AND intersects them, OR unites them. A zone map speaks of base data; where deltas
+changed cells, the block that holds the row is kept whatever the zone map says. Keys never change,
+so ranges of keys cut through to the rows that the key index points at.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+
+import numpy as np
+
+from pykudu_sql.storage.cfile.cfile_reader import CFileReader
+from pykudu_sql.storage.cfile.key_index import KeyIndex
+from pykudu_sql.storage.common.predicate.column_predicate import And, Leaf, Or, Predicate
+from pykudu_sql.storage.common.predicate.key_bounds import KeyRange
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+
+Range = tuple[int, int]
+
+
+def matching_ranges(
+    predicate: Predicate,
+    rows: int,
+    cfile_of: Callable[[int], CFileReader | None],
+    changed: Callable[[int], Ordinals | None],
+    excludes: Callable[[Leaf], bool],
+) -> list[Range]:
+    """Ordinal ranges outside which no row can match.
+
+    Args:
+        predicate: what is asked.
+        rows: of the rowset.
+        cfile_of: the CFile of a column id, None when the rowset's files lack the column.
+        changed: ordinals of rows whose cell of a column id deltas changed, ascending, None when
+            none is.
+        excludes: whether a skip index tells that no base cell meets a comparison.
+    """
+    match predicate:
+        case And(parts):
+            found = (matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts)
+            return reduce(intersect, found, [(0, rows)])
+        case Or(parts):
+            lists = [matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts]
+            return unite(r for ranges in lists for r in ranges)
+    column_id = predicate.column_id
+    cfile = cfile_of(column_id)
+    if cfile is None:
+        return [(0, rows)]
+    zone, keep = cfile.zone_map, cfile.may_match(predicate)
+    if keep.any() and excludes(predicate):
+        keep = np.zeros_like(keep)
+    if keep.all():
+        return [(0, rows)]
+    touched = changed(column_id)
+    if touched is not None and len(touched):
+        # Few searches in many rows, not many in few: a tenth of all rows may have changed.
+        before = np.searchsorted(touched, zone.first_ordinals)
+        keep |= np.diff(before) > 0
+    firsts = zone.first_ordinals
+    return unite((int(firsts[i]), int(firsts[i + 1])) for i in np.flatnonzero(keep))
+
+
+def unite(ranges: Iterable[Range]) -> list[Range]:
+    """The union of ranges, ascending, neighbours joined."""
+    joined: list[Range] = []
+    for start, stop in sorted(ranges):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
+        elif start < stop:
+            joined.append((start, stop))
+    return joined
+
+
+def key_spans(ranges: Sequence[KeyRange], index: KeyIndex) -> list[Range]:
+    """Ordinal ranges outside which no row's key lies in given ranges.
+
+    Args:
+        ranges: of encoded keys, ascending and disjoint.
+        index: over the rowset's keys.
+    """
+    return unite(index.find_span(low, high) for low, high in ranges)
+
+
+def intersect(left: Sequence[Range], right: Sequence[Range]) -> list[Range]:
+    """What lies in both of two ascending lists of ranges."""
+    common: list[Range] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        start, stop = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
+        if start < stop:
+            common.append((start, stop))
+        if left[i][1] < right[j][1]:
+            i += 1
+        else:
+            j += 1
+    return common

@@ -1,0 +1,390 @@
+"""A transaction's uncommitted writes to one tablet.
+
+What a transaction wrote lives in stores of its own, shaped like the tablet's: a private MemRowSet
+for new rows, a private DeltaMemStore for each rowset whose rows it changed, and for large inserts
+DiskRowSets already written but not named by the manifest. Reading through them gives the
+transaction its own writes by the same code that reads the tablet.
+
+At commit they become `TabletWrites`. If another commit changed one of the keys since the
+transaction's snapshot, the first committer has won; if the tablet was only flushed meanwhile, the
+writes are done over against the new rowsets.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import (
+    EVERYTHING,
+    UNCOMMITTED,
+    SnapshotBound,
+    Timestamp,
+)
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.errors import IntegrityError
+from pykudu_sql.storage.tablet.commit_record import (
+    BatchInsert,
+    BatchMutation,
+    RowInsert,
+    RowMutation,
+    TabletWrites,
+)
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
+from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.locator import (
+    Located,
+    changed_keys,
+    find_row,
+    locate,
+    rowset_of,
+)
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowSet
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
+from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
+from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations, AnyRowSet
+from pykudu_sql.storage.tablet.write.keyed_operations import (
+    ChangedRow,
+    KeyedOperations,
+    KeyedRow,
+    NewRow,
+    decide,
+    misfit,
+)
+
+_PRIVATE_ID = -1
+
+Columns = Mapping[int, pa.Array]
+_Entry = KeyedOperations | AddressedOperations | KeyedRow | DiskRowSet
+
+
+class PendingWrites:
+    """What a transaction wrote to one tablet so far. Used by one thread at a time."""
+
+    def __init__(self, tablet: Tablet, table_name: str, bound: SnapshotBound) -> None:
+        """No writes yet.
+
+        Args:
+            tablet: to be written.
+            table_name: for messages.
+            bound: of the transaction's snapshot.
+        """
+        self.tablet = tablet
+        self.bound = bound
+        self.staged: list[DiskRowSet] = []
+        self.own: dict[int, DeltaMemStore] = {}
+        self._table = table_name
+        self._components = tablet.components
+        self._inserts = MemRowSet(_PRIVATE_ID, tablet.types)
+        self._inserted: list[tuple[RowInsert | BatchInsert, Sequence[bytes]]] = []
+        self._mutations: list[RowMutation | BatchMutation] = []
+        self._log: list[_Entry] = []
+
+    @property
+    def length(self) -> int:
+        """How many writes there were; one counts its batch, its row or its staged rowset."""
+        return len(self._log)
+
+    @property
+    def rowsets(self) -> tuple[AnyRowSet, ...]:
+        """The rowsets that the transaction sees: its own rows first, then the tablet's."""
+        return (self._inserts, *self.staged, *self._components.rowsets)
+
+    @property
+    def _reusable(self) -> tuple[RowSet, ...]:
+        return (self._inserts, self._components.memrowset)
+
+    def locate(self, keys: EncodedKeys) -> Located:
+        """Where rows are, as the transaction sees them."""
+        return locate(self.rowsets, self._reusable, keys, self.bound, self.own)
+
+    def check(self, batch: KeyedOperations) -> Located:
+        """Find rows by their keys and see that their operations fit them; changes nothing.
+
+        Raises:
+            AlreadyPresentError, RowNotFoundError, ImmutableColumnError: for the first row that
+                does not fit.
+        """
+        found = self.locate(batch.keys)
+        wrong = misfits(batch, found)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise self.misfit(batch, place, bool(found.alive[place]))
+        return found
+
+    def misfit(self, batch: KeyedOperations, place: int, alive: bool) -> IntegrityError:
+        """The error that says why a row of a batch does not fit, given whether its key exists."""
+        return misfit(self.tablet, self._table, batch, batch.keys.at(place), alive)
+
+    def write(self, batch: KeyedOperations, found: Located) -> int:
+        """Do a batch of operations on distinct keys that `check` has found to fit.
+
+        Returns:
+            The number of rows changed.
+        """
+        self._log.append(batch)
+        kind, alive = batch.operations.kind, found.alive
+        changed = 0
+        if kind in (RowOpKind.DELETE, RowOpKind.DELETE_IGNORE):
+            changed += self._mutate(DeltaKind.DELETE, found, alive, {})
+        elif kind not in (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE):
+            cells = {i: batch.operations.columns[i] for i in batch.set_ids}
+            changed += self._mutate(DeltaKind.UPDATE, found, alive, cells)
+            if not cells and kind is not RowOpKind.UPDATE_IGNORE:
+                changed += int(np.count_nonzero(alive))
+        if kind.may_insert:
+            changed += self._insert(batch, found, ~alive)
+        return changed
+
+    def write_at(self, batch: AddressedOperations) -> int:
+        """Do operations on rows of one of `rowsets` that a scan of them has just found alive.
+
+        Returns:
+            The number of rows changed.
+        """
+        self._log.append(batch)
+        deletes = batch.kind is RowOpKind.DELETE
+        if not deletes and not batch.columns:
+            return 0
+        kind = DeltaKind.DELETE if deletes else DeltaKind.UPDATE
+        self._change(batch.rowset, kind, batch.ordinals, batch.columns)
+        return len(batch.ordinals)
+
+    def _mutate(
+        self, kind: DeltaKind, found: Located, mask: npt.NDArray[np.bool_], columns: Columns
+    ) -> int:
+        if kind is DeltaKind.UPDATE and not columns:
+            return 0
+        for index in np.unique(found.where[mask]):
+            chosen = np.flatnonzero(mask & (found.where == index))
+            everything = len(chosen) == len(mask)
+            taken = pa.array(chosen)
+            cells = {i: v if everything else v.take(taken) for i, v in columns.items()}
+            self._change(found.rowsets[index], kind, found.ordinals[chosen], cells)
+        return int(np.count_nonzero(mask))
+
+    def _change(self, rowset: RowSet, kind: DeltaKind, ordinals: Ordinals, cells: Columns) -> None:
+        if rowset is self._inserts:
+            rowset.mutate(kind, ordinals, cells, UNCOMMITTED)
+            return
+        self._own_store(rowset).add_batch(kind, ordinals, cells, UNCOMMITTED)
+        self._mutations.append(BatchMutation(rowset.id, store_id_of(rowset), kind, ordinals, cells))
+
+    def _own_store(self, rowset: RowSet) -> DeltaMemStore:
+        store = self.own.get(rowset.id)
+        if store is None:
+            store = self.own[rowset.id] = DeltaMemStore(0, self.tablet.types)
+        return store
+
+    def _insert(self, batch: KeyedOperations, found: Located, mask: npt.NDArray[np.bool_]) -> int:
+        columns = batch.operations.columns
+        ghosts = mask & (found.where >= 0)
+        if ghosts.any():
+            key_ids = self.tablet.schema.key_ids
+            values = {i: v for i, v in columns.items() if i not in key_ids}
+            self._mutate(DeltaKind.REINSERT, found, ghosts, values)
+        fresh = np.flatnonzero(mask & ~ghosts)
+        if len(fresh):
+            keys = batch.keys
+            if len(fresh) < len(mask):
+                taken = pa.array(fresh)
+                columns = {i: values.take(taken) for i, values in columns.items()}
+                keys = keys.take(fresh)
+            encoded = keys.to_pylist()
+            self._inserts.insert(encoded, columns, UNCOMMITTED)
+            self._inserted.append((BatchInsert(columns), encoded))
+        return int(np.count_nonzero(mask))
+
+    def read_row(self, probe: KeyProbe, columns: Sequence[ColumnSchema]) -> tuple[Cell, ...] | None:
+        """One row's cells as the transaction sees them, or None."""
+        for rowset in self._with_key(probe.encoded):
+            ordinal = rowset.find_one(probe)
+            if ordinal >= 0:
+                own = self.own.get(rowset.id)
+                row = rowset.read_row(ordinal, columns, self.bound, own)
+                if row is not None:
+                    return row
+        return None
+
+    def _with_key(self, key: bytes) -> Sequence[RowSet]:
+        return (self._inserts, *self.staged, *self._components.with_key(key))
+
+    def write_row(self, row: KeyedRow) -> int:
+        """Do one operation on one row; as `write` for a batch of one.
+
+        Raises:
+            AlreadyPresentError, RowNotFoundError, ImmutableColumnError: it does not fit.
+        """
+        candidates = self._with_key(row.probe.encoded)
+        found = find_row(candidates, self._reusable, row.probe, self.bound, self.own)
+        effect = decide(self.tablet, self._table, row, found)
+        self._log.append(row)
+        match effect:
+            case NewRow(cells):
+                values, ids = tuple(cells.values()), tuple(cells)
+                self._inserts.insert_one(row.probe.encoded, values, ids, UNCOMMITTED)
+                self._inserted.append((RowInsert(cells), (row.probe.encoded,)))
+                return 1
+            case ChangedRow(rowset, ordinal, kind, cells):
+                self._change_one(rowset, ordinal, kind, cells)
+                return 1
+        return int(effect)
+
+    def _change_one(
+        self, rowset: RowSet, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell]
+    ) -> None:
+        if rowset is self._inserts:
+            rowset.mutate_one(ordinal, kind, cells, UNCOMMITTED)
+            return
+        self._own_store(rowset).add_one(ordinal, kind, cells, UNCOMMITTED)
+        self._mutations.append(RowMutation(rowset.id, 0, kind, ordinal, cells))
+
+    def stage(self, rowsets: Sequence[DiskRowSet]) -> None:
+        """Add rowsets that were written for this transaction; their keys are known to be new."""
+        self.staged.extend(rowsets)
+        self._log.extend(rowsets)
+
+    def publish_staged(self, timestamp: Timestamp) -> TabletEdit:
+        """Move the staged rowsets to their places, as inserted by the commit of a time.
+
+        Returns:
+            What the manifest must record before they exist.
+        """
+        files, schema = self.tablet.files, self.tablet.schema
+        metas = [replace(rowset.meta, inserted_at=timestamp) for rowset in self.staged]
+        if metas:
+            files.publish([("base", meta.base) for meta in metas], "bulk")
+        self.staged = [files.open_rowset(m, schema.key_columns, self.tablet.types) for m in metas]
+        return TabletEdit(self.tablet.id, rowsets=metas)
+
+    def discard_staged(self) -> None:
+        """Remove the staged rowsets' files, as a rollback does."""
+        for rowset in self.staged:
+            self._discard(rowset)
+        self.staged = []
+
+    def _discard(self, rowset: DiskRowSet) -> None:
+        rowset.base.close()
+        self.tablet.files.discard("base", rowset.meta.base)
+
+    def has_conflict(self) -> bool:
+        """Whether a commit since the snapshot changed a key written here."""
+        if self.tablet.newest < self.bound:
+            return False
+        rowsets = self.tablet.components.rowsets
+        keys = [batch.keys for batch in self._log if isinstance(batch, KeyedOperations)]
+        keys += [rowset.base.keys() for rowset in self.staged]
+        addressed = [batch for batch in self._log if isinstance(batch, AddressedOperations)]
+        if any(batch.is_changed(self.tablet, self.bound) for batch in addressed):
+            return True
+        if any(changed_keys(rowsets, part, self.bound).any() for part in keys):
+            return True
+        rows = [row for row in self._log if isinstance(row, KeyedRow)]
+        return any(_changed(rowsets, row.probe, self.bound) for row in rows)
+
+    def rebase(self) -> "PendingWrites":
+        """These writes done over against the tablet as it is now.
+
+        Raises:
+            IntegrityError: they do not fit any more.
+        """
+        now = self.tablet.components
+        if self._components.rowset_ids != now.rowset_ids:
+            return self._again(EVERYTHING, self._log)
+        # Delta flushes and compactions leave every row at its address.
+        self._components = now
+        return self
+
+    def rolled_back(self, length: int) -> "PendingWrites":
+        """The first so many of these writes alone; rowsets staged behind them are removed."""
+        renewed = self._again(self.bound, self._log[:length])
+        for entry in self._log[length:]:
+            if isinstance(entry, DiskRowSet):
+                self._discard(entry)
+        return renewed
+
+    def _again(self, bound: SnapshotBound, log: Sequence[_Entry]) -> "PendingWrites":
+        """Writes done over against the tablet as it is now, as seen at a bound."""
+        renewed = PendingWrites(self.tablet, self._table, bound)
+        # In the order they were made: a key may have been deleted before it was staged anew.
+        for entry in log:
+            match entry:
+                case KeyedRow():
+                    renewed.write_row(entry)
+                case KeyedOperations():
+                    renewed.write(entry, renewed.check(entry))
+                case AddressedOperations():
+                    renewed._write_again(entry)
+                case DiskRowSet():
+                    renewed.stage((entry,))
+        return renewed
+
+    def _write_again(self, batch: AddressedOperations) -> None:
+        """Do operations whose addresses are of an earlier state of the tablet."""
+        rowset = rowset_of(batch.rowset.id, (*self.staged, *self._components.rowsets))
+        # A rowset that still stands may have no more than a ghost: of a row that was inserted
+        # again there, and now is inserted elsewhere.
+        if rowset is None or not self._has_alive(rowset, batch.ordinals):
+            keyed = batch.by_key(self.tablet)
+            self.write(keyed, self.check(keyed))
+        else:
+            self.write_at(replace(batch, rowset=rowset))
+
+    def _has_alive(self, rowset: AnyRowSet, ordinals: Ordinals) -> bool:
+        count = rowset.row_count(self.bound)
+        alive = rowset.view(self.bound, self.own.get(rowset.id)).alive(count)
+        return int(ordinals[-1]) < count and (alive is None or bool(alive[ordinals].all()))
+
+    def resolve(self) -> tuple[TabletWrites, Sequence[Sequence[bytes]], Mapping[int, RowSet]]:
+        """What the commit does, the keys of its inserts, and the rowsets it names by id.
+
+        The caller holds the commit lock, so that the delta stores named are those that take the
+        changes.
+        """
+        inserted = self._final_inserts() if len(self._inserts.deltas) else self._inserted
+        targets = {rowset.id: rowset for rowset in (*self.staged, *self._components.rowsets)}
+        writes = TabletWrites(
+            self.tablet.id,
+            self._components.memrowset.id,
+            [insert for insert, _ in inserted],
+            [replace(m, store_id=store_id_of(targets[m.rowset_id])) for m in self._mutations],
+        )
+        return writes, [keys for _, keys in inserted], targets
+
+    def _final_inserts(self) -> list[tuple[RowInsert | BatchInsert, Sequence[bytes]]]:
+        """The new rows that are left after the transaction changed some of them again."""
+        schema = self.tablet.schema.columns
+        final: list[tuple[RowInsert | BatchInsert, Sequence[bytes]]] = []
+        for block in self._inserts.scan(schema, None, self.bound, None):
+            columns = {c.id: v for c, v in zip(schema, block.columns, strict=True)}
+            keys = self.tablet.key_encoder.encode(columns).to_pylist()
+            final.append((BatchInsert(columns), keys))
+        return final
+
+
+def misfits(batch: KeyedOperations, found: Located) -> npt.NDArray[np.bool_]:
+    """The rows of a batch that cannot be done where they were found, bool[n]."""
+    kind, alive = batch.kind, found.alive
+    wrong = np.zeros(len(alive), np.bool_)
+    if kind is RowOpKind.UPDATE or kind is RowOpKind.DELETE:
+        wrong |= ~alive
+    if kind is RowOpKind.INSERT or batch.fixed is not None:
+        wrong |= alive
+    return wrong
+
+
+def _changed(rowsets: Sequence[RowSet], probe: KeyProbe, bound: SnapshotBound) -> bool:
+    for rowset in rowsets:
+        since = rowset.changed_since(bound)
+        if since is not None:
+            ordinal = rowset.find_one(probe)
+            if ordinal >= 0 and since[ordinal]:
+                return True
+    return False

@@ -1,0 +1,84 @@
+"""The rowsets whose rows a scan addresses, kept until the rows are written.
+
+What the scan saw is what is written to: each tablet's writes are those that the scan read through,
+with the tablet's rowsets of that moment. If the tablet exchanges rowsets meanwhile, that is noticed
+at commit, as for every transaction that is older than its tablets (`PendingWrites.rebase`).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind, check_columns
+from pykudu_sql.storage.errors import InterfaceError
+from pykudu_sql.storage.ingest.table import set_columns
+from pykudu_sql.storage.scan.table_scan import RowSetRead
+from pykudu_sql.storage.tablet.rowset.row_address import shares
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
+from pykudu_sql.storage.transaction.write_set import WriteSet
+
+
+class AddressedRows:
+    """All rows of some tablets as one transaction sees them now.
+
+    Attributes:
+        table: that the tablets belong to.
+    """
+
+    def __init__(self, table: TableInfo, writes: WriteSet, tablets: Sequence[Tablet]) -> None:
+        """Address the rows of some tablets.
+
+        Args:
+            table: that they belong to.
+            writes: of the transaction.
+            tablets: whose rows are scanned.
+        """
+        self.table = table
+        self._writes = writes
+        pending = [writes.on(table, tablet) for tablet in tablets]
+        self._lengths = [(each, each.length) for each in pending]
+        self._rowsets = [(each, rowset) for each in pending for rowset in each.rowsets]
+
+    def reads(self) -> list[RowSetRead]:
+        """The rowsets, numbered as addresses name them."""
+        return [
+            RowSetRead(rowset, pending.own.get(rowset.id), place)
+            for place, (pending, rowset) in enumerate(self._rowsets)
+        ]
+
+    def write(
+        self,
+        kind: RowOpKind,
+        columns: Mapping[int, pa.Array],
+        addresses: npt.NDArray[np.int64],
+    ) -> int:
+        """Write to rows by their addresses; see `Transaction.write_at`.
+
+        Raises:
+            NotNullError, ValueTooLargeError: a cell does not fit; nothing was done.
+            InterfaceError: the tablets were written since; nothing was done.
+        """
+        schema = self.table.schema
+        check_columns(schema, columns, self.table.name)
+        self._check_unwritten()
+        ids = set_columns(schema, kind, columns).ids
+        changed = 0
+        for share in shares(addresses):
+            pending, rowset = self._rowsets[share.place]
+            cells = {i: share.cells(columns[i]) for i in ids}
+            batch = AddressedOperations(kind, cells, rowset, share.ordinals)
+            changed += self._writes.keep(self.table, pending).write_at(batch)
+        return changed
+
+    def _check_unwritten(self) -> None:
+        known = self._writes.by_tablet
+        for pending, length in self._lengths:
+            if known.get(pending.tablet.id, pending) is not pending or pending.length != length:
+                raise InterfaceError(
+                    f"rows of table '{self.table.name}' were written since they were addressed",
+                    hint="scan the table again",
+                )

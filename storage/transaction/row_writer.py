@@ -1,0 +1,103 @@
+"""One row, one commit: the short path of an INSERT, UPSERT, UPDATE or DELETE by key.
+
+Outside a transaction such a statement needs no snapshot and no stores of its own: under the commit
+lock nothing can come between finding the row and changing it. What it does to log, stores and
+visibility is what `Transaction.commit` does.
+"""
+
+from collections.abc import Mapping
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.keys.key_encoder import MAX_ENCODED_KEY_BYTES, key_too_large
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind, check_cells, check_set
+from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.ingest.table import complete_cells, set_columns
+from pykudu_sql.storage.tablet.commit_record import RowInsert, RowMutation, TabletWrites
+from pykudu_sql.storage.tablet.rowset.locator import find_row
+from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
+from pykudu_sql.storage.tablet.write.keyed_operations import ChangedRow, KeyedRow, NewRow, decide
+from pykudu_sql.storage.transaction.transaction_host import TransactionHost, check_writable_still
+
+
+def keyed_row(
+    host: TransactionHost, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]
+) -> tuple[Tablet, KeyedRow]:
+    """Check and complete one row, and find its tablet.
+
+    Args:
+        host: of the store.
+        table: to be written.
+        kind: what to do.
+        cells: by column id, the key's among them.
+
+    Raises:
+        IntegrityError, DataError: a value is missing or does not fit.
+        UncoveredRangeError: the key lies outside all range partitions.
+    """
+    schema = table.schema
+    check_cells(schema, cells, table.name)
+    check_set(schema, kind, cells, table.name)
+    changed = set_columns(schema, kind, cells)
+    if kind.may_insert:
+        if schema.auto_incrementing:
+            cells = host.auto_increment.number_row(table, kind, cells)
+        cells = complete_cells(table, cells)
+    index = table.assigner.assign_one(cells)
+    tablet = host.tablets[table.tablets[index].id]
+    probe = tablet.probe(tuple([cells[i] for i in schema.key_ids]))
+    if len(probe.encoded) > MAX_ENCODED_KEY_BYTES:
+        raise key_too_large(len(probe.encoded))
+    return tablet, KeyedRow(kind, probe, cells, changed.ids, changed.fixed)
+
+
+class RowWriter:
+    """Writes single rows as commits of their own. Safe for threads."""
+
+    def __init__(self, host: TransactionHost) -> None:
+        """Write to the tables of a store."""
+        self._host = host
+
+    def write(
+        self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell], durable: bool
+    ) -> int:
+        """Do one operation on one row and commit it.
+
+        Args:
+            table: to be written, as it is now.
+            kind: what to do.
+            cells: by column id, the key's among them.
+            durable: return only once the commit survives a power loss.
+
+        Returns:
+            The number of rows changed.
+
+        Raises:
+            IntegrityError, DataError: the row does not fit.
+            SerializationError: the table was altered meanwhile.
+            ReadOnlyError, DiskError: the commit could not be made durable.
+        """
+        host = self._host
+        committer = host.committer
+        tablet, row = keyed_row(host, table, kind, cells)
+        with committer.lock:
+            committer.check_writable()
+            check_writable_still(host, table)
+            components = tablet.components
+            memrowset = components.memrowset
+            candidates = components.with_key(row.probe.encoded)
+            found = find_row(candidates, (memrowset,), row.probe, EVERYTHING, {})
+            effect = decide(tablet, table.name, row, found)
+            match effect:
+                case NewRow(full):
+                    writes = TabletWrites(tablet.id, memrowset.id, (RowInsert(full),), ())
+                    target = memrowset
+                case ChangedRow(target, ordinal, change, changed):
+                    mutation = RowMutation(target.id, store_id_of(target), change, ordinal, changed)
+                    writes = TabletWrites(tablet.id, memrowset.id, (), (mutation,))
+                case _:
+                    return int(effect)
+            keys = ((row.probe.encoded,),)
+            commit = committer.apply_one(tablet, writes, keys, {target.id: target})
+        committer.finish(commit, durable)
+        return 1

@@ -1,0 +1,435 @@
+"""Transactions: one snapshot to read, one commit for all that was written.
+
+Snapshot isolation with first committer wins: reads see the snapshot and the transaction's own
+writes; at commit, a key that another transaction changed since is a SerializationError. Writes
+stay in the transaction's own stores until then, but for large inserts, whose rowsets are written
+at once and named by the manifest only at commit.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.snapshots import Hold
+from pykudu_sql.storage.catalog.writer_batch import WriterBatch
+from pykudu_sql.storage.common.partition.partition_pruner import prune
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec, Summary
+from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind, check_set
+from pykudu_sql.storage.common.rows.row_result import RowResults
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.errors import InterfaceError
+from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS, coerce_columns
+from pykudu_sql.storage.ingest.table import (
+    TabletRows,
+    assign,
+    choose,
+    complete,
+    set_columns,
+    split,
+    tablet_of_key,
+    take,
+)
+from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.scan.table_summary import summarize
+from pykudu_sql.storage.tablet.rowset.locator import Located
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
+from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
+from pykudu_sql.storage.transaction.addressed_rows import AddressedRows
+from pykudu_sql.storage.transaction.bulk_insert import write_bulk
+from pykudu_sql.storage.transaction.row_sieve import Places, RowSieve
+from pykudu_sql.storage.transaction.row_writer import keyed_row
+from pykudu_sql.storage.transaction.transaction_host import TransactionHost, check_writable_still
+from pykudu_sql.storage.transaction.write_set import Savepoint, WriteSet
+
+
+class Transaction:
+    """One transaction, used by one thread at a time.
+
+    Attributes:
+        bound: of its snapshot.
+    """
+
+    def __init__(self, host: TransactionHost, snapshot: Hold) -> None:
+        """Begin at a snapshot, whose history is kept until the transaction ends.
+
+        So is that of the earlier moments that it reads.
+        """
+        self.bound = snapshot.bound
+        self._host = host
+        self._snapshot = snapshot
+        self._past: dict[tuple[str, int], Hold] = {}
+        self._writes = WriteSet(snapshot.bound)
+        self._addressed: AddressedRows | None = None
+        self._ended = False
+
+    @property
+    def has_writes(self) -> bool:
+        """Whether anything was written."""
+        return bool(self._writes.by_tablet)
+
+    def table_scan(
+        self,
+        table: TableInfo,
+        spec: ScanSpec,
+        bound: SnapshotBound | None = None,
+        stats: ScanStats | None = None,
+    ) -> pa.Table:
+        """The rows of a table that match, and perhaps some that do not; see `ScanSpec`.
+
+        Args:
+            table: as of the moment that is read.
+            spec: which columns, and what they are wanted for.
+            bound: of another snapshot, for AS OF; None reads the transaction's own, with its
+                own writes.
+            stats: counts what is read and what is not.
+
+        Raises:
+            HistoryPurgedError: history does not reach back to `bound`.
+        """
+        return self.scan(table, spec, bound, stats).to_table()
+
+    def scan_batches(
+        self,
+        table: TableInfo,
+        spec: ScanSpec,
+        bound: SnapshotBound | None = None,
+        stats: ScanStats | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """The same rows as a stream that never holds the whole table; see `table_scan`."""
+        return self.scan(table, spec, bound, stats).batches()
+
+    def summarize(
+        self, table: TableInfo, wanted: Sequence[Summary], bound: SnapshotBound | None = None
+    ) -> tuple[Cell, ...] | None:
+        """Facts about all rows of a table, without reading them.
+
+        Args:
+            table: as of the moment that is read.
+            wanted: which facts.
+            bound: as for `table_scan`.
+
+        Returns:
+            The facts in order, None when metadata do not tell them all exactly.
+        """
+        return summarize(self.scan(table, ScanSpec(()), bound), wanted)
+
+    def scan(
+        self,
+        table: TableInfo,
+        spec: ScanSpec,
+        bound: SnapshotBound | None = None,
+        stats: ScanStats | None = None,
+    ) -> TableScan:
+        """A scan, ready to be carried out; see `table_scan`.
+
+        One that gives addresses reads the transaction's own snapshot; `write_at` takes those of
+        the latest.
+        """
+        snapshot = self._snapshot if bound is None else self._held(table, bound)
+        chosen = prune(table.schema, table.partition_schema, spec.predicate)
+        tablets = [self._host.tablets[table.tablets[index].id] for index in chosen]
+        if spec.addressed:
+            self._addressed = AddressedRows(table, self._writes, tablets)
+            reads = self._addressed.reads()
+        else:
+            reads = [read for tablet in tablets for read in self._reads(tablet, bound)]
+        reads = [read for read in reads if read.rowset.row_count(snapshot.bound)]
+        if stats is not None:
+            stats.tablets += len(table.tablets)
+            stats.tablets_pruned += len(table.tablets) - len(chosen)
+            stats.rowsets += len(reads)
+        host = self._host
+        return TableScan(table.schema, spec, snapshot, reads, host.pool, host.workers, stats)
+
+    def _reads(self, tablet: Tablet, bound: SnapshotBound | None) -> Iterator[RowSetRead]:
+        pending = self._writes.by_tablet.get(tablet.id) if bound is None else None
+        if pending is None:
+            for rowset in tablet.components.rowsets:
+                yield RowSetRead(rowset, None)
+        else:
+            yield from (RowSetRead(seen, pending.own.get(seen.id)) for seen in pending.rowsets)
+
+    def lookup(
+        self,
+        table: TableInfo,
+        key: tuple[Cell, ...],
+        column_ids: Sequence[int],
+        bound: SnapshotBound | None = None,
+    ) -> tuple[Cell, ...] | None:
+        """One row's cells by its key, or None.
+
+        Args:
+            table: as of the moment that is read.
+            key: cells in key order.
+            column_ids: wanted.
+            bound: as for `table_scan`.
+
+        Raises:
+            HistoryPurgedError: history does not reach back to `bound`.
+        """
+        if bound is not None:
+            self._held(table, bound)
+        by_id = table.schema.by_id
+        columns = [by_id[i] for i in column_ids]
+        index = tablet_of_key(table, key)
+        if index is None:
+            return None
+        tablet = self._host.tablets[table.tablets[index].id]
+        probe = tablet.probe(key)
+        if bound is not None or not self._writes.by_tablet:
+            return tablet.read_row(probe, columns, self.bound if bound is None else bound)
+        pending = self._writes.by_tablet.get(tablet.id)
+        if pending is None:
+            return tablet.read_row(probe, columns, self.bound)
+        return pending.read_row(probe, columns)
+
+    def _held(self, table: TableInfo, bound: SnapshotBound) -> Hold:
+        """A claim on a bound in the past at which a table is read, until the transaction ends."""
+        known = self._past.get((table.id, bound))
+        if known is None:
+            known = self._past[table.id, bound] = self._host.history.hold((table,), bound)
+        return known
+
+    def write(self, table: TableInfo, operations: RowOperations) -> int:
+        """Do a batch of operations, all or nothing.
+
+        Args:
+            table: of the transaction's snapshot.
+            operations: what to do.
+
+        Returns:
+            The number of rows changed.
+
+        Raises:
+            IntegrityError, DataError: a row does not fit; nothing was done.
+            DiskError: the disk refused; the transaction must be rolled back.
+        """
+        self._open()
+        check_set(table.schema, operations.kind, operations.columns, table.name)
+        changed = set_columns(table.schema, operations.kind, operations.columns)
+        full = complete(table, self._host.auto_increment.number(table, operations))
+        if not full.length:
+            return 0
+        if full.kind is RowOpKind.INSERT and full.length >= BULK_ROWS:
+            return write_bulk(self._host, self._writes, table, full)
+        rows = assign(table, full, changed)
+        checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
+        for part in split(rows):
+            pending = self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
+            checked.append((pending, part.batch, pending.check(part.batch)))
+        return sum(
+            self._writes.keep(table, pending).write(batch, found)
+            for pending, batch, found in checked
+        )
+
+    def write_at(
+        self,
+        table: TableInfo,
+        kind: RowOpKind,
+        columns: Mapping[int, pa.Array],
+        addresses: npt.NDArray[np.int64],
+    ) -> int:
+        """Change or delete rows that a scan has just found, all or nothing; none is looked up.
+
+        Args:
+            table: of the transaction's snapshot.
+            kind: UPDATE_IGNORE or DELETE.
+            columns: the columns set, none of the key, by id; as `coerce` gives them.
+            addresses: int64[n], any of those that the transaction's latest scan with
+                `ScanSpec.addressed` gave. If one repeats, the last row with it counts.
+
+        Returns:
+            The number of rows changed.
+
+        Raises:
+            NotNullError, ValueTooLargeError: a cell does not fit; nothing was done.
+            InterfaceError: the scan was of another table, or the transaction wrote since.
+        """
+        self._open()
+        addressed, self._addressed = self._addressed, None
+        if addressed is None or addressed.table is not table:
+            raise InterfaceError(f"no scan has given addresses of rows of table '{table.name}'")
+        return addressed.write(kind, columns, addresses)
+
+    def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
+        """An INSERT of a table that counts its rows, as the UPSERT of the numbers it is given.
+
+        For those who want to know the numbers; `write` does the same by itself.
+
+        Args:
+            table: of the transaction's snapshot.
+            operations: what to do; of other tables and kinds they are left as they are.
+
+        Raises:
+            ValueOutOfRangeError: the counter is used up.
+        """
+        if not table.schema.auto_incrementing or operations.kind is not RowOpKind.INSERT:
+            return operations
+        columns, length = operations.columns, operations.length
+        if table.schema.key_ids[-1] not in columns:
+            columns = self._host.auto_increment.number(table, operations).columns
+        return RowOperations(RowOpKind.UPSERT, columns, length)
+
+    def write_each(self, table: TableInfo, operations: RowOperations) -> RowResults:
+        """Do those rows of a batch that fit, and report the others: Kudu's way.
+
+        Args:
+            table: of the transaction's snapshot.
+            operations: what to do; a key may repeat, and its rows are done in their order.
+
+        Returns:
+            What became of the rows.
+
+        Raises:
+            NotNullError, ProgrammingError: the set of columns does not fit; nothing was done.
+            DiskError: the disk refused; the transaction must be rolled back.
+        """
+        self._open()
+        sieve = RowSieve(table, operations)
+        rows = sieve.sift(self._host.auto_increment)
+        shares: list[tuple[PendingWrites, TabletRows, Located, list[Places]]] = []
+        for part in split(rows):
+            pending = self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
+            found = pending.locate(part.batch.keys)
+            shares.append((pending, part, found, sieve.rounds(pending, part, found)))
+        fit = [part.places[places] for _, part, _, rounds in shares for places in rounds]
+        if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
+            chosen = np.sort(np.concatenate(fit))
+            columns = take(rows.operations.columns, chosen)
+            inserts = RowOperations(RowOpKind.INSERT, columns, len(chosen))
+            write_bulk(self._host, self._writes, table, inserts)
+            return sieve.results()
+        for pending, part, found, rounds in shares:
+            self._write_rounds(table, pending, part.batch, found, rounds)
+        return sieve.results()
+
+    def _write_rounds(
+        self,
+        table: TableInfo,
+        pending: PendingWrites,
+        batch: KeyedOperations,
+        found: Located,
+        rounds: Sequence[Places],
+    ) -> None:
+        """Write batches of distinct keys one after the other; `found` is true for the first."""
+        for number, places in enumerate(rounds):
+            if len(places):
+                chosen = choose(batch, places)
+                located = pending.locate(chosen.keys) if number else found.take(places)
+                self._writes.keep(table, pending).write(chosen, located)
+
+    def coerce(
+        self, table: TableInfo, columns: Mapping[int, pa.Array | pa.ChunkedArray]
+    ) -> dict[int, pa.Array]:
+        """Columns of any Arrow type, by id, as `write` takes them.
+
+        Raises:
+            DataError: a value does not fit its column.
+        """
+        return coerce_columns(self._host.pool, table.schema, columns)
+
+    def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
+        """Do one operation on one row; as `write` for a batch of one.
+
+        Args:
+            table: of the transaction's snapshot.
+            kind: what to do.
+            cells: by column id, the key's among them.
+        """
+        self._open()
+        tablet, row = keyed_row(self._host, table, kind, cells)
+        pending = self._writes.on(table, tablet)
+        changed = pending.write_row(row)
+        self._writes.keep(table, pending)
+        return changed
+
+    def savepoint(self) -> Savepoint:
+        """The place that the transaction has reached.
+
+        Raises:
+            InterfaceError: it has ended.
+        """
+        if self._ended:
+            raise InterfaceError("the transaction has ended")
+        return self._writes.savepoint()
+
+    def rollback_to(self, savepoint: Savepoint) -> None:
+        """Forget what was written since a savepoint of this transaction; it stays valid.
+
+        Raises:
+            InterfaceError: the transaction has ended.
+            DiskError, CorruptionError: rows cannot be read; the transaction is rolled back.
+        """
+        if self._ended:
+            raise InterfaceError("the transaction has ended")
+        self._addressed = None
+        try:
+            self._writes.rollback_to(savepoint)
+        except BaseException:
+            self.rollback()
+            raise
+
+    def _open(self) -> None:
+        if self._ended:
+            raise InterfaceError("the transaction has ended")
+        self._host.committer.check_writable()
+
+    def writes_to(self, table: TableInfo, tablet_id: str) -> PendingWrites:
+        """The transaction's own writes to a tablet, for those who bring rowsets."""
+        self._open()
+        return self._writes.keep(table, self._writes.on(table, self._host.tablets[tablet_id]))
+
+    def commit(self, durable: bool, batch: WriterBatch | None = None) -> Timestamp | None:
+        """Commit.
+
+        Args:
+            durable: return only once the commit survives a power loss.
+            batch: of a writer, to be noted as done.
+
+        Returns:
+            The commit's hybrid time, None when nothing was written.
+
+        Raises:
+            SerializationError: another transaction came first; this one is rolled back.
+            ReadOnlyError, DiskError: it could not be made durable.
+        """
+        if self._ended:
+            raise InterfaceError("the transaction has ended")
+        if not self._writes.by_tablet and batch is None:
+            self._end()
+            return None
+        committer = self._host.committer
+        try:
+            with committer.lock:
+                self._check_tables()
+                pending = list(self._writes.by_tablet.values())
+                commit = committer.apply(pending, batch)
+        except BaseException:
+            self.rollback()
+            raise
+        self._end()
+        self._writes = WriteSet(self.bound)
+        committer.finish(commit, durable)
+        return commit.timestamp
+
+    def _check_tables(self) -> None:
+        for table in self._writes.tables:
+            check_writable_still(self._host, table)
+
+    def rollback(self) -> None:
+        """Forget everything written."""
+        self._end()
+        self._writes.discard()
+
+    def _end(self) -> None:
+        """Give claims back; scans that still stream keep theirs."""
+        self._ended = True
+        self._snapshot = Hold(self.bound)
+        self._past = {}
+        self._addressed = None

@@ -1,0 +1,65 @@
+"""What transactions need of the store around them."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.commit.committer import Committer
+from pykudu_sql.storage.commit.history import History
+from pykudu_sql.storage.errors import SerializationError
+from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionHost:
+    """What a transaction needs of its store.
+
+    Attributes:
+        tablets: by UUID.
+        committer: commits.
+        pool: threads for scans and large inserts.
+        workers: how many threads the pool has.
+        table_now: a table's newest state by id, None once it is dropped.
+        auto_increment: the tables' hidden counters.
+        history: how far back tables can be read.
+    """
+
+    tablets: Mapping[str, Tablet]
+    committer: Committer
+    pool: Executor
+    workers: int
+    table_now: Callable[[str], TableInfo | None]
+    auto_increment: AutoIncrement
+    history: History
+
+
+def check_writable_still(host: TransactionHost, table: TableInfo) -> None:
+    """See that rows made for a table as it was still fit the table as it is.
+
+    They do after most steps of ALTER TABLE: rows name columns by id, an added column shows its
+    read default in rows that lack it, and cells of a dropped one are never read.
+
+    Raises:
+        SerializationError: it was dropped, or one of its tablets was, or a column turned immutable
+            or back.
+    """
+    now = host.table_now(table.id)
+    if now is not None and (now is table or _takes_rows_of(now, table)):
+        return
+    raise SerializationError(
+        f"table '{table.name}' was changed by another session meanwhile",
+        hint="run the transaction again",
+    )
+
+
+def _takes_rows_of(now: TableInfo, before: TableInfo) -> bool:
+    """Whether a table takes rows that were made for an earlier state of it."""
+    if now.tablets != before.tablets and not set(before.tablets) <= set(now.tablets):
+        return False
+    known = now.schema.by_id
+    return all(
+        column.id not in known or known[column.id].immutable == column.immutable
+        for column in before.schema.columns
+    )
