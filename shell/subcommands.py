@@ -41,29 +41,33 @@ class Subcommand:
 
 SUBCOMMANDS = (
     Subcommand("slt", "FILE...", "run sqllogictest scripts", "slt.command", "main"),
-    Subcommand("check", "DB", "verify every checksum and every invariant", "check", "main"),
-    Subcommand("inspect", "DB [PART...]", "print what lies on disk", "inspect", "main"),
-    Subcommand("load", "DB TABLE FILE...", "load files into a table, on Spark", "jobs", "load"),
-    Subcommand("export", "DB TABLE FOLDER", "write a table to files, on Spark", "jobs", "export"),
+    Subcommand("check", "DB", "verify every checksum and every invariant", "tools.check", "main"),
+    Subcommand("inspect", "DB [PART...]", "print what lies on disk", "tools.inspect", "main"),
+    Subcommand(
+        "load", "DB TABLE FILE...", "load files into a table, on Spark", "tools.jobs", "load"
+    ),
+    Subcommand(
+        "export", "DB TABLE FOLDER", "write a table to files, on Spark", "tools.jobs", "export"
+    ),
     Subcommand(
         "changes",
         "DB TABLE FOLDER",
         "write what commits did to a table's rows, on Spark",
-        "jobs",
+        "tools.jobs",
         "changes",
     ),
     Subcommand(
         "backup",
         "DB FOLDER",
         "back up all tables, or what changed since, on Spark",
-        "backup_jobs",
+        "tools.backup_jobs",
         "backup",
     ),
     Subcommand(
         "restore",
         "FOLDER DB",
         "make tables as they were at a backup, on Spark",
-        "backup_jobs",
+        "tools.backup_jobs",
         "restore",
     ),
     Subcommand(
