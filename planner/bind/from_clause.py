@@ -36,7 +36,9 @@ from pykudu_sql.planner.bind.view_source import (
 from pykudu_sql.planner.functions.functions import TABLE_FUNCTIONS, function_names
 from pykudu_sql.planner.functions.query_forms import (
     is_from_item,
+    is_numbered,
     name_columns,
+    select_from_item,
     turn_right_semi_join,
 )
 from pykudu_sql.planner.parse.dialect import node_position
@@ -69,6 +71,7 @@ _REFUSED_ON_TABLES: Mapping[str, str] = {
     "only": "ONLY",
     "rows_from": "ROWS FROM",
 }
+_JOIN_WORDS = ("kind", "side", "method", "on", "using")
 
 
 class FromClauses:
@@ -128,6 +131,8 @@ class FromClauses:
                 hint=f"write the table of its right side first: b LEFT {join.kind} JOIN a",
                 position=node_position(join.this, self._text),
             )
+        if nested and not any(join.args.get(key) for key in _JOIN_WORDS):
+            join.set("kind", "CROSS")  # the engine takes no comma in parentheses
         left = list(frame.visible())
         right = self._item(join.this, frame, ctes)
         frame.steps.append(JoinStep(join, right, nested))
@@ -157,7 +162,7 @@ class FromClauses:
     def _item(self, node: exp.Expr, frame: Frame, ctes: CteScope) -> list[Source]:
         """The sources one item of a FROM clause adds to the frame."""
         for key, what in _REFUSED_ON_TABLES.items():
-            if node.args.get(key):
+            if node.args.get(key) and not (key == "ordinality" and is_numbered(node)):
                 turned = what == "PIVOT" and node.args[key][0].args.get("unpivot")
                 position = node_position(node, self._text)
                 raise clause_not_offered("UNPIVOT" if turned else what, position)
@@ -168,15 +173,14 @@ class FromClauses:
                 sources = [self._history(node, alias, history, frame)]
             case exp.Table(this=exp.Func() as call):
                 sources = [self._function(node, call, frame, ctes)]
+            case exp.Table(this=exp.Values() as inner):
+                sources = [self._derived(node, inner, frame, ctes)]
             case exp.Table():
                 sources = [self._table(node, frame, ctes)]
-            case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if is_from_item(inner):
-                if node.alias:
-                    raise NotSupportedError(
-                        "an alias of tables in parentheses is not supported",
-                        hint="give the tables aliases, or write (SELECT * FROM a JOIN b ...) AS c",
-                        position=node_position(inner, self._text),
-                    )
+            case exp.Subquery(this=inner) if is_from_item(inner) and node.alias:
+                select_from_item(node)
+                sources = [self._derived(node, node, frame, ctes)]
+            case exp.Subquery(this=inner) if is_from_item(inner):
                 sources = self._item(inner, frame, ctes)
             case exp.Unnest():
                 sources = [self._function(node, node, frame, ctes)]
@@ -342,7 +346,11 @@ class FromClauses:
         if call.args.get("is_end_exclusive"):
             name = "range"
         alias = node.alias.lower() or name
-        columns = renamed([OutputColumn(name)], node.args.get("alias"))
+        outputs = [OutputColumn(name)]
+        number = node.args.get("ordinality") or node.args.get("offset")
+        if number:
+            outputs.append(OutputColumn("ordinality" if number is True else number.name.lower()))
+        columns = renamed(outputs, node.args.get("alias"))
         return self._add(frame, DerivedTable(alias, columns), node)
 
     def _add(self, frame: Frame, source: Source, node: exp.Expr) -> Source:

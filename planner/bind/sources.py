@@ -16,6 +16,7 @@ from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType
+from pykudu_sql.storage.errors import ProgrammingError
 
 
 @dataclass(eq=False, slots=True)
@@ -268,10 +269,19 @@ class Frame:
 
 
 def renamed(columns: Sequence[OutputColumn], alias: exp.TableAlias | None) -> list[OutputColumn]:
-    """Columns under the names of an alias's column list; all of them used if there is one."""
+    """Columns under the names of an alias's column list; all of them used if there is one.
+
+    Raises:
+        ProgrammingError: there are more names than columns.
+    """
     names = [identifier.name.lower() for identifier in (alias.columns if alias else ())]
-    if not names:
+    if alias is None or not names:
         return list(columns)
+    if len(names) > len(columns):
+        raise ProgrammingError(
+            f"'{alias.name.lower()}' has {len(columns)} columns, its alias names {len(names)}",
+            sqlstate="42P10",
+        )
     for column in columns:
         column.use()
     rest = [column.name for column in columns[len(names) :]]

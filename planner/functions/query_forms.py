@@ -55,9 +55,19 @@ def name_columns(node: exp.Expr, names: Sequence[str]) -> None:
 
 def is_from_item(node: exp.Expr) -> bool:
     """Whether what stands in parentheses is tables or a join of them, and no query."""
-    if isinstance(node, exp.Table):
-        return True
-    return isinstance(node, exp.Subquery) and bool(node.alias or node.args.get("joins"))
+    while isinstance(node, exp.Subquery) and not (node.alias or node.args.get("joins")):
+        node = node.this
+    return isinstance(node, exp.Table | exp.Unnest | exp.Subquery)
+
+
+def select_from_item(node: exp.Subquery) -> None:
+    """`(a JOIN b ..) AS c` as `(SELECT * FROM a JOIN b ..) AS c`, in place."""
+    node.set("this", exp.Select(expressions=[exp.Star()], from_=exp.From(this=node.this)))
+
+
+def is_numbered(node: exp.Expr) -> bool:
+    """Whether an item of FROM is a table function, whose rows WITH ORDINALITY numbers."""
+    return isinstance(node.this, exp.Func) and not isinstance(node.this, exp.Anonymous)
 
 
 def is_stray_join(node: exp.Subquery) -> bool:

@@ -27,6 +27,7 @@ from pykudu_sql.planner.parse.guards import (
 )
 from pykudu_sql.planner.parse.lexer import source_position, tokenize
 from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, place_long_lists
+from pykudu_sql.planner.parse.not_offered import refuse_offsets
 from pykudu_sql.planner.parse.own_names import WRITTEN_NAMES, token_like, with_own_names
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.written_calls import check_arguments, check_unread, written_calls
@@ -39,7 +40,6 @@ from pykudu_sql.storage.errors import (
 
 MAX_QUERY_CHARACTERS = 4 * 1024 * 1024
 POSITIONAL = "?"
-
 
 # What sqlglot fails with over input that it does not expect.
 _SLIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -189,6 +189,7 @@ def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
         ProgrammingError: the parser lacks an argument of a call.
     """
     guard_tokens(tokens, text)
+    refuse_offsets(tokens, text)
     try:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except ParseError as error:

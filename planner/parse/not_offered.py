@@ -1,7 +1,9 @@
 """Statements and clauses of other databases that are not offered, and what to write instead."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+
+from sqlglot import Token, TokenType
 
 from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.parse.token_stream import TokenStream
@@ -55,14 +57,32 @@ _CLAUSES: Mapping[str, str] = MappingProxyType(
         "@variables": "parameters are written ? or :name",
         "COLLATE": "texts compare by bytes; write lower(x) where case does not matter",
         "CONNECT BY": "write WITH RECURSIVE",
+        "WITH OFFSET": "write WITH ORDINALITY, which counts from 1",
         "AT (...)": "write t FOR SYSTEM_TIME AS OF '2026-01-31 12:00:00'",
     }
 )
+_BEGINS_WITH_QUERY = (["("], ["MATERIALIZED"], ["NOT"])
 
 
 def clause_not_offered(what: str, position: SourcePosition | None) -> NotSupportedError:
     """The error for a clause of a query that is not offered; says what there is instead."""
     return NotSupportedError(f"{what} is not supported", hint=_CLAUSES.get(what), position=position)
+
+
+def refuse_offsets(tokens: Sequence[Token], text: str) -> None:
+    """Refuse BigQuery's `unnest(x) WITH OFFSET`, which the parser takes for WITH ORDINALITY.
+
+    Raises:
+        NotSupportedError: there is one.
+    """
+    for i, token in enumerate(tokens[1:], 1):
+        kinds = (tokens[i - 1].token_type, token.token_type)
+        if kinds != (TokenType.WITH, TokenType.OFFSET):
+            continue
+        behind = [each.text.upper() for each in tokens[i + 1 : i + 3]]
+        if behind[:1] == ["("] or (behind[:1] == ["AS"] and behind[1:] in _BEGINS_WITH_QUERY):
+            continue
+        raise clause_not_offered("WITH OFFSET", source_position(text, token.start, 6))
 
 
 def refuse_what_is_not_offered(tokens: TokenStream) -> None:
