@@ -9,7 +9,7 @@ from dataclasses import replace
 from pykudu_sql.planner.parse.lexer import Token, source_position
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.plan import Explain, Plan
+from pykudu_sql.planner.plan.plan import Explain, PassEffect, Plan
 from pykudu_sql.planner.query.constant_row import constant_row
 from pykudu_sql.storage.errors import (
     InterfaceError,
@@ -90,11 +90,16 @@ def _plan(text: str, start: int, context: PlanContext) -> Plan:
 
             options = explain_options(tokens)
             explained = tokens.current
+            effects: list[PassEffect] = []
+            if options.passes:
+                context = replace(
+                    context, trace=lambda name, lines: effects.append(PassEffect(name, (*lines,)))
+                )
             if explained.word in _QUERY_WORDS:
                 meant = _query(text, explained.start, tokens, context)
             else:
                 meant = _plan(text, explained.start, context)
-            return Explain(meant, options.analyze, options.format)
+            return Explain(meant, options.analyze, options.format, tuple(effects))
     if tokens.at_end():
         raise SyntaxError("the statement is empty")
     from pykudu_sql.planner.parse.not_offered import refuse_what_is_not_offered

@@ -7,10 +7,10 @@ an alias of the SELECT list, else a query around it. More than one source is an 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.compared_moments import turn_moments
 from pykudu_sql.planner.bind.from_clause import CteScope, FromClauses
 from pykudu_sql.planner.bind.lineage import by_their_names, is_cut, sealed, settle, united
@@ -45,7 +45,6 @@ from pykudu_sql.planner.parse.long_list import long_list
 from pykudu_sql.planner.parse.not_offered import clause_not_offered
 from pykudu_sql.planner.parse.star_places import check_inner_star, check_undressed, check_unmatched
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
 SCAN_PREFIX = "__scan_"
@@ -69,44 +68,6 @@ _REFUSED: Mapping[type[exp.Expr], str] = {
 _REFUSED_KINDS = tuple(_REFUSED)
 
 
-@dataclass(eq=False, slots=True)
-class BoundQuery:
-    """What binding found.
-
-    Attributes:
-        references: the mentions of stored tables, in the order of the text.
-        owners: the source of each column node that has one, by node identity.
-        qualified: columns and stars with a qualifier, and the source that it names.
-        fields: what looks like a column and is a field of a struct, and the struct's source.
-        frames: each SELECT with its names.
-        stars: each `*` of a SELECT list with the stored tables it covers.
-        names: the result's column names.
-        volatile: whether the moment of planning went into it.
-        views: full names of the views that are read, also by other views.
-        moments: parameters that meet a TIMESTAMP.
-    """
-
-    references: list[TableReference] = field(default_factory=list)
-    owners: dict[int, Source] = field(default_factory=dict)
-    qualified: list[tuple[exp.Column, Source]] = field(default_factory=list)
-    fields: list[tuple[exp.Column, Source]] = field(default_factory=list)
-    frames: list[tuple[exp.Select, Frame]] = field(default_factory=list)
-    stars: list[tuple[exp.Star, list[TableReference]]] = field(default_factory=list)
-    names: tuple[str, ...] = ()
-    volatile: bool = False
-    views: frozenset[str] = frozenset()
-    moments: frozenset[ParameterKey] = frozenset()
-
-    def owner(self, column: exp.Column) -> TableReference | None:
-        """The stored table a column belongs to, None for derived ones."""
-        source = self.owners.get(id(column))
-        return source if isinstance(source, TableReference) else None
-
-    def source(self, column: exp.Column) -> Source | None:
-        """The source a column belongs to, None for a name of the SELECT list."""
-        return self.owners.get(id(column))
-
-
 def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
     """Bind a query.
 
@@ -124,18 +85,31 @@ def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
     columns = binder.query(tree, None, {})
     for column in columns:
         column.use()
-    bound = binder.bound
-    bound.names = tuple(column.name for column in columns)
-    bound.references = binder.sources.references
-    bound.views = frozenset(binder.sources.views)
-    bound.moments = turn_moments(tree, bound.owners)
-    bound.volatile = binder.sources.volatile or any(True for _ in current_nodes(tree))
-    return bound
+    moments = turn_moments(tree, binder.owners)
+    return BoundQuery(
+        tree,
+        tuple(binder.sources.references),
+        binder.owners,
+        tuple(binder.qualified),
+        tuple(binder.fields),
+        tuple(binder.frames),
+        tuple(binder.stars),
+        tuple(column.name for column in columns),
+        binder.sources.volatile or any(True for _ in current_nodes(tree)),
+        frozenset(binder.sources.views),
+        moments,
+    )
 
 
 class _Binder:
+    """Collects what a `BoundQuery` has; the attributes are named as there."""
+
     def __init__(self, text: str, context: PlanContext) -> None:
-        self.bound = BoundQuery()
+        self.owners: dict[int, Source] = {}
+        self.qualified: list[tuple[exp.Column, Source]] = []
+        self.fields: list[tuple[exp.Column, Source]] = []
+        self.frames: list[tuple[exp.Select, Frame]] = []
+        self.stars: list[tuple[exp.Star, tuple[TableReference, ...]]] = []
         self._text = text
         self.sources = FromClauses(text, context, self.query, self.expression)
 
@@ -286,7 +260,7 @@ class _Binder:
     ) -> list[OutputColumn]:
         frame = Frame(outer)
         name_rolled_up(select)
-        self.bound.frames.append((select, frame))
+        self.frames.append((select, frame))
         self.sources.bind(select, frame, ctes)
         spread_columns(select, frame, self._text)
         if not select.expressions:
@@ -311,7 +285,7 @@ class _Binder:
         if select.args.get("distinct") is not None:
             self.expression(select.args["distinct"], frame, ctes)
             _use(outputs)
-        settle(select, frame, outputs, self.bound.owners)
+        settle(select, frame, outputs, self.owners)
         for key in ("into", "locks", "sample", "connect", "match", "laterals", "pivots"):
             for node in listed(select.args.get(key)):
                 self._check(node)
@@ -331,7 +305,7 @@ class _Binder:
             source = self._qualified(item, frame)
             found = [(name, ((source, name),)) for name in source.column_names()]
             covered = [source]
-        self.bound.stars.append((star, _starred(covered)))
+        self.stars.append((star, tuple(_starred(covered))))
         if not found:
             raise SyntaxError(
                 "SELECT * needs a FROM clause", position=node_position(star, self._text)
@@ -361,7 +335,7 @@ class _Binder:
         """What an entry of the SELECT list shows, if it is a column as it is."""
         while isinstance(item, exp.Alias | exp.Paren):
             item = item.this
-        source = self.bound.source(item) if isinstance(item, exp.Column) else None
+        source = self.owners.get(id(item)) if isinstance(item, exp.Column) else None
         return Branch(frame, source, item.name.lower()) if source is not None else Branch(frame)
 
     def _column(self, column: exp.Column, frame: Frame, first: Sequence[str]) -> None:
@@ -375,7 +349,7 @@ class _Binder:
             return
         holders = struct_sources(column, frame) if column.table else []
         if holders:
-            self.bound.fields.extend((column, holder) for holder in holders)
+            self.fields.extend((column, holder) for holder in holders)
             return
         if column.table:
             source = self._qualified(column, frame)
@@ -402,11 +376,11 @@ class _Binder:
 
     def _own(self, column: exp.Column, source: Source, name: str) -> None:
         source.use(name)
-        self.bound.owners.setdefault(id(column), source)
+        self.owners.setdefault(id(column), source)
 
     def _qualified(self, column: exp.Column, frame: Frame) -> Source:
         source = qualified_source(column, frame, self._text)
-        self.bound.qualified.append((column, source))
+        self.qualified.append((column, source))
         return source
 
     def _use_all(self, star: exp.Star, frame: Frame) -> None:

@@ -1,6 +1,7 @@
 """`EXPLAIN [ANALYZE] [(option, ...)]`: what stands before the statement that is explained.
 
-The options are PostgreSQL's: `ANALYZE` and `FORMAT TEXT | JSON`, in parentheses, any number.
+The options are PostgreSQL's: `ANALYZE` and `FORMAT TEXT | JSON`, in parentheses, any number; and
+`PASSES`, which shows what the planner does step by step.
 """
 
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.plan import ExplainFormat
 
-_OPTIONS = ("ANALYZE", "FORMAT")
+_OPTIONS = ("ANALYZE", "FORMAT", "PASSES")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +19,12 @@ class ExplainOptions:
     Attributes:
         analyze: whether it also runs.
         format: of what comes out.
+        passes: whether it shows what each pass of the planner changes.
     """
 
     analyze: bool
     format: ExplainFormat
+    passes: bool
 
 
 def explain_options(tokens: TokenStream) -> ExplainOptions:
@@ -31,19 +34,22 @@ def explain_options(tokens: TokenStream) -> ExplainOptions:
         SyntaxError: an option is unknown.
     """
     tokens.expect("EXPLAIN")
-    analyze, shown = tokens.accept("ANALYZE"), ExplainFormat.TEXT
+    analyze, shown, passes = tokens.accept("ANALYZE"), ExplainFormat.TEXT, False
     if tokens.at_symbol("(") and tokens.ahead(1).word in _OPTIONS:
         tokens.expect_symbol("(")
         while True:
             if tokens.accept("FORMAT"):
                 shown = _format(tokens)
-            else:
-                tokens.expect("ANALYZE")
+            elif tokens.accept("PASSES"):
+                passes = True
+            elif tokens.accept("ANALYZE"):
                 analyze = True
+            else:
+                raise tokens.error(f"one of {', '.join(_OPTIONS)}")
             if not tokens.accept_symbol(","):
                 break
         tokens.expect_symbol(")")
-    return ExplainOptions(analyze, shown)
+    return ExplainOptions(analyze, shown, passes)
 
 
 def _format(tokens: TokenStream) -> ExplainFormat:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery, bind
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.moment import current_nodes
 from pykudu_sql.planner.bind.target import mention
@@ -191,11 +192,10 @@ def _planned(
     select = _joined(target)
     select.set("expressions", drafted.items)
     volatile = any(True for _ in current_nodes(select))
-    bound = bind(select, text, context)
-    bound.volatile |= volatile
+    bound = bind(select, text, context).with_volatility(volatile)
     _stand_in(select)
     taken = len(rows.query.scans) if isinstance(rows, InsertQuery) else 0
-    query = finish(select, bound, context, taken)
+    query = finish(bound, context, taken)
     statement = "UPSERT" if rows.kind in (RowOpKind.UPSERT, RowOpKind.UPSERT_IGNORE) else "INSERT"
     change = ChangeQuery(table, query, drafted.branches, statement, drafted.returning)
     return ConflictInsert(rows, change, repeated, _target_scan(query, bound, table))

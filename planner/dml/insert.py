@@ -362,5 +362,5 @@ def _insert_computed(head: _Head, tree: exp.Values, text: str, context: PlanCont
         for node, column in zip(_cells(row), head.columns, strict=True):
             if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
                 node.replace(cell_literal(column.write_default, column))
-    query = finish(tree, bind(tree, text, context), context)
+    query = finish(bind(tree, text, context), context)
     return _from_query(head, query)

@@ -141,9 +141,8 @@ def _finished(
 ) -> ChangeQuery:
     drafted = draft(action, drafts, merge.table, merge.name, returned)
     select.set("expressions", drafted.items)
-    bound = bind(select, merge.text, merge.context)
-    bound.volatile |= volatile
-    query = finish(select, bound, merge.context)
+    bound = bind(select, merge.text, merge.context).with_volatility(volatile)
+    query = finish(bound, merge.context)
     return ChangeQuery(merge.table, query, drafted.branches, "MERGE", drafted.returning)
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery, bind
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.sources import Source
 from pykudu_sql.planner.dml.assignments import is_default
 from pykudu_sql.planner.parse.dialect import node_position

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery, bind
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.qualifiers import column_of, qualified_source
 from pykudu_sql.planner.bind.sources import Frame, Source, TableReference
 from pykudu_sql.planner.functions.query_forms import output_name
@@ -97,8 +98,8 @@ def read_returning(
     )
     for node in actions:
         node.replace(exp.column(ACTION))
-    over = BoundQuery(names=tuple(names), volatile=bound.volatile)
-    return ReturnedRows(finish(written, over, context), reader.column_ids, reader.carried)
+    over = BoundQuery(written, names=tuple(names), volatile=bound.volatile)
+    return ReturnedRows(finish(over, context), reader.column_ids, reader.carried)
 
 
 def _refuse(items: Sequence[exp.Expr], text: str) -> None:

@@ -10,12 +10,13 @@ alone; DELETE IGNORE is DELETE.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery, bind
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_target
 from pykudu_sql.planner.bind.moment import current_nodes
 from pykudu_sql.planner.bind.sources import TableReference
@@ -110,14 +111,14 @@ def plan_update(
         branch = BranchDraft(kind, [*rows.keys(), *set_ids])
         return _returning(rows, branch, tree, text, context)
     bound = _bound(rows, [a.as_node() for a in assignments], text, context)
-    bound.volatile |= volatile
+    bound = bound.with_volatility(volatile)
     if all(assignment.known for assignment in assignments):
         key = _single_key(rows, bound, context)
         if key is not None:
             pairs = tuple((a.column.id, a.value) for a in assignments)
             keys = _in_order((*(a.value for a in assignments), *key))
             return KeyUpdate(rows.table, key, pairs, general, keys, not bound.volatile)
-    query = finish(rows.select, bound, context)
+    query = finish(bound, context)
     return UpdateQuery(rows.table, tuple(a.column.id for a in assignments), query)
 
 
@@ -158,7 +159,7 @@ def plan_delete(
     key = _single_key(rows, bound, context)
     if key is not None:
         return KeyDelete(rows.table, key, general, _in_order(key), not bound.volatile)
-    return DeleteQuery(rows.table, finish(rows.select, bound, context))
+    return DeleteQuery(rows.table, finish(bound, context))
 
 
 def _returning(
@@ -173,8 +174,8 @@ def _returning(
     if rows.joined:
         one_match_each(rows.select, rows.key_columns())
     bound = bind(rows.select, text, context)
-    bound.volatile |= volatile
-    query = finish(rows.select, bound, context)
+    bound = bound.with_volatility(volatile)
+    query = finish(bound, context)
     statement = tree.key.upper()
     return ChangeQuery(rows.table, query, drafted.branches, statement, drafted.returning)
 
@@ -200,7 +201,7 @@ def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery | No
     rows = _Rows(exp.Select(from_=exp.From(this=target)), target, table, False)
     world = context.within(DEFAULT_DATABASE, None)
     bound = _bound(rows, [], tokens.text, world)
-    return DeleteQuery(table, finish(rows.select, bound, world))
+    return DeleteQuery(table, finish(bound, world))
 
 
 def _bound(rows: _Rows, values: list[exp.Expr], text: str, context: PlanContext) -> BoundQuery:
@@ -219,8 +220,7 @@ def _bound(rows: _Rows, values: list[exp.Expr], text: str, context: PlanContext)
     address = exp.column(ROW_ADDRESS.name, table=reference.engine_alias)
     select.set("expressions", [address, *values])
     _take_once(rows, [address], values)
-    bound.names = (ROW_ADDRESS.name, *bound.names[: len(values)])
-    return bound
+    return replace(bound, names=(ROW_ADDRESS.name, *bound.names[: len(values)]))
 
 
 def _has_addresses(rows: _Rows, values: Sequence[exp.Expr], context: PlanContext) -> bool:

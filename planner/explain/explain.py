@@ -4,7 +4,7 @@ A pure function of a plan and of facts that the caller gathers: what the scans' 
 how many rowsets each tablet scan meets, and for ANALYZE what came out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pykudu_sql.planner.explain.change_text import change_details, change_head
@@ -32,6 +32,7 @@ from pykudu_sql.planner.plan.plan import (
     KeyUpdate,
     NoOperation,
     Optimize,
+    PassEffect,
     Plan,
     Query,
     RestoreTable,
@@ -130,10 +131,17 @@ def explain(plan: Plan, facts: ExplainFacts = NOTHING_KNOWN) -> list[str]:
     return lines
 
 
+def _pass_lines(passes: Sequence[PassEffect]) -> Iterator[str]:
+    """What the passes did, each under its name."""
+    for each in passes:
+        yield each.name if each.lines else f"{each.name}: no change"
+        yield from (f"{_INDENT}{line}" for line in each.lines)
+
+
 def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
     match plan:
         case Explain():
-            return _lines(plan.plan, facts)
+            return [*_pass_lines(plan.passes), *_lines(plan.plan, facts)]
         case Query():
             return _query(plan, facts)
         case KeyLookup():

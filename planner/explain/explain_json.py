@@ -1,10 +1,10 @@
 """EXPLAIN (FORMAT JSON): the same facts as the text, for programs.
 
 One JSON object: `operator` says what the statement is, `sql` what the embedded engine is given,
-`scans` is a list with an object for each scan, `rows` and `milliseconds` are those of ANALYZE. In
-a session that may use Spark, `engine` names the engine, `engine_sql` is what it is given, and
-`not_on_spark` says why it is not Spark. What is not known is left out. Counts are numbers,
-conditions are text.
+`scans` is a list with an object for each scan, `passes` one with what each pass of the planner
+changed, where that is asked for, `rows` and `milliseconds` are those of ANALYZE. In a session that
+may use Spark, `engine` names the engine, `engine_sql` is what it is given, and `not_on_spark` says
+why it is not Spark. What is not known is left out. Counts are numbers, conditions are text.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 from pykudu_sql.planner.explain.explain import ExplainFacts, ScanFacts, explain
 from pykudu_sql.planner.explain.predicate_text import predicate_text
-from pykudu_sql.planner.plan.plan import Plan, Query, Scan, scans_of
+from pykudu_sql.planner.plan.plan import Explain, Plan, Query, Scan, scans_of
 from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.partition.partition_pruner import prune
@@ -30,7 +30,12 @@ def explain_json(plan: Plan, facts: ExplainFacts) -> str:
         plan: what is explained.
         facts: what is known beyond it, as for `explain`.
     """
-    found: dict[str, Any] = {"operator": explain(plan)[0]}
+    found: dict[str, Any] = {}
+    if isinstance(plan, Explain):
+        if plan.passes:
+            found["passes"] = [asdict(each) for each in plan.passes]
+        plan = plan.plan
+    found["operator"] = explain(plan)[0]
     if isinstance(plan, Query):
         found["sql"] = plan.sql
     if facts.engine is not None:

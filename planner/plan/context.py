@@ -1,6 +1,6 @@
 """What planning may ask of the database around it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,6 +45,8 @@ class PlanContext:
             as Python; raises a `DataError` or `ProgrammingError`.
         settings: the session's.
         snapshots: those that have a name, by it.
+        trace: takes the name of each rewrite pass and what it changed, as lines; None in all but
+            EXPLAIN (PASSES).
     """
 
     catalog: Catalog
@@ -53,6 +55,7 @@ class PlanContext:
     evaluate: Callable[[str], Any]
     settings: PlanSettings = field(default_factory=PlanSettings)
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
+    trace: Callable[[str, Sequence[str]], None] | None = None
 
     def without_key_access(self) -> "PlanContext":
         """The same world for statements that are to be planned as queries whatever they are."""

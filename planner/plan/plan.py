@@ -154,12 +154,33 @@ class ExplainFormat(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class PassEffect:
+    """What a rewrite pass of the planner changed.
+
+    Attributes:
+        name: of the pass.
+        lines: of the query that it changed or added; none if it changed nothing.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Explain:
-    """EXPLAIN; with `analyze` the plan also runs."""
+    """EXPLAIN; with `analyze` the plan also runs.
+
+    Attributes:
+        plan: what is explained.
+        analyze: whether it also runs.
+        format: of what comes out.
+        passes: what planning it did step by step, where that is asked for.
+    """
 
     plan: "Plan"
     analyze: bool = False
     format: ExplainFormat = ExplainFormat.TEXT
+    passes: tuple[PassEffect, ...] = ()
     cacheable: ClassVar[bool] = False
 
     @property
@@ -266,6 +287,7 @@ __all__ = [
     "Optimize",
     "Parameter",
     "ParameterKey",
+    "PassEffect",
     "Plan",
     "Pragma",
     "Query",

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.sources import DerivedTable, Frame, Places, TableReference
 from pykudu_sql.planner.parse.long_list import LongList, long_list

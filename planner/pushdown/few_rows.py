@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary, SummaryKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import SCAN_PREFIX, BoundQuery
+from pykudu_sql.planner.bind.binder import SCAN_PREFIX
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.planner.printing.engine_sql import to_sql

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.sources import Frame, TableReference
 from pykudu_sql.planner.plan.query_plans import JoinFilter
 from pykudu_sql.planner.pushdown.condition import own_column, shared_conjuncts

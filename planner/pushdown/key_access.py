@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.constant import Hole
 from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.comparison import compare
@@ -23,16 +23,16 @@ _PLAIN = frozenset({"expressions", "from_", "where", "limit"})
 
 
 def key_lookup(
-    select: exp.Expr, bound: BoundQuery, context: PlanContext, general: Callable[[], Plan]
+    bound: BoundQuery, context: PlanContext, general: Callable[[], Plan]
 ) -> KeyLookup | None:
     """The look-up that a SELECT amounts to, None if it is more than one.
 
     Args:
-        select: bound.
-        bound: what binding found.
+        bound: the query.
         context: tables and time.
         general: plans the same as a query.
     """
+    select = bound.tree
     if not isinstance(select, exp.Select) or len(bound.references) != 1:
         return None
     if any(value for name, value in select.args.items() if name not in _PLAIN):

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.sources import DerivedTable, Frame, JoinStep, Places, Source
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.template import PredicateTemplate, all_of, any_of

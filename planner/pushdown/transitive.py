@@ -8,7 +8,7 @@ fail it are not looked at, so what only they equal is not wanted either.
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.plan.comparison import compare, null_test, starts_with
 from pykudu_sql.planner.plan.template import (
     AllOf,

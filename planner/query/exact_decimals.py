@@ -12,7 +12,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.constant import Constant, constant
 from pykudu_sql.planner.bind.sources import stored_type
 from pykudu_sql.planner.functions.decimal_values import (
@@ -27,6 +27,7 @@ from pykudu_sql.planner.functions.decimal_values import (
     is_wide,
     sort_key,
 )
+from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
@@ -71,6 +72,14 @@ def compare_exactly(tree: exp.Expr) -> None:
     for node in list(tree.walk()):
         if isinstance(node, _COMPARISONS):
             _rewrite(node)
+
+
+def noted_numbers(tree: exp.Expr) -> Iterator[str]:
+    """What `mark_numbers` noted, each operand with its type or value."""
+    for node in tree.walk():
+        note = node.meta_get(_TYPE, node.meta_get(_NUMBER))
+        if note is not None:
+            yield f"{display(node)} is {note}"
 
 
 def _rewrite(node: exp.Expr) -> None:

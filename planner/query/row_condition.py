@@ -10,11 +10,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
-from pykudu_sql.planner.bind.list_relations import write_long_lists
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.lexer import quote_name, source_position
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.query.list_relations import write_long_lists
 from pykudu_sql.planner.query.query import finish
 from pykudu_sql.storage.catalog.namespace import database_of, own_name
 from pykudu_sql.storage.errors import Error, NotSupportedError, SourcePosition
@@ -69,7 +69,7 @@ def _planned(condition: str, table: str, text: str, context: PlanContext) -> Que
         raise NotSupportedError(
             f"a condition looks at the columns of one row of '{table}' alone, not {condition!r:.80}"
         )
-    query = finish(tree, bind(tree, text, context), context)
+    query = finish(bind(tree, text, context), context)
     if query.parameters:
         raise NotSupportedError("a condition given as text takes no parameters")
     return query

@@ -112,8 +112,8 @@ def _engine_facts(plan: Plan, chosen: EngineChoice | None) -> EngineFacts | None
 
 def _outcome(plan: Explain, facts: ExplainFacts) -> Outcome:
     if plan.format is ExplainFormat.JSON:
-        return Outcome(RowResult(_HEADER, [(explain_json(plan.plan, facts),)]), 1)
-    rows = [(line,) for line in explain(plan.plan, facts)]
+        return Outcome(RowResult(_HEADER, [(explain_json(plan, facts),)]), 1)
+    rows = [(line,) for line in explain(plan, facts)]
     return Outcome(RowResult(_HEADER, rows), len(rows))
 
 

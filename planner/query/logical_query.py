@@ -1,0 +1,54 @@
+"""A query between binding and its physical plan: the value that rewrite passes hand on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan
+from pykudu_sql.planner.plan.template import PredicateTemplate
+from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.pushdown.few_rows import RowLimit
+from pykudu_sql.planner.pushdown.join_filters import Equality
+from pykudu_sql.storage.common.predicate.scan_spec import Summary
+from pykudu_sql.storage.common.types.types import DataType
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LogicalQuery:
+    """A bound query with what passes have worked out so far.
+
+    Attributes:
+        bound: what binding learnt. Its notes about nodes hold until the rules of compatibility
+            have replaced nodes.
+        tree: of the query. A pass owns it: it may change it in place and hands it on.
+        first_scan: the number of the first scan; other queries of the statement have those below.
+        predicates: what is pushed to each mention of a table, by the mention's identity.
+        equalities: of columns of two mentions, by which one may narrow the other.
+        limit: how far the one table must be read; None for all of it.
+        summary: what each column says of the one table; nothing if one says something else.
+        scans: of the tables, in the order of their names.
+        scan_names: the scan of each mention, by the mention's identity.
+        group_keys: the text columns that groups may be made of by their codes.
+        lists: the relations of long IN lists, by name.
+        has_joins: whether a scan, or a part of the query, is joined with another.
+        parameters: the keys behind `$1`, `$2`, ...
+        parameter_types: of the number columns that these are compared with, None for none.
+    """
+
+    bound: BoundQuery
+    tree: exp.Expr
+    first_scan: int = 0
+    predicates: Mapping[int, PredicateTemplate] = field(default_factory=dict)
+    equalities: tuple[Equality, ...] = ()
+    limit: RowLimit | None = None
+    summary: tuple[Summary, ...] = ()
+    scans: tuple[Scan, ...] = ()
+    scan_names: Mapping[int, str] = field(default_factory=dict)
+    group_keys: tuple[CodedColumn, ...] = ()
+    lists: tuple[tuple[str, pa.Table], ...] = ()
+    has_joins: bool = True
+    parameters: tuple[ParameterKey, ...] = ()
+    parameter_types: tuple[DataType | None, ...] = ()

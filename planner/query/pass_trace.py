@@ -1,0 +1,85 @@
+"""What each pass does to a query, as lines for EXPLAIN (PASSES)."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pykudu_sql.planner.explain.predicate_text import parameter_text, predicate_text
+from pykudu_sql.planner.parse.dialect import display
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.query_plans import Scan
+from pykudu_sql.planner.query.exact_decimals import noted_numbers
+from pykudu_sql.planner.query.logical_query import LogicalQuery
+from pykudu_sql.planner.query.passes import Pass
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
+
+PassTrace = Callable[[str, Sequence[str]], None]
+
+
+def run_traced(
+    query: LogicalQuery, passes: Sequence[Pass], context: PlanContext, trace: PassTrace
+) -> LogicalQuery:
+    """Run passes over a query, and report the query as it was bound and what each pass changed.
+
+    Args:
+        query: as it was bound; it is used up.
+        passes: in their order.
+        context: tables and time.
+        trace: takes the name of a step and the lines of the query that are new since the last.
+    """
+    before = list(query_lines(query))
+    trace("bind", before)
+    for step in passes:
+        query = step.apply(query, context)
+        now = list(query_lines(query))
+        trace(step.name, [line for line in now if line not in before])
+        before = now
+    return query
+
+
+def query_lines(query: LogicalQuery) -> Iterator[str]:
+    """A query as lines: its statement, then the facts that passes have worked out."""
+    yield f"sql: {display(query.tree)}"
+    for reference in query.bound.references:
+        predicate = query.predicates.get(id(reference))
+        if predicate is not None and not query.scans:
+            said = predicate_text(predicate, reference.table.schema)
+            yield f"pushed to {reference.alias}: {said}"
+    yield from _equality_lines(query)
+    if query.limit is not None:
+        order = " in key order" if query.limit.order is ScanOrder.KEY else ""
+        yield f"limit: {query.limit.rows} rows{order}"
+    if query.summary:
+        yield f"summary: {', '.join(str(each.kind) for each in query.summary)}"
+    if not query.scans:
+        yield from (f"compared: {note}" for note in dict.fromkeys(noted_numbers(query.tree)))
+    yield from map(_scan_line, query.scans)
+    for coded in query.group_keys:
+        yield f"group key: {coded.scan}.{coded.column} by {coded.code}"
+    for name, values in query.lists:
+        yield f"list {name}: {values.num_rows} values"
+    if not query.has_joins:
+        yield "joins: none"
+    types = query.parameter_types
+    for number, (key, met) in enumerate(zip(query.parameters, types, strict=True), 1):
+        yield f"${number}: {parameter_text(key)}" + ("" if met is None else f" as {met}")
+
+
+def _equality_lines(query: LogicalQuery) -> Iterator[str]:
+    references = {id(reference): reference for reference in query.bound.references}
+    for equality in query.equalities:
+        (source, source_id), (target, target_id) = equality.source, equality.target
+        ends = ((references[source], source_id), (references[target], target_id))
+        one, other = (f"{each.alias}.{_column(each.table, i)}" for each, i in ends)
+        yield f"equality: values of {one} narrow {other}"
+
+
+def _scan_line(scan: Scan) -> str:
+    columns = ", ".join(_column(scan.table, i) for i in scan.column_ids)
+    line = f"scan {scan.name}: {scan.table.name} ({columns})"
+    if scan.predicate is not None:
+        line += f" pushed {predicate_text(scan.predicate, scan.table.schema)}"
+    return line if scan.limit is None else f"{line} limit {scan.limit}"
+
+
+def _column(table: TableInfo, column_id: int) -> str:
+    return table.schema.by_id[column_id].name

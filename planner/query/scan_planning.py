@@ -1,0 +1,132 @@
+"""The passes that make scans of the mentions of stored tables.
+
+Every mention becomes a scan with the columns the query uses and the conditions it can use; equal
+scans are made once.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import SCAN_PREFIX
+from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.query_plans import Scan
+from pykudu_sql.planner.plan.template import PredicateTemplate
+from pykudu_sql.planner.pushdown.few_rows import RowLimit
+from pykudu_sql.planner.pushdown.join_filters import NOBODY, Tellers, told_by_others
+from pykudu_sql.planner.query.logical_query import LogicalQuery
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
+from pykudu_sql.storage.common.types.schema import Schema
+
+
+def hide_counters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    """Keep hidden counters out of a `*` where the query reads them for another reason."""
+    for star, covered in query.bound.stars:
+        for reference in covered:
+            hidden = reference.hidden_in_use()
+            if hidden is not None:
+                star.append("except_", exp.column(hidden.name, table=reference.engine_alias))
+    return query
+
+
+def plan_scans(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    """Replace each mention of a table by a scan."""
+    scans = _Scans(query.limit, query.first_scan)
+    tellers = told_by_others(query.equalities, query.bound)
+    for reference in query.bound.references:
+        predicate = query.predicates.get(id(reference))
+        scans.put(reference, predicate, tellers.get(id(reference), NOBODY))
+    return replace(query, scans=scans.made(), scan_names=scans.names)
+
+
+def qualify_columns(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    """Qualify columns with the one name that the engine knows their source by."""
+    for column, source in query.bound.qualified:
+        if column.args.get("db") is not None or source.engine_alias != source.alias:
+            column.set("table", exp.to_identifier(source.engine_alias, quoted=True))
+            column.set("db", None)
+    return query
+
+
+@dataclass(frozen=True, slots=True)
+class _MadeScan:
+    """A scan with what decides who may share it: a `*` over it, and the tables that narrow it."""
+
+    scan: Scan
+    starred: bool
+    tellers: Tellers
+
+
+class _Scans:
+    """Names a query's scans; mentions that read the same rows share one.
+
+    Two mentions read the same rows when table, moment and predicate are equal, and the same other
+    tables may narrow them by a join. Their columns are put together, unless a `*` shows what the
+    scan has.
+
+    Attributes:
+        names: the scan of each mention, by the mention's identity.
+    """
+
+    def __init__(self, limit: RowLimit | None, first: int) -> None:
+        self._first = first
+        self._limit = None if limit is None else limit.rows
+        self._order = ScanOrder.NONE if limit is None else limit.order
+        self._made: list[_MadeScan] = []
+        self.names: dict[int, str] = {}
+
+    def put(
+        self, reference: TableReference, predicate: PredicateTemplate | None, tellers: Tellers
+    ) -> None:
+        """Replace a mention of a table by its scan."""
+        name = self.names[id(reference)] = self._name(reference, predicate, tellers)
+        node = reference.node
+        if node.args.get("alias") is None:
+            node.set("alias", exp.TableAlias(this=exp.to_identifier(reference.engine_alias)))
+        node.set("this", exp.to_identifier(name))
+        for key in ("db", "catalog", "version"):
+            node.set(key, None)
+
+    def made(self) -> tuple[Scan, ...]:
+        """The scans, in the order of their names."""
+        return tuple(made.scan for made in self._made)
+
+    def _name(
+        self, reference: TableReference, predicate: PredicateTemplate | None, tellers: Tellers
+    ) -> str:
+        schema, addressed = reference.table.schema, reference.addressed
+        least = () if addressed else (_narrowest(schema),)
+        own = _in_order(schema, reference.used or least)
+        rows = Scan("", reference.table, (), predicate, self._limit, reference.bound, self._order)
+        if reference.history is not None:
+            rows = replace(rows, limit=None, order=ScanOrder.NONE, history=reference.history)
+        for i, made in enumerate(self._made):
+            scan = made.scan
+            if scan.table is not reference.table or made.tellers != tellers:
+                continue
+            if replace(scan, name="", column_ids=(), addressed=False) != rows:
+                continue
+            same_columns = scan.column_ids == own and scan.addressed == addressed
+            starred = made.starred or reference.starred
+            if starred and not same_columns:
+                continue
+            together = _in_order(schema, {*own, *scan.column_ids})
+            shared = replace(scan, column_ids=together, addressed=scan.addressed or addressed)
+            self._made[i] = _MadeScan(shared, starred, tellers)
+            return scan.name
+        name = f"{SCAN_PREFIX}{self._first + len(self._made)}"
+        scan = replace(rows, name=name, column_ids=own, addressed=addressed)
+        self._made.append(_MadeScan(scan, reference.starred, tellers))
+        return name
+
+
+def _in_order(schema: Schema, column_ids: Collection[int]) -> tuple[int, ...]:
+    return tuple(column.id for column in schema.columns if column.id in column_ids)
+
+
+def _narrowest(schema: Schema) -> int:
+    """A column to count rows by: of the key, and the fewest bytes."""
+    widths = {c.id: c.type.width or 1 << 16 for c in schema.key_columns}
+    return min(widths, key=lambda column_id: widths[column_id])
