@@ -49,6 +49,7 @@ from pykudu_sql.storage.catalog.alter import (
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import database_of
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
+from pykudu_sql.storage.cfile.encoding.type_encodings import SQL_NAMES, resolve_encoding
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.types.schema import (
     DEFAULT_BLOCK_SIZE,
@@ -59,7 +60,7 @@ from pykudu_sql.storage.common.types.schema import (
 )
 from pykudu_sql.storage.common.types.table_properties import check_properties
 from pykudu_sql.storage.common.types.type_names import parse_type
-from pykudu_sql.storage.common.types.types import Cell, Compression, Encoding
+from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Cell, Compression, Encoding
 from pykudu_sql.storage.errors import (
     Error,
     InvalidSchemaError,
@@ -69,15 +70,6 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
 )
 
-_ENCODING_NAMES = {
-    "AUTO": Encoding.AUTO_ENCODING,
-    "PLAIN": Encoding.PLAIN_ENCODING,
-    "BITSHUFFLE": Encoding.BIT_SHUFFLE,
-    "DICT": Encoding.DICT_ENCODING,
-    "DICTIONARY": Encoding.DICT_ENCODING,
-    "PREFIX": Encoding.PREFIX_ENCODING,
-    **{str(encoding): encoding for encoding in Encoding},
-}
 _COMPRESSION_NAMES = {
     "DEFAULT": Compression.DEFAULT_COMPRESSION,
     "NONE": Compression.NO_COMPRESSION,
@@ -278,6 +270,7 @@ def _column(definition: ColumnDefinition, text: str, context: PlanContext) -> Co
             comment=definition.comment or "",
             immutable=definition.immutable,
         )
+        resolve_encoding(column.type, column.encoding)
     except InvalidSchemaError as error:
         error.position = position
         raise
@@ -296,12 +289,7 @@ def _column(definition: ColumnDefinition, text: str, context: PlanContext) -> Co
 
 
 def _encoding(name: str | None) -> Encoding:
-    found = _ENCODING_NAMES.get(name or "AUTO_ENCODING")
-    if found is None:
-        raise InvalidSchemaError(
-            f"unknown encoding {name}", hint=f"encodings are {', '.join(Encoding)}"
-        )
-    return found
+    return AUTO_ENCODING if name is None else SQL_NAMES.get(name, Encoding(name))
 
 
 def _compression(name: str | None) -> Compression:

@@ -14,7 +14,7 @@ from pykudu_sql.storage.common.partition.partition_text import partition_by_sql
 from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.quoted_name import quoted_full_name, quoted_name
 from pykudu_sql.storage.common.types.schema import DEFAULT_BLOCK_SIZE, ColumnSchema, Schema
-from pykudu_sql.storage.common.types.types import Compression, Encoding
+from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression
 
 
 def create_table_sql(table: TableInfo, databases: Collection[str] = ()) -> str:
@@ -60,7 +60,7 @@ def _column(column: ColumnSchema, schema: Schema) -> str:
         parts.append("NOT NULL")
     if column.immutable:
         parts.append("IMMUTABLE")
-    if column.encoding is not Encoding.AUTO_ENCODING:
+    if column.encoding != AUTO_ENCODING:
         parts.append(f"ENCODING {column.encoding}")
     if column.compression is not Compression.DEFAULT_COMPRESSION:
         parts.append(f"COMPRESSION {column.compression}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
+from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.partition.partition import PartitionSchema, RangePartition
 from pykudu_sql.storage.common.types.schema import (
     ColumnSchema,
@@ -150,6 +151,7 @@ def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
     schema = table.schema
     match step:
         case AddColumn(column):
+            resolve_encoding(column.type, column.encoding)
             return replace(table, schema=schema.add_column(column))
         case DropColumn(name):
             return replace(table, schema=schema.drop_column(name))
@@ -160,6 +162,7 @@ def _apply(table: TableInfo, step: AlterStep) -> TableInfo:
             return replace(table, schema=schema.replace_column(column))
         case SetAttributes():
             column = _with_attributes(schema.column(step.name), step)
+            resolve_encoding(column.type, column.encoding)
             return replace(table, schema=schema.replace_column(column))
         case RenameTable(new_name):
             check_identifier(new_name, "table")

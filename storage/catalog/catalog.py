@@ -21,6 +21,7 @@ from pykudu_sql.storage.catalog.namespace import (
     database_of,
     full_name,
 )
+from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition.partition import Partition, PartitionSchema
 from pykudu_sql.storage.common.partition.partition_assigner import PartitionAssigner
@@ -124,11 +125,13 @@ def new_table(
     """A table that has not been there before, with ids of its own.
 
     Raises:
-        InvalidSchemaError: name, comment, partition schema or a property breaks a rule.
+        InvalidSchemaError: name, comment, encoding, partition schema or property breaks a rule.
     """
     check_identifier(name, "table")
     check_comment(comment, f"table '{name}'")
     check_properties(properties)
+    for column in schema.columns:
+        resolve_encoding(column.type, column.encoding)
     partition_schema.validate(schema)
     tablets = tuple(TabletInfo(str(uuid.uuid4()), p) for p in partition_schema.partitions())
     return TableInfo(

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.types.cell_check import is_cell_of
 from pykudu_sql.storage.common.types.hybrid_time import END_OF_TIME
 from pykudu_sql.storage.common.types.schema import Schema, check_column, check_identifier
@@ -202,6 +203,7 @@ def check_table(table: TableInfo) -> None:
     _check_ids(schema)
     for column in schema.columns:
         check_column(column)
+        resolve_encoding(column.type, column.encoding)
         for cell in (column.read_default, column.write_default):
             if not is_cell_of(cell, column.type):
                 raise ValueError(f"the default {cell!r:.80} is no value of type {column.type}")

@@ -1,6 +1,6 @@
 """One block: a run of a column's rows, encoded, perhaps compressed. What lies between two offsets.
 
-    0       1   encoding, see `ENCODING_TAGS`
+    0       1   encoding, its tag in `type_encodings`
     1       1   flags: 1 = a validity bitmap follows
     2       1   compression of the body, see `COMPRESSION_TAGS`; 0 = as it is
     3       1   zero
@@ -26,23 +26,15 @@ from types import MappingProxyType
 import numpy as np
 
 from pykudu_sql.storage.cfile import compression
-from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
-from pykudu_sql.storage.common.types.types import Compression, Encoding
+from pykudu_sql.storage.cfile.encoding.traits import Bytes, EncodingTraits
+from pykudu_sql.storage.cfile.encoding.type_encodings import BY_TAG
+from pykudu_sql.storage.common.types.types import Compression
 from pykudu_sql.storage.errors import CorruptionError
 
 MAX_BLOCK_ROWS = 16 * 1024 * 1024
 MAX_RAW_BYTES = 16 * 1024 * 1024
 ROW_MULTIPLE = 8
 
-ENCODING_TAGS: Mapping[Encoding, int] = MappingProxyType(
-    {
-        Encoding.PLAIN_ENCODING: 1,
-        Encoding.BIT_SHUFFLE: 2,
-        Encoding.RLE: 3,
-        Encoding.DICT_ENCODING: 4,
-        Encoding.PREFIX_ENCODING: 5,
-    }
-)
 COMPRESSION_TAGS: Mapping[Compression, int] = MappingProxyType(
     {
         Compression.NO_COMPRESSION: 0,
@@ -52,7 +44,6 @@ COMPRESSION_TAGS: Mapping[Compression, int] = MappingProxyType(
         Compression.ZSTD: 4,
     }
 )
-_ENCODINGS = MappingProxyType({tag: encoding for encoding, tag in ENCODING_TAGS.items()})
 _COMPRESSIONS = MappingProxyType({tag: kind for kind, tag in COMPRESSION_TAGS.items()})
 
 _HEADER = struct.Struct("<BBBBII")
@@ -72,7 +63,7 @@ class Block:
         payload: the encoding's bytes.
     """
 
-    encoding: Encoding
+    encoding: EncodingTraits
     rows: int
     validity: Bytes | None
     payload: Bytes
@@ -91,7 +82,7 @@ def bitmap_length(rows: int) -> int:
 
 
 def pack(
-    encoding: Encoding,
+    encoding: EncodingTraits,
     kind: Compression,
     rows: int,
     validity: Bytes | None,
@@ -110,9 +101,7 @@ def pack(
     packed = compression.compress(kind, body)
     used = Compression.NO_COMPRESSION if packed is None else kind
     flags = 0 if validity is None else _HAS_VALIDITY
-    header = _HEADER.pack(
-        ENCODING_TAGS[encoding], flags, COMPRESSION_TAGS[used], 0, rows, len(body)
-    )
+    header = _HEADER.pack(encoding.tag, flags, COMPRESSION_TAGS[used], 0, rows, len(body))
     return header + (body if packed is None else packed)
 
 
@@ -129,7 +118,7 @@ def unpack(data: Bytes, rows: int | None) -> Block:
     if len(data) < _HEADER.size:
         raise CorruptionError(f"a block of {len(data)} bytes is shorter than its header")
     tag, flags, codec, zero, claimed_rows, length = _HEADER.unpack_from(data.data)
-    encoding, kind = _ENCODINGS.get(tag), _COMPRESSIONS.get(codec)
+    encoding, kind = BY_TAG.get(tag), _COMPRESSIONS.get(codec)
     if encoding is None or kind is None or flags & ~_HAS_VALIDITY or zero:
         raise CorruptionError(f"unknown encoding {tag}, compression {codec} or flags {flags}")
     if rows is not None and claimed_rows != rows:

@@ -8,20 +8,27 @@ way: codes lie inside the dictionary, lengths add up, text is UTF-8.
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.cfile.block import MAX_RAW_BYTES, Block, bitmap_length
-from pykudu_sql.storage.cfile.encoding import bitshuffle, frame, plain, prefix, rle
-from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
-from pykudu_sql.storage.cfile.encoding.dictionary import code_type
+from pykudu_sql.storage.cfile.encoding.traits import (
+    BinaryCodec,
+    BooleanCodec,
+    Bytes,
+    DictionaryCodec,
+    EncodingTraits,
+    FixedCodec,
+)
 from pykudu_sql.storage.common.types.arrays import plain as without_dictionary
 from pykudu_sql.storage.common.types.arrays import wide_bounds
-from pykudu_sql.storage.common.types.types import DataType, Encoding, Kind
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
+
+Codec = TypeVar("Codec", FixedCodec, BooleanCodec, BinaryCodec)
 
 _MAX_ARROW_OFFSET = 2**31 - 1
 _FIRST_NON_ASCII = 0x80
@@ -43,21 +50,26 @@ def decode(blocks: Sequence[Block], column_type: DataType, words: pa.Array | Non
         CorruptionError: a block's content contradicts its header.
     """
     if column_type.kind is Kind.BOOL:
-        return _decode_bool(blocks)
+        return _decode_bool(blocks, column_type)
     if not column_type.is_variable:
         return _decode_fixed(blocks, column_type)
     parts: list[pa.Array] = []
     for encoding, group in groupby(blocks, key=lambda block: block.encoding):
-        match encoding:
-            case Encoding.DICT_ENCODING:
-                parts.append(_decode_codes(list(group), words))
-            case Encoding.PLAIN_ENCODING | Encoding.PREFIX_ENCODING:
-                parts.append(_decode_binary(list(group), column_type))
-            case _:
-                raise CorruptionError(f"a block of {column_type} cannot be encoded as {encoding}")
+        if encoding.codes is not None:
+            parts.append(_decode_codes(list(group), encoding.codes, words))
+        else:
+            binary = _fitting(encoding.binary, encoding, column_type)
+            parts.append(_decode_binary(list(group), binary, column_type))
     if len(parts) == 1:
         return parts[0]
     return pa.concat_arrays([without_dictionary(part) for part in parts])
+
+
+def _fitting(codec: Codec | None, encoding: EncodingTraits, column_type: DataType) -> Codec:
+    """The codec of an encoding for a type, which a file can claim without having it."""
+    if codec is None or not encoding.fits(column_type):
+        raise CorruptionError(f"a block of {column_type} cannot be encoded as {encoding}")
+    return codec
 
 
 def _new_buffer(length: int) -> tuple[pa.Buffer, Bytes]:
@@ -84,30 +96,18 @@ def _validity(blocks: Sequence[Block]) -> pa.Buffer | None:
 
 
 def _decode_fixed(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
-    rows = _row_count(blocks)
+    rows, kind = _row_count(blocks), column_type.numpy
     buffer, out = _new_buffer(rows * column_type.width)
     position = 0
     for block in blocks:
         end = position + block.rows * column_type.width
-        _decode_fixed_block(block, column_type, out[position:end])
+        codec = _fitting(block.encoding.fixed, block.encoding, column_type)
+        part = out[position:end]
+        codec.decode_into(block.payload, part if kind is None else part.view(kind))
         if column_type.kind in _BOUNDED:
             check_range(out[position:end], column_type)
         position = end
     return pa.Array.from_buffers(column_type.arrow, rows, [_validity(blocks), buffer])
-
-
-def _decode_fixed_block(block: Block, column_type: DataType, out: Bytes) -> None:
-    match block.encoding:
-        case Encoding.BIT_SHUFFLE:
-            kind = column_type.numpy
-            frame.decode_into(block.payload, out if kind is None else out.view(kind))
-        case Encoding.PLAIN_ENCODING:
-            plain.decode_fixed_into(block.payload, out)
-        case Encoding.RLE if column_type.numpy is not None:
-            kind = column_type.numpy
-            out.view(kind)[:] = rle.decode(block.payload, block.rows, kind)
-        case _:
-            raise CorruptionError(f"a block of {column_type} cannot be encoded as {block.encoding}")
 
 
 def check_range(stored: Bytes, column_type: DataType) -> None:
@@ -123,34 +123,30 @@ def check_range(stored: Bytes, column_type: DataType) -> None:
         raise CorruptionError(f"values {least} to {greatest} lie outside those of {column_type}")
 
 
-def _decode_bool(blocks: Sequence[Block]) -> pa.Array:
+def _decode_bool(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
     rows = _row_count(blocks)
     buffer, out = _new_buffer(bitmap_length(rows))
     position = 0
     for block in blocks:
         bits = out[position : position + bitmap_length(block.rows)]
-        match block.encoding:
-            case Encoding.PLAIN_ENCODING:
-                plain.decode_fixed_into(block.payload, bits)
-            case Encoding.RLE:
-                values = rle.decode(block.payload, block.rows, np.dtype(np.uint8))
-                bits[:] = np.packbits(values, bitorder="little")
-            case _:
-                raise CorruptionError(f"a block of BOOLEAN cannot be encoded as {block.encoding}")
+        codec = _fitting(block.encoding.boolean, block.encoding, column_type)
+        codec.decode_into(block.payload, block.rows, bits)
         position += block.rows // 8
     return pa.Array.from_buffers(pa.bool_(), rows, [_validity(blocks), buffer])
 
 
-def _decode_codes(blocks: Sequence[Block], words: pa.Array | None) -> pa.Array:
+def _decode_codes(
+    blocks: Sequence[Block], codec: DictionaryCodec, words: pa.Array | None
+) -> pa.Array:
     if words is None:
         raise CorruptionError("a block is in codes and the CFile has no dictionary")
-    kind = code_type(len(words))
+    kind = codec.code_type(len(words))
     rows = _row_count(blocks)
     buffer, out = _new_buffer(rows * kind.itemsize)
     position = 0
     for block in blocks:
         end = position + block.rows * kind.itemsize
-        bitshuffle.decompress_into(block.payload, out[position:end])
+        codec.decode_into(block.payload, out[position:end])
         position = end
     # Seen as unsigned, a negative code is larger than any dictionary.
     largest = int(out.view(kind.str.replace("i", "u")).max())
@@ -160,8 +156,8 @@ def _decode_codes(blocks: Sequence[Block], words: pa.Array | None) -> pa.Array:
     return pa.DictionaryArray.from_arrays(codes, words, safe=False)
 
 
-def _decode_binary(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
-    opened = [_open_binary(block) for block in blocks]
+def _decode_binary(blocks: Sequence[Block], codec: BinaryCodec, column_type: DataType) -> pa.Array:
+    opened = [codec.open_block(one.payload, one.rows, MAX_RAW_BYTES) for one in blocks]
     total = sum(block.data_length for block in opened)
     if total > _MAX_ARROW_OFFSET:
         raise CorruptionError(f"blocks claim {total} bytes of values, limit {_MAX_ARROW_OFFSET}")
@@ -169,14 +165,9 @@ def _decode_binary(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
     lengths = np.empty(rows, np.uint32)
     data_buffer, data = _new_buffer(total)
     row = position = 0
-    for block in opened:
-        end = position + block.data_length
-        part = lengths[row : row + block.rows]
-        match block:
-            case prefix.PrefixBlock():
-                prefix.decode_into(block, part, data[position:end])
-            case plain.BinaryBlock():
-                plain.decode_binary_into(block, part, data[position:end])
+    for block, values in zip(blocks, opened, strict=True):
+        end = position + values.data_length
+        values.decode_into(lengths[row : row + block.rows], data[position:end])
         row, position = row + block.rows, end
     offsets_buffer, offset_bytes = _new_buffer(4 * (rows + 1))
     offsets: npt.NDArray[Any] = offset_bytes.view(np.int32)
@@ -187,12 +178,6 @@ def _decode_binary(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
     if column_type.is_text and total and int(data.max()) >= _FIRST_NON_ASCII:
         _check_utf8(array)
     return array
-
-
-def _open_binary(block: Block) -> plain.BinaryBlock | prefix.PrefixBlock:
-    if block.encoding is Encoding.PREFIX_ENCODING:
-        return prefix.open_block(block.payload, block.rows, MAX_RAW_BYTES)
-    return plain.open_binary(block.payload, block.rows, MAX_RAW_BYTES)
 
 
 def _check_utf8(array: pa.Array) -> None:

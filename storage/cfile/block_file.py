@@ -18,7 +18,7 @@ from enum import IntEnum
 import google_crc32c
 import numpy as np
 
-from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
+from pykudu_sql.storage.cfile.encoding.traits import Bytes
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import RandomAccessFile
 

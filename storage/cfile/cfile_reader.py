@@ -23,6 +23,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import BlockFile, Section
 from pykudu_sql.storage.cfile.cell_access import ReadCell, cell_reader
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns, runs_of
+from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
@@ -36,7 +37,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
 from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
-from pykudu_sql.storage.common.types.types import Cell, DataType, Encoding
+from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 
 Side = Literal["left", "right"]
@@ -80,6 +81,7 @@ class CFileReader:
         """
         self.type = entry.type
         self.encoding = entry.encoding
+        self._has_runs = BY_NAME[entry.encoding].decode_runs is not None
         self.row_count = entry.rows
         self.null_count = entry.null_count
         self.encoded_size = entry.encoded_size
@@ -231,7 +233,7 @@ class CFileReader:
         Raises:
             CorruptionError: a block is not what was written.
         """
-        if self.encoding is not Encoding.RLE or self._whole_memo() is not None:
+        if not self._has_runs or self._whole_memo() is not None:
             return None
         key = (self._file.path, self._entry.name, "runs")
         found = self._cache.get(key)
@@ -396,7 +398,7 @@ class CFileReader:
     def _check_codes(self, first: int, blocks: Sequence[block.Block]) -> None:
         """See that blocks are in codes: `may_match` trusts that the dictionary has every value."""
         for number, one in enumerate(blocks, first):
-            if one.encoding is not Encoding.DICT_ENCODING:
+            if one.encoding.codes is None:
                 raise self._corrupt_block(
                     number, CorruptionError(f"a block of a dictionary column is {one.encoding}")
                 )

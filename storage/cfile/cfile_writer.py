@@ -6,9 +6,8 @@ encode on threads side by side. Block sizes are measured before encoding, as Kud
 code of a dictionary counts as Kudu's four bytes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,26 +16,28 @@ import pyarrow as pa
 from pykudu_sql.storage.cfile import block, block_bounds, compression
 from pykudu_sql.storage.cfile.block import MAX_RAW_BYTES, ROW_MULTIPLE
 from pykudu_sql.storage.cfile.block_bounds import BlockCuts
-from pykudu_sql.storage.cfile.encoding import bitshuffle, dictionary, frame, plain, prefix, rle
+from pykudu_sql.storage.cfile.encoding.dictionary import words_size
+from pykudu_sql.storage.cfile.encoding.traits import (
+    DictionaryCodec,
+    DictionaryColumn,
+    EncodeBinary,
+    EncodeValues,
+    EncodingTraits,
+    Values,
+)
+from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import combine, fixed_view, validity
 from pykudu_sql.storage.common.types.arrays import plain as without_dictionary
 from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding, Kind
-from pykudu_sql.storage.errors import InvalidValueError, ValueTooLargeError
+from pykudu_sql.storage.errors import InternalError, InvalidValueError, ValueTooLargeError
 
 _CODE_BYTES = 4
 _LENGTH_BYTES = 4
 
-EncodeBlock = Callable[[int, int], tuple[Encoding, bytes]]
-
-
-class EncodeBinary(Protocol):
-    """What `plain.encode_binary` and `prefix.encode` have in common."""
-
-    def __call__(
-        self, lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8], *, compressed: bool
-    ) -> bytes: ...
+# The rows start <= ordinal < stop as a block: the encoding that it took, and its payload.
+EncodeBlock = Callable[[int, int], tuple[EncodingTraits, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +100,17 @@ def encode_column(
         raise InvalidValueError(f"a column of type {column_type} cannot hold Arrow's {array.type}")
     encoder = _ColumnEncoder(
         column_type,
-        column_type.resolve_encoding(encoding),
+        resolve_encoding(column_type, encoding),
         compression.resolve(compression_kind),
         min(block_size, MAX_RAW_BYTES),
     )
     if not column_type.is_variable:
         return encoder.encode_fixed(without_dictionary(array))
-    if encoder.encoding is Encoding.DICT_ENCODING:
-        column = dictionary.build(array, column_type.arrow, encoder.block_size)
+    codec = encoder.encoding.codes
+    if codec is not None:
+        column = codec.build(array, column_type.arrow, encoder.block_size)
         if column is not None:
-            return encoder.encode_codes(column, validity(array))
+            return encoder.encode_codes(codec, column, validity(array))
     return encoder.encode_strings(without_dictionary(array))
 
 
@@ -117,7 +119,7 @@ class _ColumnEncoder:
     """The settings of one column, resolved; see `encode_column`."""
 
     type: DataType
-    encoding: Encoding
+    encoding: EncodingTraits
     compression: Compression
     block_size: int
 
@@ -134,51 +136,65 @@ class _ColumnEncoder:
         encode_block = self._fixed_block_encoder(values, cuts.first_block_rows)
         return self._assemble(cuts, zone_map, self.encoding, encode_block, values.nbytes)
 
-    def _fixed_block_encoder(self, values: npt.NDArray[Any], sample: int) -> EncodeBlock:
+    def _fixed_block_encoder(self, values: Values, sample: int) -> EncodeBlock:
+        """The first of the encoding and its fallbacks that pays for a block."""
         if self.type.kind is Kind.BOOL:
-            return lambda start, stop: self._encode_bool(values[start:stop].view(np.uint8))
-        if self.encoding is Encoding.PLAIN_ENCODING:
-            return lambda start, stop: (Encoding.PLAIN_ENCODING, values[start:stop].tobytes())
-        shuffle = frame.choose_shuffle(values[:sample]) if sample else bitshuffle.Shuffle.BITS
+            values = values.view(np.uint8)
+        encoders = [(one, self._encode_values(one, values[:sample])) for one in self._attempts()]
 
-        def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
-            if self.encoding is Encoding.RLE:
-                runs = rle.encode(values[start:stop])
-                if runs is not None:
-                    return Encoding.RLE, runs
-            return Encoding.BIT_SHUFFLE, frame.encode(values[start:stop], shuffle)
+        def encode_block(start: int, stop: int) -> tuple[EncodingTraits, bytes]:
+            for encoding, encode in encoders:
+                payload = encode(values[start:stop])
+                if payload is not None:
+                    return encoding, payload
+            raise InternalError(f"no encoding of {self.encoding} takes values of {self.type}")
 
         return encode_block
 
-    def _encode_bool(self, values: npt.NDArray[np.uint8]) -> tuple[Encoding, bytes]:
-        runs = rle.encode(values) if self.encoding is Encoding.RLE else None
-        bitmap = np.packbits(values, bitorder="little").tobytes()
-        if runs is None or len(runs) >= len(bitmap):
-            return Encoding.PLAIN_ENCODING, bitmap
-        return Encoding.RLE, runs
+    def _attempts(self) -> Sequence[EncodingTraits]:
+        fallback = next((one for one in self.encoding.fallback if one.fits(self.type)), None)
+        return (self.encoding,) if fallback is None else (self.encoding, fallback)
+
+    def _encode_values(self, encoding: EncodingTraits, sample: Values) -> EncodeValues:
+        if self.type.kind is Kind.BOOL and encoding.boolean is not None:
+            return encoding.boolean.encode
+        if encoding.fixed is not None:
+            return encoding.fixed.encoder(sample)
+        raise InternalError(f"encoding {encoding} has no kernel for values of {self.type}")
+
+    def _binary_encoding(self) -> tuple[EncodingTraits, EncodeBinary]:
+        """The first of the encoding and its fallbacks that takes values as they are."""
+        for one in self._attempts():
+            if one.binary is not None:
+                return one, one.binary.encode
+        raise InternalError(f"encoding {self.encoding} has no kernel for values of {self.type}")
 
     def encode_codes(
-        self, column: dictionary.DictionaryColumn, valid: npt.NDArray[np.bool_] | None
+        self,
+        codec: DictionaryCodec,
+        column: DictionaryColumn,
+        valid: npt.NDArray[np.bool_] | None,
     ) -> EncodedCFile:
         """Strings and binaries as codes of a dictionary."""
         codes = column.codes
         cuts = BlockCuts.of(_even_cuts(len(codes), self.block_size // _CODE_BYTES), valid)
         zone_map = block_bounds.code_zone_map(codes, column.words, self.type, cuts)
 
-        def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
-            return Encoding.DICT_ENCODING, bitshuffle.compress(codes[start:stop])
+        def encode_block(start: int, stop: int) -> tuple[EncodingTraits, bytes]:
+            return self.encoding, codec.encode(codes[start:stop])
 
         offsets, data = _offsets_and_bytes(column.words)
+        spelling, encode = self._binary_encoding()
         words = block.pack(
-            Encoding.PLAIN_ENCODING,
+            spelling,
             self.compression,
             len(column.words),
             None,
-            self._encode_binary(plain.encode_binary, offsets, data),
+            self._encode_binary(encode, offsets, data),
         )
-        raw_size = codes.nbytes + dictionary.words_size(column.words)
+        raw_size = codes.nbytes + words_size(column.words)
         return self._assemble(
-            cuts, zone_map, Encoding.DICT_ENCODING, encode_block, raw_size, dictionary_block=words
+            cuts, zone_map, self.encoding, encode_block, raw_size, dictionary_block=words
         )
 
     def encode_strings(self, array: pa.Array) -> EncodedCFile:
@@ -192,12 +208,9 @@ class _ColumnEncoder:
         zone_map = block_bounds.string_zone_map(array, self.type, cuts)
 
         # A dictionary that was wanted and did not fit leaves the values as they are.
-        used = self.encoding
-        if used is Encoding.DICT_ENCODING:
-            used = Encoding.PLAIN_ENCODING
-        encode = prefix.encode if used is Encoding.PREFIX_ENCODING else plain.encode_binary
+        used, encode = self._binary_encoding()
 
-        def encode_block(start: int, stop: int) -> tuple[Encoding, bytes]:
+        def encode_block(start: int, stop: int) -> tuple[EncodingTraits, bytes]:
             return used, self._encode_binary(encode, offsets[start : stop + 1], data)
 
         raw_size = int(offsets[-1] - offsets[0]) + _LENGTH_BYTES * len(array)
@@ -238,7 +251,7 @@ class _ColumnEncoder:
         self,
         cuts: BlockCuts,
         zone_map: ZoneMap,
-        encoding: Encoding,
+        encoding: EncodingTraits,
         encode_block: EncodeBlock,
         raw_size: int,
         dictionary_block: bytes | None = None,
@@ -251,7 +264,7 @@ class _ColumnEncoder:
             blocks.append(block.pack(used, self.compression, stop - start, bitmap, payload))
         return EncodedCFile(
             type=self.type,
-            encoding=encoding,
+            encoding=encoding.name,
             compression=self.compression,
             raw_size=raw_size,
             blocks=tuple(blocks),

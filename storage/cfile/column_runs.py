@@ -14,9 +14,8 @@ import pyarrow as pa
 
 from pykudu_sql.storage.cfile.block import Block
 from pykudu_sql.storage.cfile.block_decoder import check_range
-from pykudu_sql.storage.cfile.encoding import rle
 from pykudu_sql.storage.common.types.arrays import from_fixed
-from pykudu_sql.storage.common.types.types import DataType, Encoding, Kind
+from pykudu_sql.storage.common.types.types import DataType, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +49,16 @@ def runs_of(blocks: Sequence[Block], column_type: DataType) -> ColumnRuns | None
     Raises:
         CorruptionError: a block's content contradicts its header.
     """
-    if any(one.encoding is not Encoding.RLE or one.validity is not None for one in blocks):
-        return None
     is_bool = column_type.kind is Kind.BOOL
     kind = np.dtype(np.uint8) if is_bool else column_type.numpy
     if kind is None or not blocks:
         return None
-    parts = [rle.decode_runs(one.payload, one.rows, kind) for one in blocks]
+    parts = []
+    for one in blocks:
+        decode_runs = one.encoding.decode_runs
+        if decode_runs is None or one.validity is not None:
+            return None
+        parts.append(decode_runs(one.payload, one.rows, kind))
     values = np.concatenate([values for values, _ in parts])
     lengths = np.concatenate([lengths for _, lengths in parts])
     if is_bool:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import zstandard
 
 from pykudu_sql.storage.cfile.encoding import bitshuffle
-from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
+from pykudu_sql.storage.cfile.encoding.traits import Bytes
 from pykudu_sql.storage.common.types.types import Compression
 from pykudu_sql.storage.errors import CorruptionError
 

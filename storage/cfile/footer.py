@@ -27,6 +27,11 @@ from pykudu_sql.storage.cfile.block_file import (
     Section,
     checksum,
 )
+from pykudu_sql.storage.cfile.encoding.type_encodings import (
+    BY_NAME,
+    KNOWN_FEATURES,
+    features_of,
+)
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding
 from pykudu_sql.storage.errors import DatabaseError, FormatVersionError
@@ -35,7 +40,6 @@ MAGIC = b"PKCFILE1"
 
 _TRAILER = struct.Struct("<IIII8s")
 _COVERED = struct.Struct("<III")
-_KNOWN_FEATURES = 0
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
 
 
@@ -74,7 +78,7 @@ class CFileEntry:
         return [
             self.name,
             str(self.type),
-            str(self.encoding),
+            self.encoding,
             str(self.compression),
             self.rows,
             self.null_count,
@@ -91,14 +95,14 @@ class CFileEntry:
         """The inverse of `to_json`.
 
         Raises:
-            ValueError, TypeError, DatabaseError: it is not one.
+            ValueError, TypeError, KeyError, DatabaseError: it is not one.
         """
         name, kind, encoding, compression, *numbers, index, dictionary = value
         rows, null_count, raw_size, encoded_size, blocks, offset = map(_natural, numbers)
         return cls(
             str(name),
             parse_type(kind),
-            Encoding(encoding),
+            BY_NAME[encoding].name,
             Compression(compression),
             rows,
             null_count,
@@ -138,9 +142,10 @@ class Footer:
             "metadata": dict(self.metadata),
         }
         body = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
-        covered = _COVERED.pack(len(body), FORMAT_VERSION, _KNOWN_FEATURES)
+        features = features_of(entry.encoding for entry in self.cfiles.values())
+        covered = _COVERED.pack(len(body), FORMAT_VERSION, features)
         found = checksum(seed, Section.FOOTER, "", 0, offset, body + covered)
-        return body + _TRAILER.pack(len(body), FORMAT_VERSION, _KNOWN_FEATURES, found, MAGIC)
+        return body + _TRAILER.pack(len(body), FORMAT_VERSION, features, found, MAGIC)
 
 
 def read_footer(file: BlockFile, seed: int) -> Footer:
@@ -168,10 +173,10 @@ def read_footer(file: BlockFile, seed: int) -> Footer:
         raise file.corruption(
             Section.FOOTER, "", 0, offset, "checksum does not match, or it is another file's"
         )
-    if version != FORMAT_VERSION or features & ~_KNOWN_FEATURES:
+    if version != FORMAT_VERSION or features & ~KNOWN_FEATURES:
         raise FormatVersionError(
             f"{file.path}: format version {version} with features {features:#x}, this program "
-            f"knows version {FORMAT_VERSION} with features {_KNOWN_FEATURES:#x}",
+            f"knows version {FORMAT_VERSION} with features {KNOWN_FEATURES:#x}",
             hint="open the database with the version of pykudu-sql that wrote it, or a newer one",
         )
     try:

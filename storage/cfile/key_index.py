@@ -61,7 +61,7 @@ class KeyIndex:
         block = plain.open_binary(np.frombuffer(self._payload, np.uint8), count, limit)
         lengths = np.empty(count, np.uint32)
         data = np.empty(block.data_length, np.uint8)
-        plain.decode_binary_into(block, lengths, data)
+        block.decode_into(lengths, data)
         ends = np.cumsum(lengths).tolist()
         raw = data.tobytes()
         entries = [raw[start:end] for start, end in zip([0, *ends], ends, strict=False)]

@@ -22,12 +22,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.common.types.arrays import coerce_chunks, combine
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
-from pykudu_sql.storage.common.types.types import Encoding
 from pykudu_sql.storage.ingest.table import given_twice
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_base
@@ -78,7 +78,7 @@ def _takes_dictionary(column: ColumnSchema, chunks: Sequence[pa.Array]) -> bool:
     """Whether a column is one of strings, kept with a dictionary, that repeat."""
     if not column.type.is_variable or pa.types.is_dictionary(chunks[0].type):
         return False
-    if column.type.resolve_encoding(column.encoding) is not Encoding.DICT_ENCODING:
+    if resolve_encoding(column.type, column.encoding).codes is None:
         return False
     sample = pa.chunked_array([_sample(chunk, _SAMPLE // len(chunks) + 1) for chunk in chunks])
     return len(sample.unique()) < len(sample) // 2

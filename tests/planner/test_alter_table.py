@@ -50,7 +50,7 @@ def test_many_steps_of_all_kinds_make_one_plan(context: PlanContext) -> None:
     ]
     first = found[0]
     assert isinstance(first, AddColumn)
-    assert (first.column.write_default, first.column.encoding) == (5, Encoding.RLE)
+    assert (first.column.write_default, first.column.encoding) == (5, Encoding("RLE"))
     assert found[5] == SetDefault("ss", "x")
     assert found[6] == SetAttributes("d", compression=Compression.LZ4)
 

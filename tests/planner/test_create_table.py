@@ -177,7 +177,7 @@ def test_like_copies_columns_key_and_partitions(context: PlanContext) -> None:
         ("create table f (a inte primary key)", "42P16", "unknown type 'INTE'", "a"),
         ("create table f (a varchar(0) primary key)", "42P16", "VARCHAR needs a length", "a"),
         ("create table f (a decimal(50,2) primary key)", "42P16", "out of range", "a"),
-        ("create table f (a int primary key encoding dict_encoding)", "42P16", "not supported", "f"),
+        ("create table f (a int primary key encoding dict_encoding)", "42P16", "not supported", "a"),
         ("create table f (a int primary key encoding foo)", "42P16", "unknown encoding", "a"),
         ("create table f (a int primary key compression foo)", "42P16", "unknown compression", "a"),
         ("create table f (a int primary key block_size 5)", "42P16", "BLOCK_SIZE 5", "a"),

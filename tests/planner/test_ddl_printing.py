@@ -35,6 +35,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import CreateTable
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.storage.catalog.catalog import TableInfo, new_table
+from pykudu_sql.storage.cfile.encoding.type_encodings import encodings_of
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
     PartitionSchema,
@@ -42,7 +43,7 @@ from pykudu_sql.storage.common.partition.partition import (
 )
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.table_properties import MAINTENANCE_PRIORITY
-from pykudu_sql.storage.common.types.types import Cell, Compression, DataType, Encoding, Kind
+from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Cell, Compression, DataType, Kind
 
 _WORDS = """
     id day value note t x1 _a primary key non unique not null default comment hash range values
@@ -206,7 +207,9 @@ def columns(draw: st.DrawFn, name: str, *, in_key: bool = False) -> ColumnSchema
         name,
         data_type,
         nullable=not in_key and draw(st.booleans()),
-        encoding=draw(st.sampled_from((Encoding.AUTO_ENCODING, *data_type.encodings()))),
+        encoding=draw(
+            st.sampled_from((AUTO_ENCODING, *(one.name for one in encodings_of(data_type))))
+        ),
         compression=draw(st.sampled_from(list(Compression))),
         block_size=draw(st.sampled_from([1 << 18, 4096])),
         write_default=default,

@@ -67,7 +67,7 @@ FITTING: dict[str, Sequence[AlterStep]] = {
     "a column is renamed": [RenameColumn("n", "number")],
     "a default moves": [SetDefault("n", 5)],
     "attributes change": [
-        SetAttributes("n", Encoding.PLAIN_ENCODING, Compression.ZLIB, 4096, "text")
+        SetAttributes("n", Encoding("PLAIN_ENCODING"), Compression.ZLIB, 4096, "text")
     ],
     "a range is added": [AddRange(RangePartition((200_000,), (300_000,)))],
 }
@@ -148,7 +148,7 @@ def test_changed_attributes_hold_for_files_written_from_then_on(store: Store) ->
         return [file.encoding for file in files if file.column == "n"]
 
     store.flush()
-    store.alter_table("t", [SetAttributes("n", encoding=Encoding.PLAIN_ENCODING)])
+    store.alter_table("t", [SetAttributes("n", encoding=Encoding("PLAIN_ENCODING"))])
     assert encodings() == ["BIT_SHUFFLE"]
     store.write_row(table_of(store), RowOpKind.INSERT, {ID: 2, N: 2})
     store.flush()

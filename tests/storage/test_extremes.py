@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pykudu_sql.storage.cfile.encoding.type_encodings import encodings_of
 from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
@@ -65,7 +66,7 @@ TYPES = [
     DataType(Kind.STRING),
     DataType(Kind.BINARY),
 ]
-CASES = [(kind, encoding) for kind in TYPES for encoding in kind.encodings()]
+CASES = [(kind, encoding.name) for kind in TYPES for encoding in encodings_of(kind)]
 
 
 def exact(cell: Cell) -> Cell:

@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.storage.cfile.encoding.traits import Bytes
 from pykudu_sql.storage.errors import CorruptionError
-
-Bytes = npt.NDArray[np.uint8]
 
 _HEADER = struct.Struct("<BBBBIII")
 _FORMAT_VERSION = 2

@@ -9,31 +9,24 @@ the whole column is at hand, so the choice is made once, at first on a sample: a
 distinct strings is not hashed in vain.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.cfile.encoding import bitshuffle
+from pykudu_sql.storage.cfile.encoding.plain import PLAIN_ENCODING
+from pykudu_sql.storage.cfile.encoding.traits import (
+    DictionaryCodec,
+    DictionaryColumn,
+    EncodingTraits,
+)
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.types import DataType, Encoding
 
 _SAMPLE_ROWS = 16 * 1024
 _FEW_WORDS = 128
-
-
-@dataclass(frozen=True, slots=True)
-class DictionaryColumn:
-    """A column in codes.
-
-    Attributes:
-        codes: signed integers, shape (n,), 0 where the slot is NULL.
-        words: the dictionary, distinct and ascending, without NULL.
-    """
-
-    codes: npt.NDArray[Any]
-    words: pa.Array
 
 
 def code_type(words: int) -> np.dtype[Any]:
@@ -99,3 +92,17 @@ def _sorted(words: pa.Array, indices: pa.Array) -> DictionaryColumn:
     # Arrow's take is four times as fast as numpy's here. Its indices are an array's own codes.
     mapped = pc.take(pa.array(codes), indices, boundscheck=False)
     return DictionaryColumn(mapped.to_numpy(zero_copy_only=True), distinct.dictionary.take(order))
+
+
+def _fits(column_type: DataType) -> bool:
+    return column_type.is_variable
+
+
+DICT_ENCODING = EncodingTraits(
+    name=Encoding("DICT_ENCODING"),
+    tag=4,
+    fits=_fits,
+    aliases=("DICT", "DICTIONARY"),
+    fallback=(PLAIN_ENCODING,),
+    codes=DictionaryCodec(build, bitshuffle.compress, code_type, bitshuffle.decompress_into),
+)

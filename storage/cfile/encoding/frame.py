@@ -23,7 +23,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.cfile.encoding import bitshuffle
-from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes, Shuffle
+from pykudu_sql.storage.cfile.encoding.bitshuffle import Shuffle
+from pykudu_sql.storage.cfile.encoding.traits import (
+    Bytes,
+    EncodeValues,
+    EncodingTraits,
+    FixedCodec,
+    Values,
+)
+from pykudu_sql.storage.common.types.types import DataType, Encoding, Kind
 from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<BBHqQ")
@@ -142,3 +150,22 @@ def decode_into(payload: Bytes, out: npt.NDArray[Any]) -> None:
     else:
         np.multiply(codes, unsigned.dtype.type(step), out=unsigned)
     unsigned += unsigned.dtype.type(base % (1 << 8 * out.itemsize))
+
+
+def encoder(sample: Values) -> EncodeValues:
+    """What encodes the blocks of a column whose first block is the sample."""
+    shuffle = choose_shuffle(sample) if len(sample) else Shuffle.BITS
+    return lambda values: encode(values, shuffle)
+
+
+def _fits(column_type: DataType) -> bool:
+    return not column_type.is_variable and column_type.kind is not Kind.BOOL
+
+
+BIT_SHUFFLE = EncodingTraits(
+    name=Encoding("BIT_SHUFFLE"),
+    tag=2,
+    fits=_fits,
+    aliases=("BITSHUFFLE",),
+    fixed=FixedCodec(encoder, decode_into),
+)

@@ -18,7 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.cfile.encoding import bitshuffle
-from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
+from pykudu_sql.storage.cfile.encoding.traits import (
+    BinaryCodec,
+    BooleanCodec,
+    Bytes,
+    EncodingTraits,
+    FixedCodec,
+    Values,
+)
+from pykudu_sql.storage.common.types.types import DataType, Encoding
 from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<II")
@@ -38,6 +46,26 @@ class BinaryBlock:
     data_length: int
     lengths: Bytes
     data: Bytes
+
+    def decode_into(self, lengths: npt.NDArray[np.uint32], data: Bytes) -> None:
+        """Unpack lengths and bytes into memory of the sizes the block told.
+
+        Raises:
+            CorruptionError: lengths and bytes do not agree.
+        """
+        bitshuffle.decompress_into(self.lengths, lengths.view(np.uint8))
+        total = int(lengths.sum(dtype=np.uint64))
+        if total != self.data_length:
+            raise CorruptionError(f"lengths add up to {total}, expected {self.data_length}")
+        if self.data_length:
+            bitshuffle.decompress_into(self.data, data)
+        elif len(self.data):
+            raise CorruptionError("a block of empty values carries bytes")
+
+
+def encode_bitmap(values: Values) -> bytes:
+    """Bytes 0 and 1 as bits, the lowest first."""
+    return np.packbits(values, bitorder="little").tobytes()
 
 
 def decode_fixed_into(payload: Bytes, out: Bytes) -> None:
@@ -82,19 +110,22 @@ def open_binary(payload: Bytes, rows: int, limit: int) -> BinaryBlock:
     return BinaryBlock(rows, data_length, payload[_HEADER.size : start], payload[start:])
 
 
-def decode_binary_into(
-    block: BinaryBlock, lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8]
-) -> None:
-    """Unpack lengths and bytes into memory of the sizes the block told.
+def _fits(column_type: DataType) -> bool:
+    return True
 
-    Raises:
-        CorruptionError: lengths and bytes do not agree.
-    """
-    bitshuffle.decompress_into(block.lengths, lengths.view(np.uint8))
-    total = int(lengths.sum(dtype=np.uint64))
-    if total != block.data_length:
-        raise CorruptionError(f"lengths add up to {total}, expected {block.data_length}")
-    if block.data_length:
-        bitshuffle.decompress_into(block.data, data)
-    elif len(block.data):
-        raise CorruptionError("a block of empty values carries bytes")
+
+PLAIN_ENCODING = EncodingTraits(
+    name=Encoding("PLAIN_ENCODING"),
+    tag=1,
+    fits=_fits,
+    aliases=("PLAIN",),
+    fixed=FixedCodec(
+        encoder=lambda sample: lambda values: values.tobytes(),
+        decode_into=lambda payload, out: decode_fixed_into(payload, out.view(np.uint8)),
+    ),
+    boolean=BooleanCodec(
+        encode=encode_bitmap,
+        decode_into=lambda payload, rows, bits: decode_fixed_into(payload, bits),
+    ),
+    binary=BinaryCodec(encode_binary, open_binary),
+)

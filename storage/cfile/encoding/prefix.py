@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.cfile.encoding import bitshuffle
-from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
+from pykudu_sql.storage.cfile.encoding.traits import BinaryCodec, Bytes, EncodingTraits
+from pykudu_sql.storage.common.types.types import DataType, Encoding
 from pykudu_sql.storage.errors import CorruptionError
 
 RESTART_INTERVAL = 16
@@ -52,6 +53,34 @@ class PrefixBlock:
     shared: Bytes
     kept: Bytes
     data: Bytes
+
+    def decode_into(self, lengths: npt.NDArray[np.uint32], data: Bytes) -> None:
+        """Unpack lengths and bytes into memory of the sizes the block told.
+
+        Raises:
+            CorruptionError: lengths and bytes do not agree, or a value shares more than there is.
+        """
+        shared = np.empty(self.rows, np.uint8)
+        kept = np.empty(self.rows, np.uint32)
+        bitshuffle.decompress_into(self.shared, shared)
+        bitshuffle.decompress_into(self.kept, kept.view(np.uint8))
+        totals = int(kept.sum(dtype=np.uint64)), int(shared.sum(dtype=np.uint64))
+        if totals[0] != self.kept_length or sum(totals) != self.data_length:
+            raise CorruptionError(
+                f"{totals[0]} bytes kept and {totals[1]} shared make no {self.data_length}"
+            )
+        np.add(kept, shared, out=lengths)
+        if bool(shared[::RESTART_INTERVAL].any()) or bool((shared[1:] > lengths[:-1]).any()):
+            raise CorruptionError("a value shares more bytes than the one before it has")
+        if not self.kept_length:
+            if len(self.data) or self.data_length:
+                raise CorruptionError("a block of empty values carries bytes")
+            return
+        pieces = np.empty(self.kept_length, np.uint8)
+        bitshuffle.decompress_into(self.data, pieces)
+        starts = _starts(lengths)
+        data[~_in_prefix(starts, shared, len(data))] = pieces
+        _grow_chains(starts, shared, data)
 
 
 def encode(
@@ -99,37 +128,6 @@ def open_block(payload: Bytes, rows: int, limit: int) -> PrefixBlock:
         payload[middle:end],
         payload[end:],
     )
-
-
-def decode_into(
-    block: PrefixBlock, lengths: npt.NDArray[np.uint32], data: npt.NDArray[np.uint8]
-) -> None:
-    """Unpack lengths and bytes into memory of the sizes the block told.
-
-    Raises:
-        CorruptionError: lengths and bytes do not agree, or a value shares more than there is.
-    """
-    shared = np.empty(block.rows, np.uint8)
-    kept = np.empty(block.rows, np.uint32)
-    bitshuffle.decompress_into(block.shared, shared)
-    bitshuffle.decompress_into(block.kept, kept.view(np.uint8))
-    totals = int(kept.sum(dtype=np.uint64)), int(shared.sum(dtype=np.uint64))
-    if totals[0] != block.kept_length or sum(totals) != block.data_length:
-        raise CorruptionError(
-            f"{totals[0]} bytes kept and {totals[1]} shared make no {block.data_length}"
-        )
-    np.add(kept, shared, out=lengths)
-    if bool(shared[::RESTART_INTERVAL].any()) or bool((shared[1:] > lengths[:-1]).any()):
-        raise CorruptionError("a value shares more bytes than the one before it has")
-    if not block.kept_length:
-        if len(block.data) or block.data_length:
-            raise CorruptionError("a block of empty values carries bytes")
-        return
-    pieces = np.empty(block.kept_length, np.uint8)
-    bitshuffle.decompress_into(block.data, pieces)
-    starts = _starts(lengths)
-    data[~_in_prefix(starts, shared, len(data))] = pieces
-    _grow_chains(starts, shared, data)
 
 
 def _starts(lengths: npt.NDArray[np.uint32]) -> Ends:
@@ -186,3 +184,16 @@ def _places(starts: Ends, counts: Ends, ends: Ends) -> Ends:
     """The places of the first bytes of values, so many of each, one value after the other."""
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(starts - ends + counts, counts) + np.arange(total)
+
+
+def _fits(column_type: DataType) -> bool:
+    return column_type.is_variable
+
+
+PREFIX_ENCODING = EncodingTraits(
+    name=Encoding("PREFIX_ENCODING"),
+    tag=5,
+    fits=_fits,
+    aliases=("PREFIX",),
+    binary=BinaryCodec(encode, open_block),
+)

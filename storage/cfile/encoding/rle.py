@@ -16,7 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pykudu_sql.storage.cfile.encoding import bitshuffle
-from pykudu_sql.storage.cfile.encoding.bitshuffle import Bytes
+from pykudu_sql.storage.cfile.encoding.frame import BIT_SHUFFLE
+from pykudu_sql.storage.cfile.encoding.plain import PLAIN_ENCODING
+from pykudu_sql.storage.cfile.encoding.traits import (
+    BooleanCodec,
+    Bytes,
+    EncodingTraits,
+    FixedCodec,
+    Values,
+)
+from pykudu_sql.storage.common.types.types import DataType, Encoding
 from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<II")
@@ -71,3 +80,32 @@ def decode_runs(
     if total != rows:
         raise CorruptionError(f"runs add up to {total} values, expected {rows}")
     return values, lengths
+
+
+def _decode_into(payload: Bytes, out: Values) -> None:
+    out[:] = decode(payload, len(out), out.dtype)
+
+
+def _encode_boolean(values: Values) -> bytes | None:
+    """The runs, where they are shorter than a bitmap."""
+    runs = encode(values)
+    return runs if runs is not None and len(runs) < (len(values) + 7) // 8 else None
+
+
+def _decode_boolean_into(payload: Bytes, rows: int, bits: Bytes) -> None:
+    bits[:] = np.packbits(decode(payload, rows, np.dtype(np.uint8)), bitorder="little")
+
+
+def _fits(column_type: DataType) -> bool:
+    return column_type.numpy is not None and not column_type.is_floating
+
+
+RLE = EncodingTraits(
+    name=Encoding("RLE"),
+    tag=3,
+    fits=_fits,
+    fallback=(BIT_SHUFFLE, PLAIN_ENCODING),
+    fixed=FixedCodec(lambda sample: encode, _decode_into),
+    boolean=BooleanCodec(_encode_boolean, _decode_boolean_into),
+    decode_runs=decode_runs,
+)

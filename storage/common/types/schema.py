@@ -16,7 +16,14 @@ from typing import Any
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types.type_names import parse_type
-from pykudu_sql.storage.common.types.types import Cell, Compression, DataType, Encoding, Kind
+from pykudu_sql.storage.common.types.types import (
+    AUTO_ENCODING,
+    Cell,
+    Compression,
+    DataType,
+    Encoding,
+    Kind,
+)
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     InvalidSchemaError,
@@ -54,7 +61,7 @@ class ColumnSchema:
     name: str
     type: DataType
     nullable: bool = True
-    encoding: Encoding = Encoding.AUTO_ENCODING
+    encoding: Encoding = AUTO_ENCODING
     compression: Compression = Compression.DEFAULT_COMPRESSION
     block_size: int = DEFAULT_BLOCK_SIZE
     read_default: Cell = None
@@ -75,7 +82,7 @@ class ColumnSchema:
             "name": self.name,
             "type": str(self.type),
             "nullable": self.nullable,
-            "encoding": str(self.encoding),
+            "encoding": self.encoding,
             "compression": str(self.compression),
             "block_size": self.block_size,
             "read_default": cell_to_json(self.read_default),
@@ -348,13 +355,12 @@ def _check_not_immutable_key(schema: Schema, column: ColumnSchema) -> None:
 
 
 def check_column(column: ColumnSchema) -> None:
-    """Check name, encoding, block size, comment and default of a column.
+    """Check name, block size and comment of a column.
 
     Raises:
         InvalidSchemaError: one breaks its rule.
     """
     check_identifier(column.name, "column")
-    column.type.resolve_encoding(column.encoding)
     if not MIN_BLOCK_SIZE <= column.block_size <= MAX_BLOCK_SIZE:
         raise InvalidSchemaError(
             f"column '{column.name}': BLOCK_SIZE {column.block_size} is out of range",

@@ -10,8 +10,7 @@ three faces; `cells` converts single ones between them, `arrays` batches:
   str, bytes, None for NULL);
 - the *Python* face, which users hand in and get back (`datetime.date`, `Decimal`, ...).
 
-Encodings and compressions are named here too, since which of them fit is a fact about a type
-(`cfile/type_encodings.cc`).
+Compressions are named here too, and the default of encodings.
 """
 
 import datetime as dt
@@ -19,12 +18,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NewType
 
 import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.storage.errors import InvalidSchemaError
+
+# The name of a column encoding; `cfile/encoding/type_encodings` has those there are, by type.
+Encoding = NewType("Encoding", str)
+AUTO_ENCODING = Encoding("AUTO_ENCODING")
 
 Cell = bool | int | float | str | bytes | None
 
@@ -51,17 +54,6 @@ class Kind(StrEnum):
     VARCHAR = "VARCHAR"
     STRING = "STRING"
     BINARY = "BINARY"
-
-
-class Encoding(StrEnum):
-    """Column encodings of Kudu; AUTO_ENCODING is the default of the column's type."""
-
-    AUTO_ENCODING = "AUTO_ENCODING"
-    PLAIN_ENCODING = "PLAIN_ENCODING"
-    BIT_SHUFFLE = "BIT_SHUFFLE"
-    RLE = "RLE"
-    DICT_ENCODING = "DICT_ENCODING"
-    PREFIX_ENCODING = "PREFIX_ENCODING"
 
 
 class Compression(StrEnum):
@@ -111,14 +103,6 @@ _NUMPY: Mapping[Kind, np.dtype[Any]] = MappingProxyType(
 
 _DECIMAL_NUMPY: Mapping[int, np.dtype[Any]] = MappingProxyType(
     {4: np.dtype("<i4"), 8: np.dtype("<i8")}
-)
-
-_NUMERIC_ENCODINGS = (Encoding.BIT_SHUFFLE, Encoding.PLAIN_ENCODING, Encoding.RLE)
-_FLOATING_ENCODINGS = (Encoding.BIT_SHUFFLE, Encoding.PLAIN_ENCODING)
-_BINARY_ENCODINGS = (
-    Encoding.DICT_ENCODING,
-    Encoding.PLAIN_ENCODING,
-    Encoding.PREFIX_ENCODING,
 )
 
 
@@ -207,30 +191,6 @@ class DataType:
             top = 10**self.precision - 1
             return -top, top
         return None
-
-    def encodings(self) -> tuple[Encoding, ...]:
-        """The encodings that fit this type, the default first."""
-        if self.kind is Kind.BOOL:
-            return (Encoding.RLE, Encoding.PLAIN_ENCODING)
-        if self.is_floating or self.width == 16:
-            return _FLOATING_ENCODINGS
-        return _BINARY_ENCODINGS if self.is_variable else _NUMERIC_ENCODINGS
-
-    def resolve_encoding(self, encoding: Encoding) -> Encoding:
-        """The encoding that AUTO_ENCODING stands for, or the one given.
-
-        Raises:
-            InvalidSchemaError: the encoding does not fit the type.
-        """
-        fitting = self.encodings()
-        if encoding is Encoding.AUTO_ENCODING:
-            return fitting[0]
-        if encoding not in fitting:
-            raise InvalidSchemaError(
-                f"encoding {encoding} not supported for type {self}",
-                hint=f"use one of {', '.join(fitting)}",
-            )
-        return encoding
 
 
 def decimal_type(precision: int, scale: int) -> DataType:

@@ -16,9 +16,11 @@ import pyarrow as pa
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.cfile_writer import encode_column
 from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter, FileIdentity
+from pykudu_sql.storage.cfile.encoding.frame import BIT_SHUFFLE
+from pykudu_sql.storage.cfile.encoding.rle import RLE
 from pykudu_sql.storage.common.types.arrays import fixed_view, plain
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
-from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding, Kind
+from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression, DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.tablet.delta.delta_store import (
@@ -99,21 +101,19 @@ def write_delta_file(
     lz4 = Compression.LZ4
     for name, values in (("ordinal", deltas.ordinals), ("timestamp", deltas.timestamps)):
         numbers = pa.array(values.view(np.int64))
-        writer.add_cfile(
-            name, encode_column(_INT64, Encoding.BIT_SHUFFLE, lz4, BLOCK_SIZE, numbers)
-        )
+        writer.add_cfile(name, encode_column(_INT64, BIT_SHUFFLE.name, lz4, BLOCK_SIZE, numbers))
     kinds = pa.array(deltas.kinds.view(np.int8))
-    writer.add_cfile("kind", encode_column(_INT8, Encoding.RLE, lz4, BLOCK_SIZE, kinds))
+    writer.add_cfile("kind", encode_column(_INT8, RLE.name, lz4, BLOCK_SIZE, kinds))
     for column_id, cells in deltas.cells.items():
         places = pa.array(cells.positions)
         writer.add_cfile(
             f"{column_id}.position",
-            encode_column(_INT64, Encoding.BIT_SHUFFLE, lz4, BLOCK_SIZE, places),
+            encode_column(_INT64, BIT_SHUFFLE.name, lz4, BLOCK_SIZE, places),
         )
         kind = types[column_id]
         writer.add_cfile(
             f"{column_id}.value",
-            encode_column(kind, kind.encodings()[0], lz4, BLOCK_SIZE, cells.values),
+            encode_column(kind, AUTO_ENCODING, lz4, BLOCK_SIZE, cells.values),
         )
     summary = writer.finish({"columns": sorted(deltas.cells)})
     return DeltaFileMeta(identity.file_number, identity.file_kind, stats(deltas), summary.size)

@@ -28,7 +28,7 @@ def reader_of(
 ) -> tuple[CFileReader, pa.Array]:
     values = column(column_type, ROWS, seed=5, nulls=0.1, distinct=distinct)
     encoded = encode_column(
-        column_type, Encoding.AUTO_ENCODING, Compression.NO_COMPRESSION, 400, values
+        column_type, Encoding("AUTO_ENCODING"), Compression.NO_COMPRESSION, 400, values
     )
     return files.open(files.write({"c": encoded}), cache).cfile("c"), values
 
@@ -70,7 +70,7 @@ def test_a_search_in_ascending_rows_finds_where_a_cell_belongs(
     )
     values = cells_to_array(cells, column_type)
     encoded = encode_column(
-        column_type, Encoding.AUTO_ENCODING, Compression.NO_COMPRESSION, 512, values
+        column_type, Encoding("AUTO_ENCODING"), Compression.NO_COMPRESSION, 512, values
     )
     reader = files.open(files.write({"c": encoded}), BlockCache(1 << 26)).cfile("c")
     if data.draw(st.booleans()):
@@ -142,7 +142,7 @@ def test_rows_that_are_not_there_are_refused(files: Any, column: Any) -> None:
 def test_decoded_rows_outlive_the_closed_file(files: Any, column: Any) -> None:
     values = column(TYPES[0], ROWS)
     encoded = encode_column(
-        TYPES[0], Encoding.AUTO_ENCODING, Compression.NO_COMPRESSION, 400, values
+        TYPES[0], Encoding("AUTO_ENCODING"), Compression.NO_COMPRESSION, 400, values
     )
     container = files.open(files.write({"c": encoded}))
     read = container.cfile("c").read_all()

@@ -17,7 +17,7 @@ from pykudu_sql.storage.cfile.block_file import FORMAT_VERSION, Section, checksu
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile, encode_column
 from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter, FileIdentity
 from pykudu_sql.storage.common.types.type_names import parse_type
-from pykudu_sql.storage.common.types.types import Compression, Encoding
+from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression, Encoding
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError, InternalError
 
 IDENTITY = FileIdentity(b"database-id-0001", "tablet-1", "base", 7)
@@ -27,7 +27,7 @@ BIGINT, STRING, BOOLEAN = parse_type("BIGINT"), parse_type("STRING"), parse_type
 def encode(
     column_type: Any,
     values: pa.Array,
-    encoding: Encoding = Encoding.AUTO_ENCODING,
+    encoding: Encoding = AUTO_ENCODING,
     compression: Compression = Compression.NO_COMPRESSION,
     block_size: int = 512,
 ) -> EncodedCFile:
@@ -89,7 +89,7 @@ def test_a_valid_file_in_the_place_of_another_is_found(files: Any, other: FileId
 
 def test_blocks_that_changed_places_are_found_and_named(files: Any) -> None:
     values = pa.array(np.arange(128))
-    path = files.write({"7": encode(BIGINT, values, Encoding.PLAIN_ENCODING)})
+    path = files.write({"7": encode(BIGINT, values, Encoding("PLAIN_ENCODING"))})
     data = bytearray(files.env.read_file(path))
     length = 12 + 512
     first, second = slice(8, 8 + length), slice(8 + length, 8 + 2 * length)
@@ -119,19 +119,21 @@ SCATTERED = [i * 0x9E37_79B9_7F4A_7C15 % (1 << 62) for i in range(100)]
 SAMPLES = {
     "bit-shuffled": encode(BIGINT, pa.array([*SCATTERED, None] * 2)),
     "narrowed": encode(BIGINT, pa.array([*range(-300, 3000, 33), None] * 2)),
-    "runs": encode(BIGINT, pa.array([5] * 100 + [6] * 28), Encoding.RLE),
-    "plain numbers": encode(BIGINT, pa.array(range(128)), Encoding.PLAIN_ENCODING),
+    "runs": encode(BIGINT, pa.array([5] * 100 + [6] * 28), Encoding("RLE")),
+    "plain numbers": encode(BIGINT, pa.array(range(128)), Encoding("PLAIN_ENCODING")),
     "booleans": encode(BOOLEAN, pa.array([True] * 300 + [False] * 300), block_size=512),
     "words": encode(STRING, pa.array(["a", "bb", "é", None] * 60)),
     "plain strings": encode(
-        STRING, pa.array(["a", "bb" * 40, "é", None] * 30), Encoding.PLAIN_ENCODING
+        STRING, pa.array(["a", "bb" * 40, "é", None] * 30), Encoding("PLAIN_ENCODING")
     ),
     "prefixes": encode(
-        STRING, pa.array(["key a", "key", "key b", None, "", "ké"] * 20), Encoding.PREFIX_ENCODING
+        STRING,
+        pa.array(["key a", "key", "key b", None, "", "ké"] * 20),
+        Encoding("PREFIX_ENCODING"),
     ),
     **{
         f"numbers in {compression}": encode(
-            BIGINT, pa.array([7, None] * 64), Encoding.PLAIN_ENCODING, compression
+            BIGINT, pa.array([7, None] * 64), Encoding("PLAIN_ENCODING"), compression
         )
         for compression in Compression
     },
@@ -223,12 +225,12 @@ def test_codes_outside_the_dictionary_are_refused(files: Any) -> None:
 def test_text_that_is_not_utf8_is_refused(files: Any) -> None:
     encoded = encode_column(
         parse_type("BINARY"),
-        Encoding.PLAIN_ENCODING,
+        Encoding("PLAIN_ENCODING"),
         Compression.NO_COMPRESSION,
         512,
         pa.array([b"\xff\xfe"] * 9),
     )
-    text = encode(STRING, pa.array(["ab"] * 9), Encoding.PLAIN_ENCODING)
+    text = encode(STRING, pa.array(["ab"] * 9), Encoding("PLAIN_ENCODING"))
     path = files.write({"c": replace(text, blocks=encoded.blocks)})
     with pytest.raises(CorruptionError, match="not UTF-8"):
         files.open(path).cfile("c").read_all()

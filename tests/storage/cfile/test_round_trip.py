@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile, encode_column
+from pykudu_sql.storage.cfile.encoding.type_encodings import encodings_of
 from pykudu_sql.storage.common.types.arrays import array_to_cells, plain
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import Compression, DataType, Encoding
@@ -45,7 +46,7 @@ BIGINT = parse_type("BIGINT")
 def encode(column_type: Any, values: pa.Array, **options: Any) -> EncodedCFile:
     return encode_column(
         column_type,
-        options.get("encoding", Encoding.AUTO_ENCODING),
+        options.get("encoding", Encoding("AUTO_ENCODING")),
         options.get("compression", Compression.NO_COMPRESSION),
         options.get("block_size", 512),
         values,
@@ -64,7 +65,9 @@ def same(left: pa.Array, right: pa.Array, column_type: DataType) -> bool:
 def test_every_type_encoding_and_compression_reads_back_what_was_written(
     files: Any, column: Any, column_type: Any, data: st.DataObject
 ) -> None:
-    encoding = data.draw(st.sampled_from((Encoding.AUTO_ENCODING, *column_type.encodings())))
+    encoding = data.draw(
+        st.sampled_from(("AUTO_ENCODING", *(one.name for one in encodings_of(column_type))))
+    )
     compression = data.draw(st.sampled_from(COMPRESSIONS))
     block_size = data.draw(st.sampled_from((512, 1000, 4096)))
     rows = data.draw(st.sampled_from((0, 1, 7, 8, 9, 63, 64, 65, 128, 300, 513)))
@@ -100,7 +103,7 @@ def test_a_dictionary_array_is_stored_and_read_without_becoming_strings(
     dictionary = pa.array([f"word {i * 7919 % words}" for i in range(words)])
     values = pa.DictionaryArray.from_arrays(pa.array(codes, mask=mask), dictionary)
     encoded = encode(STRING, values, block_size=256 * 1024)
-    assert encoded.encoding is Encoding.DICT_ENCODING
+    assert encoded.encoding == "DICT_ENCODING"
     read = files.open(files.write({"c": encoded})).cfile("c").read_all()
     read.validate(full=True)
     width = 8 if words <= 128 else 16
@@ -122,7 +125,7 @@ def test_a_dictionary_with_repeated_null_and_unused_words_is_stored_as_what_it_m
 def test_strings_too_varied_for_a_dictionary_block_are_stored_plain(files: Any) -> None:
     values = pa.array([f"{i:020d}" for i in range(1000)])
     encoded = encode(STRING, values)
-    assert encoded.encoding is Encoding.PLAIN_ENCODING
+    assert encoded.encoding == "PLAIN_ENCODING"
     assert encoded.dictionary is None
     assert same(files.open(files.write({"c": encoded})).cfile("c").read_all(), values, STRING)
 
@@ -130,7 +133,7 @@ def test_strings_too_varied_for_a_dictionary_block_are_stored_plain(files: Any) 
 def test_a_file_that_mixes_dictionary_and_plain_blocks_is_refused(files: Any) -> None:
     words = pa.array(["x", "y"] * 64)
     coded = encode(STRING, words)
-    spelled = encode(STRING, words, encoding=Encoding.PLAIN_ENCODING, block_size=4096)
+    spelled = encode(STRING, words, encoding=Encoding("PLAIN_ENCODING"), block_size=4096)
     assert (len(coded.blocks), len(spelled.blocks)) == (1, 1)
     both = encode(STRING, pa.concat_arrays([words, words]), block_size=512)
     mixed = EncodedCFile(
@@ -159,17 +162,17 @@ def test_chunked_values_are_one_column(files: Any, column: Any) -> None:
 def test_null_slots_leave_no_trace_of_the_bytes_beneath_them() -> None:
     buffers = [pa.py_buffer(b"\x05"), pa.py_buffer(np.array([1, 0x5EC2E7, 3], np.int64))]
     values = pa.Array.from_buffers(pa.int64(), 3, buffers)
-    encoded = encode(BIGINT, values, encoding=Encoding.PLAIN_ENCODING)
+    encoded = encode(BIGINT, values, encoding=Encoding("PLAIN_ENCODING"))
     assert b"\xe7\xc2\x5e" not in encoded.blocks[0]
     text = pa.array(["open", "secret", "open"])
     hidden = pa.Array.from_buffers(pa.string(), 3, [pa.py_buffer(b"\x05"), *text.buffers()[1:]])
-    spelled = encode(STRING, hidden, encoding=Encoding.PLAIN_ENCODING)
+    spelled = encode(STRING, hidden, encoding=Encoding("PLAIN_ENCODING"))
     assert b"secret" not in spelled.blocks[0]
 
 
 def test_runs_that_do_not_pay_are_bit_shuffled_instead(files: Any) -> None:
     values = pa.array(np.concatenate((np.zeros(64, np.int64), np.arange(64))))
-    encoded = encode(BIGINT, values, encoding=Encoding.RLE)
+    encoded = encode(BIGINT, values, encoding=Encoding("RLE"))
     assert [block[0] for block in encoded.blocks] == [3, 2]
     assert same(files.open(files.write({"c": encoded})).cfile("c").read_all(), values, BIGINT)
 
@@ -180,7 +183,7 @@ def test_a_block_is_kept_uncompressed_when_compression_saves_less_than_a_tenth()
     for compression in COMPRESSIONS[1:]:
         tags = [
             encode(
-                BIGINT, values, encoding=Encoding.PLAIN_ENCODING, compression=compression
+                BIGINT, values, encoding=Encoding("PLAIN_ENCODING"), compression=compression
             ).blocks[0][2]
             for values in (noise, zeros)
         ]
@@ -191,15 +194,15 @@ def test_blocks_are_cut_by_their_size_before_encoding(column: Any) -> None:
     numbers = encode(BIGINT, column(BIGINT, 10_000), block_size=4096)
     assert set(numbers.zone_map.row_counts[:-1].tolist()) == {512}
     words = pa.array(["x" * 96] * 1000)
-    strings = encode(STRING, words, encoding=Encoding.PLAIN_ENCODING, block_size=1000)
+    strings = encode(STRING, words, encoding=Encoding("PLAIN_ENCODING"), block_size=1000)
     assert set(strings.zone_map.row_counts[:-1].tolist()) == {8}
 
 
 def test_an_encoding_of_another_type_is_refused() -> None:
     with pytest.raises(InvalidSchemaError, match="PREFIX_ENCODING not supported for type BIGINT"):
-        encode(BIGINT, pa.array([1]), encoding=Encoding.PREFIX_ENCODING)
+        encode(BIGINT, pa.array([1]), encoding=Encoding("PREFIX_ENCODING"))
     with pytest.raises(InvalidSchemaError, match="RLE not supported for type DOUBLE"):
-        encode(parse_type("DOUBLE"), pa.array([1.0]), encoding=Encoding.RLE)
+        encode(parse_type("DOUBLE"), pa.array([1.0]), encoding=Encoding("RLE"))
 
 
 def test_values_of_another_arrow_type_are_refused() -> None:
@@ -210,7 +213,7 @@ def test_values_of_another_arrow_type_are_refused() -> None:
 def test_cells_that_no_block_can_hold_are_refused() -> None:
     giants = pa.array(["x" * (3 << 20)] * 8)
     with pytest.raises(ValueTooLargeError, match="rows 0 to 8 hold 25165856 bytes"):
-        encode(STRING, giants, encoding=Encoding.PLAIN_ENCODING)
+        encode(STRING, giants, encoding=Encoding("PLAIN_ENCODING"))
 
 
 @pytest.mark.parametrize("kind", ["SMALLINT", "INT", "BIGINT"])
@@ -250,7 +253,7 @@ def test_values_that_share_prefixes_come_back_sorted_or_not(
     encoded = encode(
         STRING,
         pa.array(ordered, pa.string()),
-        encoding=Encoding.PREFIX_ENCODING,
+        encoding=Encoding("PREFIX_ENCODING"),
         compression=compression,
     )
     reader = files.open(files.write({"c": encoded})).cfile("c")
@@ -262,12 +265,12 @@ def test_sorted_strings_take_less_as_prefixes_than_plain() -> None:
     keys = pa.array([f"customer/{i // 100:06d}/order-{i:010d}" for i in range(40_000)])
     plain_size, prefix_size = (
         sum(map(len, encode(STRING, keys, encoding=encoding, block_size=1 << 16).blocks))
-        for encoding in (Encoding.PLAIN_ENCODING, Encoding.PREFIX_ENCODING)
+        for encoding in (Encoding("PLAIN_ENCODING"), Encoding("PREFIX_ENCODING"))
     )
     assert prefix_size < plain_size / 2
 
 
 def test_long_values_share_what_a_length_of_one_byte_can_tell(files: Any) -> None:
     values = pa.array(["x" * length for length in (0, 254, 255, 256, 257, 5000, 60_000, 1)])
-    encoded = encode(STRING, values, encoding=Encoding.PREFIX_ENCODING)
+    encoded = encode(STRING, values, encoding=Encoding("PREFIX_ENCODING"))
     assert files.open(files.write({"c": encoded})).cfile("c").read_all().equals(values)

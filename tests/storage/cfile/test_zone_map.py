@@ -35,7 +35,7 @@ TYPES = [parse_type(name) for name in NAMES]
 
 def zone_map_of(values: pa.Array, column_type: DataType, block_size: int = 512) -> ZoneMap:
     encoded = encode_column(
-        column_type, Encoding.AUTO_ENCODING, Compression.NO_COMPRESSION, block_size, values
+        column_type, Encoding("AUTO_ENCODING"), Compression.NO_COMPRESSION, block_size, values
     )
     stored = encoded.zone_map
     again = ZoneMap.from_bytes(memoryview(stored.to_bytes()), column_type, stored.block_count)

@@ -13,7 +13,7 @@ from pykudu_sql.storage.common.types.schema import (
     create_schema,
 )
 from pykudu_sql.storage.common.types.type_names import parse_type
-from pykudu_sql.storage.common.types.types import Cell, DataType, Encoding, Kind
+from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 from pykudu_sql.storage.errors import (
     DuplicateObjectError,
     Error,
@@ -63,12 +63,6 @@ def test_a_key_that_need_not_be_unique_gets_a_hidden_counter() -> None:
         ([_column("a\0")], ["a\0"], InvalidSchemaError, "is not valid"),
         ([_column("a", block_size=100)], ["a"], InvalidSchemaError, "BLOCK_SIZE 100"),
         ([_column("a", comment="x" * 257)], ["a"], InvalidSchemaError, "longer than 256 bytes"),
-        (
-            [_column("a", encoding=Encoding.DICT_ENCODING)],
-            ["a"],
-            InvalidSchemaError,
-            "encoding DICT_ENCODING not supported for type INT",
-        ),
         ([_column(f"c{i}") for i in range(301)], ["c0"], InvalidSchemaError, "301 columns"),
     ],
 )

@@ -1,10 +1,10 @@
-"""The type table: names, ranges, encodings and what may be a key."""
+"""The type table: names, ranges and what may be a key."""
 
 import pyarrow as pa
 import pytest
 
 from pykudu_sql.storage.common.types.type_names import parse_type, type_of_arrow
-from pykudu_sql.storage.common.types.types import DataType, Encoding, Kind, decimal_type
+from pykudu_sql.storage.common.types.types import DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidSchemaError
 from tests.storage.common.strategies import ALL_TYPES
 
@@ -47,14 +47,6 @@ def test_type_names_of_sql_and_kudu_are_understood(text: str, expected: DataType
 def test_what_is_no_type_is_refused(text: str) -> None:
     with pytest.raises(InvalidSchemaError):
         parse_type(text)
-
-
-def test_encodings_fit_types_as_in_kudu() -> None:
-    assert parse_type("STRING").resolve_encoding(Encoding.AUTO_ENCODING) is Encoding.DICT_ENCODING
-    assert parse_type("INT").resolve_encoding(Encoding.AUTO_ENCODING) is Encoding.BIT_SHUFFLE
-    assert parse_type("BOOLEAN").resolve_encoding(Encoding.AUTO_ENCODING) is Encoding.RLE
-    with pytest.raises(InvalidSchemaError, match="encoding RLE not supported for type DOUBLE"):
-        parse_type("DOUBLE").resolve_encoding(Encoding.RLE)
 
 
 def test_key_columns_may_be_anything_but_booleans_and_floats() -> None:

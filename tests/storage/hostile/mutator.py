@@ -161,7 +161,7 @@ class Mutator:
         cells = array_to_cells(containers.cells_of(self._env, path, identity, column), kind)
         for _ in range(rng.choice((1, 1, 2, 5))):
             _damage_cells(rng, cells, kind)
-        encoding = rng.choice((column.entry.encoding, Encoding.AUTO_ENCODING))
+        encoding = rng.choice((column.entry.encoding, Encoding("AUTO_ENCODING")))
         packed = column.entry.compression
         return column.encoded_anew(
             encode_column(kind, encoding, packed, 512, cells_to_array(cells, kind))

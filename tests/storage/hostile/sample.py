@@ -19,16 +19,16 @@ ROWS = 200
 Files = Mapping[str, bytes]
 
 _COLUMNS = (
-    ("id", "STRING", Encoding.PREFIX_ENCODING, Compression.NO_COMPRESSION),
-    ("narrow", "INT", Encoding.AUTO_ENCODING, Compression.NO_COMPRESSION),
-    ("wide", "BIGINT", Encoding.BIT_SHUFFLE, Compression.LZ4),
-    ("runs", "SMALLINT", Encoding.RLE, Compression.ZSTD),
-    ("flag", "BOOLEAN", Encoding.RLE, Compression.NO_COMPRESSION),
-    ("word", "STRING", Encoding.DICT_ENCODING, Compression.NO_COMPRESSION),
-    ("text", "STRING", Encoding.PLAIN_ENCODING, Compression.SNAPPY),
-    ("price", "DECIMAL(30,2)", Encoding.AUTO_ENCODING, Compression.ZLIB),
-    ("share", "DOUBLE", Encoding.PLAIN_ENCODING, Compression.NO_COMPRESSION),
-    ("day", "DATE", Encoding.PLAIN_ENCODING, Compression.NO_COMPRESSION),
+    ("id", "STRING", Encoding("PREFIX_ENCODING"), Compression.NO_COMPRESSION),
+    ("narrow", "INT", Encoding("AUTO_ENCODING"), Compression.NO_COMPRESSION),
+    ("wide", "BIGINT", Encoding("BIT_SHUFFLE"), Compression.LZ4),
+    ("runs", "SMALLINT", Encoding("RLE"), Compression.ZSTD),
+    ("flag", "BOOLEAN", Encoding("RLE"), Compression.NO_COMPRESSION),
+    ("word", "STRING", Encoding("DICT_ENCODING"), Compression.NO_COMPRESSION),
+    ("text", "STRING", Encoding("PLAIN_ENCODING"), Compression.SNAPPY),
+    ("price", "DECIMAL(30,2)", Encoding("AUTO_ENCODING"), Compression.ZLIB),
+    ("share", "DOUBLE", Encoding("PLAIN_ENCODING"), Compression.NO_COMPRESSION),
+    ("day", "DATE", Encoding("PLAIN_ENCODING"), Compression.NO_COMPRESSION),
 )
 ADDED = len(_COLUMNS)
 

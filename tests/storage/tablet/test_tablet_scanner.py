@@ -40,7 +40,7 @@ TYPES = (
     DataType(Kind.BOOL),
     DataType(Kind.INT32),
 )
-ENCODINGS = {1: Encoding.DICT_ENCODING, 5: Encoding.RLE}
+ENCODINGS = {1: Encoding("DICT_ENCODING"), 5: Encoding("RLE")}
 WORDS = ("", "a", "ab", "b", "\U0001f600", "zz")
 ROWS = 240
 
@@ -55,7 +55,7 @@ class Data:
             MemoryEnv(), "/db", StoreOptions(durability="off", threads=2, maintenance=False)
         )
         columns = [
-            ColumnSchema(0, f"c{i}", kind, i > 0, ENCODINGS.get(i, Encoding.AUTO_ENCODING))
+            ColumnSchema(0, f"c{i}", kind, i > 0, ENCODINGS.get(i, Encoding("AUTO_ENCODING")))
             for i, kind in enumerate(TYPES)
         ]
         columns = [replace(column, block_size=512) for column in columns]

@@ -1,0 +1,156 @@
+"""What the table of encodings has of each: Kudu's `TypeEncodingTraits` (`cfile/type_encodings.cc`).
+
+An encoding is one module of this room, which ends in its traits, and one line of `type_encodings`.
+Its kernels take the values of one block in the layout of the column's type:
+
+- *fixed*: numbers, shape (n,), or (n, 2) words where a value has 16 bytes;
+- *boolean*: bytes 0 and 1, decoded to a bitmap;
+- *binary*: lengths, and the values' bytes one after the other;
+- *codes*: of a dictionary that the whole CFile shares.
+
+Decoders write exactly the memory they are given, or raise CorruptionError.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types.types import DataType, Encoding
+
+Bytes = npt.NDArray[np.uint8]
+Values = npt.NDArray[Any]
+Lengths = npt.NDArray[np.uint32]
+
+# The encoded values of a block, or None when the encoding does not pay for them.
+EncodeValues = Callable[[Values], bytes | None]
+# The values of the runs of a block of so many rows of a numpy type, and their lengths.
+DecodeRuns = Callable[[Bytes, int, np.dtype[Any]], tuple[Values, Lengths]]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedCodec:
+    """Numbers of one width.
+
+    Attributes:
+        encoder: from the values of a column's first block to what encodes each of its blocks.
+        decode_into: writes the values of a payload; of 16-byte values, their bytes.
+    """
+
+    encoder: Callable[[Values], EncodeValues]
+    decode_into: Callable[[Bytes, Values], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanCodec:
+    """Truth values.
+
+    Attributes:
+        encode: takes a byte a value.
+        decode_into: writes the bitmap of so many rows.
+    """
+
+    encode: EncodeValues
+    decode_into: Callable[[Bytes, int, Bytes], None]
+
+
+class EncodedBinary(Protocol):
+    """A block of binary values whose header has been read."""
+
+    @property
+    def data_length(self) -> int:
+        """Bytes of all values together."""
+        ...
+
+    def decode_into(self, lengths: Lengths, data: Bytes) -> None:
+        """Write the lengths and the bytes of all values.
+
+        Raises:
+            CorruptionError: they do not agree.
+        """
+        ...
+
+
+class EncodeBinary(Protocol):
+    """Encodes values given as lengths and one run of bytes."""
+
+    def __call__(self, lengths: Lengths, data: Bytes, *, compressed: bool) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryCodec:
+    """Strings and binaries.
+
+    Attributes:
+        encode: see there; `compressed` is False when the block is compressed afterwards.
+        open_block: reads the header of so many values, of at most so many bytes together.
+    """
+
+    encode: EncodeBinary
+    open_block: Callable[[Bytes, int, int], EncodedBinary]
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryColumn:
+    """A column in codes.
+
+    Attributes:
+        codes: signed integers, shape (n,), 0 where the slot is NULL.
+        words: the dictionary, distinct and ascending, without NULL.
+    """
+
+    codes: Values
+    words: pa.Array
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryCodec:
+    """Codes of a dictionary, which is a block of its own in the encoding's fallback.
+
+    Attributes:
+        build: a column of words of an Arrow type in codes, or None when they do not fit so many
+            bytes.
+        encode: the codes of a block.
+        code_type: of the codes of so many words.
+        decode_into: writes the bytes of the codes.
+    """
+
+    build: Callable[[pa.Array, pa.DataType, int], DictionaryColumn | None]
+    encode: Callable[[Values], bytes]
+    code_type: Callable[[int], np.dtype[Any]]
+    decode_into: Callable[[Bytes, Bytes], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodingTraits:
+    """An entry of the table of encodings.
+
+    Attributes:
+        name: in schemas, footers and SQL.
+        tag: in the header of a block.
+        fits: whether a column of a type can have it.
+        aliases: other names in SQL.
+        feature: the bit that says in a container that a reader must know the encoding; 0 for those
+            that every release knows.
+        fallback: what a block takes for which it does not pay; the first that fits the type.
+        fixed, boolean, binary, codes: its kernels, for each layout that a type it fits has.
+        decode_runs: where predicates can be evaluated on runs instead of on values.
+    """
+
+    name: Encoding
+    tag: int
+    fits: Callable[[DataType], bool]
+    aliases: tuple[str, ...] = ()
+    feature: int = 0
+    fallback: "tuple[EncodingTraits, ...]" = ()
+    fixed: FixedCodec | None = None
+    boolean: BooleanCodec | None = None
+    binary: BinaryCodec | None = None
+    codes: DictionaryCodec | None = None
+    decode_runs: DecodeRuns | None = None
+
+    def __str__(self) -> str:
+        return self.name
