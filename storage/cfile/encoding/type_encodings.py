@@ -7,6 +7,7 @@ checks a schema or parses SQL. Of the encodings that fit a type the first one is
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from pykudu_sql.storage.cfile.encoding.delta import DELTA
 from pykudu_sql.storage.cfile.encoding.dictionary import DICT_ENCODING
 from pykudu_sql.storage.cfile.encoding.frame import BIT_SHUFFLE
 from pykudu_sql.storage.cfile.encoding.plain import PLAIN_ENCODING
@@ -22,6 +23,7 @@ ENCODINGS = (
     RLE,
     PLAIN_ENCODING,
     PREFIX_ENCODING,
+    DELTA,
 )
 
 BY_NAME: Mapping[str, EncodingTraits] = MappingProxyType({one.name: one for one in ENCODINGS})
