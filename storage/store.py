@@ -131,7 +131,8 @@ class Store:
         env, path = self._env, self.path
         check_directories(env, path)
         env.make_dir(path)
-        resources.callback(env.lock(layout.lock_path(path)).release)
+        lock = env.lock(layout.lock_path(path))
+        resources.callback(lock.release)
         env.remove_tree(layout.temporary_directory(path), point="open.empty_tmp")
         env.make_dir(layout.temporary_directory(path))
         logs = open_logs(env, path, self.options.log_segment_bytes)
@@ -149,6 +150,7 @@ class Store:
         remove_orphans(env, path, self._tablets, self._state.tablets)
         newest = max([newest, self._state.newest, *(t.newest for t in self._tablets.values())])
         logs.start_mark()
+        lock.announce()  # readers heed DURABLE from here on: before, it was an earlier writer's
         self._serve(log, ManifestLog(self._manifest, self._state), bound_at(newest))
         resources.callback(self._close_tablets)
         resources.callback(logs.mark.close)
@@ -218,6 +220,7 @@ class Store:
                 self.log_retention,
                 self.collect_files,
                 self._purge.run,
+                log.renew_mark,
                 self.options,
             )
         )

@@ -11,6 +11,7 @@ it. It prints through C's `stderr`, which Python does not use: that is turned aw
 import atexit
 import ctypes
 import os
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, Protocol
@@ -41,7 +42,9 @@ class _Holders:
         self.known = WeakSet()
         for one in left:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(one))
-        if left:
+        # Also where nobody holds anything: another thread may have been about to, and what its
+        # frames refer to is in the child for ever.
+        if "duckdb" in sys.modules:
             atexit.register(_turn_away_c_stderr)
 
 

@@ -44,7 +44,7 @@ from pykudu_sql.storage.errors import (
     TransactionResolutionUnknownError,
 )
 from pykudu_sql.storage.log.log_writer import barred, in_doubt, undone
-from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
+from pykudu_sql.storage.log.read_only_log import OPEN_TO_WRITE, ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.recovery.manifest_log import ManifestLog
 from pykudu_sql.storage.tablet.commit_record import CommitRecord, TabletWrites, encode_commit
@@ -179,8 +179,13 @@ class Committer:
         try:
             yield
         except TransactionResolutionUnknownError as error:
-            self._doubt = error
+            self._enter_doubt(error)
             raise
+
+    def _enter_doubt(self, error: TransactionResolutionUnknownError) -> None:
+        """Bar snapshots and writes until `recover` succeeds."""
+        self._doubt = error
+        self.mvcc.wake()
 
     def check_readable(self) -> None:
         """See that what is visible is all that is committed.
@@ -230,7 +235,8 @@ class Committer:
         clock.update(last_before(bound))
         with self.lock:
             pass  # a commit that had its time already is now known to MVCC; later ones lie behind
-        self.mvcc.wait_for(bound)
+        self.mvcc.wait_for(bound, lambda: self._doubt is not None)
+        self.check_readable()
 
     def tell(self) -> Timestamp:
         """A moment to be told: after every commit that is visible, and before every later one."""
@@ -270,10 +276,7 @@ class Committer:
         if self._closed:
             raise InterfaceError("the database is closed")
         if self._manifest is None:
-            raise ReadOnlyError(
-                "the database was opened read-only",
-                hint="open it without --read-only or read_only=True to write",
-            )
+            raise ReadOnlyError("the database was opened read-only", hint=OPEN_TO_WRITE)
         if self._log.is_broken or self._manifest.is_broken or self._doubt is not None:
             self.recover()
 
@@ -318,7 +321,7 @@ class Committer:
         try:
             sequence = self._log.append(encode_commit(CommitRecord(timestamp, False, (writes,))))
         except TransactionResolutionUnknownError as error:
-            self._doubt = error
+            self._enter_doubt(error)
             raise
         self.mvcc.assign(timestamp)
         tablet.apply(writes, keys, timestamp, sequence, targets)
@@ -342,8 +345,9 @@ class Committer:
             try:
                 self._sync(commit.sequence)
             except DiskError as error:
-                self._doubt = in_doubt(error)
-                raise self._doubt from error
+                unknown = in_doubt(error)
+                self._enter_doubt(unknown)
+                raise unknown from error
         elif not durable and not self._shows_appended:
             self._shows_appended = True
             self._log.show_appended()

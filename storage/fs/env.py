@@ -94,6 +94,10 @@ class FileLock(Protocol):
         """Whether this process holds it: a child forked from the one that took it does not."""
         ...
 
+    def announce(self) -> None:
+        """Let `Env.is_locked` know of it: nobody is told of a lock that was only taken."""
+        ...
+
     def release(self) -> None:
         """Let others in. Releasing twice is allowed."""
         ...
@@ -187,7 +191,10 @@ class Env(Protocol):
         ...
 
     def is_locked(self, path: str) -> bool:
-        """Whether anybody holds the lock at `path`; whoever takes it meanwhile is not disturbed."""
+        """Whether somebody holds the lock at `path` and has announced it.
+
+        Whoever takes it meanwhile is not disturbed.
+        """
         ...
 
 

@@ -9,8 +9,9 @@ a child closes its copies at once, which lets nobody in; a fork waits for files 
 are opening at that moment, and whoever gives a lock back unlocks it.
 
 An flock can only be tested by taking it, which could refuse somebody who takes it at that moment.
-So the holder has a second one on the same open file, of fcntl(2) (F_OFD_SETLK): that can be tested
-without being taken, and lives as long. It decides nothing but the answer of `is_lock_held`.
+So a holder that has announced itself has a second one on the same open file, of fcntl(2)
+(F_OFD_SETLK): that can be tested without being taken, and lives as long. It decides nothing but the
+answer of `is_lock_held`.
 """
 
 import fcntl
@@ -142,7 +143,6 @@ class LocalFileLock:
         except OSError:
             file.close()
             raise
-        _show(descriptor, fcntl.F_WRLCK)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, _note(), 0)
 
@@ -150,6 +150,10 @@ class LocalFileLock:
     def is_held(self) -> bool:
         """Whether this process holds it; not so in a child forked from that which took it."""
         return self._file.is_open
+
+    def announce(self) -> None:
+        """Let `is_lock_held` know of it."""
+        _show(self._file.descriptor, fcntl.F_WRLCK)
 
     def release(self) -> None:
         """Let others in. Releasing twice is allowed."""
@@ -175,9 +179,9 @@ class LocalFileLock:
 
 
 def is_lock_held(descriptor: int) -> bool:
-    """Whether anybody holds the lock of an open file, which stays as it is.
+    """Whether somebody holds the lock of an open file, which stays as it is, and has announced it.
 
-    Where the system has no F_OFD_GETLK the lock is tried, shared with others that do.
+    Where the system has no F_OFD_GETLK the lock itself is tried, shared with others that do.
 
     Raises:
         OSError: the file system knows no locks.

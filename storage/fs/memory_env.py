@@ -25,7 +25,8 @@ class MemoryEnv:
         self._mutex = threading.Lock()
         self._directories: dict[str, set[str]] = {"/": set()}
         self._files: dict[str, _Content] = {}
-        self._locks: set[str] = set()
+        # Held ones, and whether they are announced.
+        self._locks: dict[str, bool] = {}
 
     def resolve(self, path: str) -> str:
         """Absolute form of `path`."""
@@ -142,18 +143,23 @@ class MemoryEnv:
             if resolved not in self._files:
                 directory.add(name)
                 self._files[resolved] = _Content()
-            self._locks.add(resolved)
+            self._locks[resolved] = False
         return _MemoryFileLock(self, resolved)
 
     def is_locked(self, path: str) -> bool:
-        """Whether this process holds the lock at `path`."""
+        """Whether this process holds the lock at `path` and has announced it."""
         with self._mutex:
-            return self.resolve(path) in self._locks
+            return self._locks.get(self.resolve(path), False)
 
     def release_lock(self, path: str) -> None:
         """Let others take the lock at `path`, in its absolute form."""
         with self._mutex:
-            self._locks.discard(path)
+            self._locks.pop(path, None)
+
+    def announce_lock(self, path: str) -> None:
+        """Let `is_locked` know of the lock at `path`, in its absolute form."""
+        with self._mutex:
+            self._locks[path] = True
 
     def _content(self, path: str) -> "_Content":
         with self._mutex:
@@ -273,6 +279,10 @@ class _MemoryFileLock:
         if self.is_held:
             self.is_held = False
             self._env.release_lock(self._path)
+
+    def announce(self) -> None:
+        """Let `is_locked` know of it."""
+        self._env.announce_lock(self._path)
 
     def hand_over(self, take: Callable[[int], None]) -> None:
         """Files in memory belong to one process; see `FileLock`."""

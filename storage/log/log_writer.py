@@ -268,10 +268,10 @@ def undone(error: DiskError) -> DiskError:
 
 
 def barred(error: DiskError) -> DiskError:
-    """The error for a statement that may not run while an earlier commit is in doubt."""
+    """The error for whoever wants to read or write while an earlier commit is in doubt."""
     return DiskError(
-        f"nothing of this statement was written; it is not known whether an earlier commit is on "
-        f"disk: {error.message}",
+        "nothing can be read or written now: it is not known whether an earlier commit is on disk: "
+        + error.message,
         hint="Mend the cause and run the statement again; the next one, or opening the database "
         "again, settles the earlier commit.",
     )

@@ -1,8 +1,9 @@
 """How far a process that does not write may read in log and manifest, and how far they must reach.
 
 See `durable_mark`. Where nothing is noted, or the machine was restarted since, there is no limit.
-Nor is there one while no process holds the writer's lock: what a writer left, closed or killed, is
-what the next opening makes durable. So a note that is older than the logs hides nothing then.
+Nor is there one while no process has announced that it writes: what a writer left, closed or
+killed, is what the next opening makes durable, before it announces itself. So a note that is older
+than the logs hides nothing then.
 """
 
 from pykudu_sql.storage.errors import DiskError

@@ -3,6 +3,8 @@
 from pykudu_sql.storage.errors import ReadOnlyError
 from pykudu_sql.storage.log.durable_mark import NOWHERE
 
+OPEN_TO_WRITE = "open it without --read-only or read_only=True to write"
+
 
 class ReadOnlyLog:
     """Stands where a `WriteAheadLog` would, and refuses what would change it.
@@ -26,7 +28,8 @@ class ReadOnlyLog:
             ReadOnlyError: always.
         """
         raise ReadOnlyError(
-            f"the database was opened read-only; a record of {len(payload)} bytes was not written"
+            f"the database was opened read-only; a record of {len(payload)} bytes was not written",
+            hint=OPEN_TO_WRITE,
         )
 
     def sync(self, sequence: int) -> None:

@@ -21,6 +21,7 @@ class MaintenanceHost:
         log: which part of the log is needed.
         collect_files: unlinks files that nobody reads any more.
         purge: lets go of tables, partitions and columns that no readable snapshot sees.
+        renew_mark: notes again how far the logs are durable, if the disk refused that before.
         options: of the store.
     """
 
@@ -30,4 +31,5 @@ class MaintenanceHost:
     log: LogRetention
     collect_files: Callable[[], int]
     purge: Callable[[], int]
+    renew_mark: Callable[[], None]
     options: StoreOptions

@@ -68,6 +68,7 @@ class MaintenanceManager:
         self._left_alone: dict[tuple[OperationKind, str], float] = {}
         self._flushes_in_a_row = 0
         self._prefers_data = True
+        self._synced = time.monotonic()
         self._thread: threading.Thread | None = None
         self._made_surveyor: Surveyor | None = None
         self._made_runner: Runner | None = None
@@ -247,21 +248,25 @@ class MaintenanceManager:
                 )
             )
 
+    def wake(self) -> None:
+        """Do what the thread does four times a second; what fails is kept in `last_error`."""
+        try:
+            self._host.renew_mark()
+            while self._run_in_background():
+                pass
+            if self._host.options.maintenance and not self._pauses:
+                self._host.purge()
+            self._host.collect_files()
+            periodically = self._host.options.durability == "normal"
+            if periodically and time.monotonic() - self._synced > SYNC_SECONDS:
+                self._host.host.sync_log()
+                self._synced = time.monotonic()
+        except Exception as error:
+            self.last_error = error
+
     def _run(self) -> None:
-        synced = time.monotonic()
         while not self._stop.wait(POLL_SECONDS):
-            try:
-                while self._run_in_background():
-                    pass
-                if self._host.options.maintenance and not self._pauses:
-                    self._host.purge()
-                self._host.collect_files()
-                periodically = self._host.options.durability == "normal"
-                if periodically and time.monotonic() - synced > SYNC_SECONDS:
-                    self._host.host.sync_log()
-                    synced = time.monotonic()
-            except Exception as error:
-                self.last_error = error
+            self.wake()
 
     def _run_in_background(self) -> bool:
         """Run what is most due unless paused or stopped; whether there may be more."""

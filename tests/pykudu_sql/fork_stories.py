@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import duckdb
+
 import pykudu_sql
 
 HANGS_AFTER_SECONDS = 60
@@ -90,10 +92,12 @@ def busy(*works: Callable[[int], object]) -> Iterator[None]:
     threads = [threading.Thread(target=run, args=(work,)) for work in works]
     for thread in threads:
         thread.start()
-    yield
-    ends.set()
-    for thread in threads:
-        thread.join()
+    try:
+        yield
+    finally:
+        ends.set()
+        for thread in threads:
+            thread.join()
 
 
 def inherited(path: str) -> None:
@@ -186,6 +190,29 @@ def forgotten(path: str) -> None:
     gc.collect()
     with pykudu_sql.connect(path) as connection:
         assert count(connection) == (ROWS + 1,)
+
+
+def mid_query(path: str) -> None:
+    """A child that is forked while a thread holds what nobody else knows of ends in silence."""
+    connection = new_database(path, maintenance=False)
+    assert connection.execute("SELECT max(v) FROM t").fetchone()
+    connection.close()
+    del connection
+    gc.collect()
+    held, ends = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        one = duckdb.connect()
+        held.set()
+        ends.wait()
+        one.close()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    end_of(fork(lambda: None))
+    ends.set()
+    thread.join()
 
 
 def own_connection(path: str) -> None:
@@ -384,8 +411,8 @@ def killed(path: str) -> None:
 STORIES = {
     story.__name__: story
     for story in (
-        inherited, forgotten, own_connection, locks, pool_fork, pool_spawn, pool_forkserver,
-        pre_fork, killed,
+        inherited, forgotten, mid_query, own_connection, locks, pool_fork, pool_spawn,
+        pool_forkserver, pre_fork, killed,
     )
 }  # fmt: skip
 

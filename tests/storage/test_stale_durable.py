@@ -41,6 +41,26 @@ class RefusedNotes:
         return Fail(errno.EIO) if refused else None
 
 
+def _insert_and_be_killed(path: str) -> None:
+    disk = RefusedNotes()
+    store = Store(disk.env, path, OPTIONS)
+    disk.refuses = True
+    insert(store, range(1, 4))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_unnoted_writer(path: str) -> None:
+    """A database with keys 0 to 3, of which the writer was killed and only key 0 was noted."""
+    with contextlib.closing(open_writer(LocalEnv(), path)) as writer:
+        insert(writer, range(1))
+    process = multiprocessing.get_context("spawn").Process(
+        target=_insert_and_be_killed, args=(path,)
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
 def test_an_older_durable_put_back_after_a_close_hides_nothing(tmp_path: Path) -> None:
     path, mark = str(tmp_path / "db"), tmp_path / "db/DURABLE"
     with contextlib.closing(open_writer(LocalEnv(), path)) as store:
@@ -55,6 +75,47 @@ def test_an_older_durable_put_back_after_a_close_hides_nothing(tmp_path: Path) -
     check = DatabaseCheck(LocalEnv(), path, quick=False)
     assert list(check.run()) == []
     assert check.tally.rows == 4
+
+
+def test_a_reader_beside_an_opening_sees_what_an_earlier_writer_could_not_note(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "db")
+    kill_unnoted_writer(path)
+    beside: list[list[object]] = []
+
+    def look(_: FaultPoint) -> FaultAction:
+        beside.append(keys_beside(LocalEnv(), path))
+        return None
+
+    Store(FaultEnv(LocalEnv(), look), path, OPTIONS).close()
+    assert beside and all(keys == [0, 1, 2, 3] for keys in beside)
+
+
+def test_a_reader_that_opened_beside_an_opening_goes_no_further_than_the_writer_notes(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "db")
+    with contextlib.closing(open_writer(LocalEnv(), path)) as writer:
+        insert(writer, range(1))
+    readers: list[Store] = []
+    beside: list[int] = []
+
+    def look(point: FaultPoint) -> FaultAction:
+        if not readers:
+            readers.append(Store(LocalEnv(), path, READING))
+        if point.point == "wal.sync":
+            readers[0].refresh()
+            beside.append(len(seen(readers[0])))
+        return None
+
+    with contextlib.closing(Store(FaultEnv(LocalEnv(), look), path, OPTIONS)) as writer:
+        insert(writer, range(1, 2))
+        readers[0].refresh()
+        assert (beside, len(seen(readers[0]))) == ([1], 2)
+        readers[0].close()
+        readers[:] = [Store(LocalEnv(), path, READING)]
+    readers[0].close()
 
 
 def test_an_older_durable_beside_a_writer_hides_nothing_that_the_logs_confirm(
@@ -73,26 +134,9 @@ def test_an_older_durable_beside_a_writer_hides_nothing_that_the_logs_confirm(
         mark.write_bytes(newest)
 
 
-def _insert_and_be_killed(path: str) -> None:
-    disk = RefusedNotes()
-    store = Store(disk.env, path, OPTIONS)
-    disk.refuses = True
-    insert(store, range(1, 4))
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_readers_see_what_a_killed_writer_could_not_note(tmp_path: Path) -> None:
     path = str(tmp_path / "db")
-    open_writer(LocalEnv(), path).close()
-    writer = open_writer(LocalEnv(), path)
-    insert(writer, range(1))
-    writer.close()
-    process = multiprocessing.get_context("spawn").Process(
-        target=_insert_and_be_killed, args=(path,)
-    )
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    kill_unnoted_writer(path)
     assert keys_beside(LocalEnv(), path) == [0, 1, 2, 3]
     with contextlib.closing(open_writer(LocalEnv(), path)) as writer:
         assert len(seen(writer)) == 4
@@ -117,6 +161,17 @@ def test_a_reader_that_follows_sees_what_was_not_noted_once_the_writer_is_gone(
     reader.refresh()
     assert len(seen(reader)) == 4
     reader.close()
+
+
+def test_maintenance_notes_again_after_the_disk_is_well(tmp_path: Path) -> None:
+    path = str(tmp_path / "db")
+    disk = RefusedNotes()
+    with contextlib.closing(open_writer(disk.env, path)) as writer:
+        disk.refuses = True
+        insert(writer, range(3))
+        disk.refuses = False
+        writer.maintenance.wake()
+        assert keys_beside(LocalEnv(), path) == [0, 1, 2]
 
 
 def test_a_writer_notes_again_when_it_reads_after_the_disk_is_well(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ that order, once they are durable. So one number, `bound`, says all there is to 
 """
 
 import threading
+from collections.abc import Callable
 
 from pykudu_sql.storage.common.types.hybrid_time import (
     SnapshotBound,
@@ -45,13 +46,25 @@ class MvccManager:
         """Make every commit visible that was applied. The caller holds the commit lock."""
         self.publish(self._assigned)
 
-    def wait_for(self, bound: SnapshotBound, timeout: float = 60.0) -> None:
+    def wake(self) -> None:
+        """Let those who wait look whether it is in vain."""
+        with self._published:
+            self._published.notify_all()
+
+    def wait_for(
+        self, bound: SnapshotBound, in_vain: Callable[[], bool], timeout: float = 60.0
+    ) -> None:
         """Wait until no commit below `bound` is on its way any more.
+
+        Args:
+            bound: of the snapshot.
+            in_vain: whether a commit cannot go on; asked again after each `wake`.
+            timeout: seconds.
 
         Raises:
             OperationalError: that took longer than `timeout` seconds.
         """
         target = min(bound, bound_at(self._assigned))
         with self._published:
-            if not self._published.wait_for(lambda: self._bound >= target, timeout):
+            if not self._published.wait_for(lambda: self._bound >= target or in_vain(), timeout):
                 raise OperationalError(f"commits before {bound} did not finish in {timeout} s")

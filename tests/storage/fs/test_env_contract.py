@@ -216,11 +216,15 @@ def test_the_parent_of_a_path_is_its_directory(path: str, parent: str) -> None:
     assert os.path.dirname(path.rstrip("/")) in (parent, "")
 
 
-def test_asking_whether_a_lock_is_held_disturbs_nobody(env: Env, root: str) -> None:
+def test_only_a_lock_that_is_announced_can_be_asked_for_and_that_disturbs_nobody(
+    env: Env, root: str
+) -> None:
     path = f"{root}/LOCK"
     assert not env.is_locked(path)
     assert not env.exists(path)
     lock = env.lock(path)
+    assert not env.is_locked(path)
+    lock.announce()
     assert env.is_locked(path)
     with pytest.raises(LockedError):
         env.lock(path)
