@@ -16,8 +16,19 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from pykudu_sql.planner.value_bounds.computed_once import (
+    name_arguments,
+    varies,
+    with_parts,
+    without_parts,
+)
 from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
-from pykudu_sql.planner.value_bounds.value_calls import Call, call_of, list_map_of
+from pykudu_sql.planner.value_bounds.value_calls import (
+    Call,
+    call_of,
+    list_map_of,
+    part_group_keys,
+)
 from pykudu_sql.planner.value_bounds.value_growth import GROWING, Amount, Growth, times
 from pykudu_sql.planner.value_bounds.value_measures import (
     ComputedMeasures,
@@ -33,12 +44,6 @@ SHALLOW = "__shallow"
 _COMMON_CELL = 256
 _MAX_WIDTH = 1024 * 1024
 _SHALLOW_BYTES = 1_000
-_BOUND = "__bound"
-_SIMPLE = (
-    exp.Column, exp.Identifier, exp.Literal, exp.Placeholder, exp.Null, exp.Boolean, exp.Neg,
-    exp.Paren, exp.Cast, exp.DataType, exp.DataTypeParam, exp.HexString, exp.Dot, exp.Var,
-)  # fmt: skip
-_MAX_SIMPLE = 12
 # By name, the arguments whose JSON may be nested too deeply for the engine.
 _DEEP = {
     "json_contains": (1, 2), "json_merge_patch": (1, 2, 3, 4), "json_pretty": (1,),
@@ -62,6 +67,7 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
     Raises:
         ValueOutOfRangeError: the text of the statement shows that a call makes too much (54000).
     """
+    part_group_keys(tree)
     nodes = list(tree.walk())
     for node in nodes:
         call = call_of(node)
@@ -115,7 +121,7 @@ def _refuse_too_large(call: Call, growth: Growth) -> None:
     """
     if len(call.arguments) < growth.carrier:
         return
-    is_constant = not any(map(_varies, call.arguments))
+    is_constant = not any(map(varies, call.arguments))
     if growth.rule(LeastMeasures(call.arguments, is_constant=is_constant)) > MAX_VALUE_BYTES:
         raise ValueOutOfRangeError(
             f"'{_SHOWN.get(call.name, call.name)}' would make a value of more than "
@@ -137,14 +143,9 @@ def _can_be_large(call: Call, growth: Growth) -> bool:
 
 def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr:
     """The check put in, after arguments that should be computed once have got names."""
-    is_constant = not any(map(_varies, call.arguments))
-    parts: dict[str, exp.Expr] = {}
-    arguments = list(call.arguments)
-    for i, argument in enumerate(arguments):
-        if not _is_simple(argument):
-            name = f"a{i + 1}"
-            parts[name] = argument.copy()
-            arguments[i] = _swap(argument, exp.column(name, table=_BOUND))
+    is_constant = not any(map(varies, call.arguments))
+    named = name_arguments(call.arguments)
+    arguments = list(named.arguments)
     for place in deep:
         arguments[place - 1] = _swap(
             arguments[place - 1], _shallow(call.name, arguments[place - 1])
@@ -159,36 +160,12 @@ def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr
                 carrier,
             ),
         )
-    if not parts:
-        return call.node
-    struct = exp.Anonymous(
-        this="struct_pack",
-        expressions=[
-            exp.PropertyEQ(this=exp.to_identifier(name), expression=part)
-            for name, part in parts.items()
-        ],
-    )
-    inner = exp.Lambda(this=call.node.copy(), expressions=[exp.to_identifier(_BOUND)])
-    made = _function("list_transform", exp.Array(expressions=[struct]), inner)
-    return _function("list_extract", made, exp.Literal.number(1))
-
-
-def _varies(node: exp.Expr) -> bool:
-    """Whether an argument may have another value in another row."""
-    columns = node.find_all(exp.Column)
-    return any(column.table != _BOUND for column in columns) or (
-        node.find(exp.Subquery, exp.Identifier) is not None and node.find(exp.Lambda) is None
-    )
+    return with_parts(call.node, named.parts)
 
 
 def _swap(old: exp.Expr, new: exp.Expr) -> exp.Expr:
     old.replace(new)
     return new
-
-
-def _is_simple(node: exp.Expr) -> bool:
-    parts = list(node.walk())
-    return len(parts) <= _MAX_SIMPLE and all(isinstance(part, _SIMPLE) for part in parts)
 
 
 def _check(name: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
@@ -250,22 +227,8 @@ def _unchecked(node: exp.Expr) -> exp.Expr:
         plain: exp.Expr = result.copy() if asked & {WITHIN, SHALLOW} else node
         return plain
     if isinstance(node, exp.Anonymous) and node.name.lower() == "list_extract":
-        return _without_names(node)
+        return without_parts(node)
     return node
-
-
-def _without_names(node: exp.Anonymous) -> exp.Expr:
-    """The call of a lambda over one struct of arguments, with these in their places."""
-    made = node.expressions[0]
-    if not isinstance(made, exp.Transform) or made.expression.expressions[0].name != _BOUND:
-        return node
-    struct = made.this.expressions[0]
-    parts = {field.name: field.expression for field in struct.expressions}
-    body: exp.Expr = made.expression.this
-    for place in list(body.find_all(exp.Dot)):
-        if place.this.name == _BOUND:
-            place.replace(parts[place.expression.name].copy())
-    return body.copy()
 
 
 def _is_shallow(node: exp.Expr) -> bool:

@@ -54,6 +54,30 @@ def call_of(node: exp.Expr) -> Call | None:
     return Call(name, node, [child for child in _children(node) if _is_value(child)])
 
 
+def part_group_keys(tree: exp.Expr) -> None:
+    """Put chains of `||` that are group keys in parentheses where they begin longer ones.
+
+    A chain gets its check as a whole. A key within a longer chain gets its own this way, and stays
+    equal to the key; the tree is changed in place.
+    """
+    for select in tree.find_all(exp.Select):
+        if select.args.get("group") is None:
+            continue
+        # The keys may be given by numbers and aliases of the select list.
+        parts = (select.args["group"], *select.expressions)
+        chains = [chain for part in parts for chain in part.find_all(exp.DPipe)]
+        keys = [chain for chain in chains if not isinstance(chain.parent, exp.DPipe)]
+        beginnings = [
+            chain
+            for chain in select.find_all(exp.DPipe)
+            if isinstance(chain.parent, exp.DPipe) and chain in keys
+        ]
+        for chain in beginnings:
+            parentheses = exp.Paren()
+            chain.replace(parentheses)
+            parentheses.set("this", chain)
+
+
 def list_map_of(node: exp.Expr) -> ListMap | None:
     """The map over a list that a node is, None for a node of another kind."""
     if isinstance(node, exp.Array) and node.find(exp.Comprehension) in node.expressions:

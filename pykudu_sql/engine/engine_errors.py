@@ -58,6 +58,8 @@ _ABOUT_THE_TEXT = frozenset({"ParserException", "SyntaxException"})
 _DEFECTS = frozenset({"InternalException", "FatalException"})
 # Memory that the system did not give; what exceeds the limit is an OutOfMemoryException.
 _ALLOCATION = re.compile(r"allocation failure|bad_?alloc|failed to allocate", re.IGNORECASE)
+_LONG_TEXT = 4_000  # of an error; a longer one quotes a value
+_SHOWN_END = 400
 _PREFIX = re.compile(r"^([A-Z][A-Za-z ]*) Error: ")
 _TOO_DEEP = re.compile(r"expression depth|too deep|stack", re.IGNORECASE)
 _GROUPING = re.compile(r"GROUP BY clause|aggregates?\b", re.IGNORECASE)
@@ -99,10 +101,12 @@ def translate(error: Exception) -> Error:
     """The error to raise for one that came out of the engine.
 
     Args:
-        error: anything the engine raised; an error of ours stays what it is.
+        error: anything the engine raised; an error of ours stays what it is. The text of one that
+            quotes a large value is shortened in it, so that no cause of an error holds the value.
     """
     if isinstance(error, Error):
         return error
+    _shorten(error)
     limit = limit_error(str(error))
     if limit is not None:
         return limit
@@ -138,6 +142,14 @@ def translate(error: Exception) -> Error:
     if isinstance(error, TypeError | ValueError):
         return InterfaceError(f"a parameter cannot be passed on: {message}", sqlstate="07006")
     return DatabaseError(message)
+
+
+def _shorten(error: Exception) -> None:
+    """Leave the two ends of a long text, without the generated SQL that it closes with."""
+    text = str(error)
+    if len(text) > _LONG_TEXT:
+        told = text[: text.rfind("\n\nLINE ")] if "\n\nLINE " in text else text
+        error.args = (f"{told[:_SHOWN_END]}…{told[-_SHOWN_END:]}",)
 
 
 def _class_names(error: Exception) -> Iterator[str]:

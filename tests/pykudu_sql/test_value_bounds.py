@@ -145,6 +145,48 @@ def test_calls_that_are_checked_work_wherever_an_expression_may_stand(
         assert connection.execute(sql, parameters).fetchall() == rows, sql
 
 
+DERIVED = "(SELECT k, string_agg(a, '') AS a, string_agg(a || k, '') AS b FROM t GROUP BY k)"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT {e}, count(*) FROM {s} GROUP BY {e}",
+        "SELECT {e}, count(*) FROM {s} GROUP BY 1",
+        "SELECT {e} AS x, {e} || 'z' FROM {s} GROUP BY x",
+        "SELECT {e}, {e} || 'z' FROM {s} GROUP BY 1",
+        "SELECT {e} || 'y', {e} || 'y' || 'z', {e} FROM {s} GROUP BY {e}, {e} || 'y'",
+        "SELECT max(k) || ({e} || 'z') || ({e}) FROM {s} GROUP BY {e} ORDER BY {e} || 'z'",
+        "SELECT count(*) FROM {s} GROUP BY {e} HAVING {e} || 'z' > 'a' AND {e} > ''",
+        "SELECT k FROM {s} GROUP BY k HAVING max({e}) || lower(min({e})) || k > 'a'",
+        "SELECT k FROM {s} GROUP BY k HAVING levenshtein(max({e}), upper(min({e}))) > 0",
+        "SELECT {e} || 'z', grouping({e}) FROM {s} GROUP BY ROLLUP ({e})",
+        "SELECT {e} || 'z', k FROM {s} GROUP BY GROUPING SETS (({e}), (k))",
+        "SELECT CASE WHEN count(*) > 0 THEN {e} || 'z' END FROM {s} GROUP BY {e}",
+        "SELECT DISTINCT {e} FROM {s} ORDER BY {e}",
+        "SELECT DISTINCT ON ({e}) {e} || 'z' FROM {s} ORDER BY {e}",
+        "SELECT {e} || rank() OVER (PARTITION BY {e} ORDER BY {e}) FROM {s}",
+        "SELECT string_agg({e}, ',' ORDER BY {e}) FROM {s}",
+        "SELECT {e} FROM {s} QUALIFY row_number() OVER (PARTITION BY {e} ORDER BY k) = 1",
+    ],
+)
+def test_calls_that_are_checked_are_keys_of_groups_and_parts_of_longer_ones(
+    connection: pykudu_sql.Connection, query: str
+) -> None:
+    for call in (
+        "a || b", "a || '-' || b", "(a || b) || a", "lower(a) || b", "repeat(a, 2) || b",
+        "concat(a, b)", "replace(lower(a), 'x', upper(b))", "lpad(lower(a), 5, b)",
+    ):  # fmt: skip
+        # Nothing is checked where sizes are known to be small.
+        small = "(SELECT k, left(a, 5) AS a, left(a || k, 5) AS b FROM t)"
+        known = query.replace("{s}", small).replace("{e}", call)
+        expected = connection.execute(known).fetchall()
+        checked = query.replace("{s}", DERIVED).replace("{e}", call)
+        assert sorted(map(repr, connection.execute(checked).fetchall())) == sorted(
+            map(repr, expected)
+        ), checked
+
+
 def test_texts_that_double_in_a_recursive_query_end(connection: pykudu_sql.Connection) -> None:
     with pytest.raises(ValueOutOfRangeError, match="would make"):
         connection.execute(

@@ -1,0 +1,98 @@
+"""Arguments that a check mentions beside their call, computed once all the same.
+
+`f(g(x), y)` with a check of `g(x)` becomes the first element of `list_transform([struct_pack(a1 :=
+g(x))], __bound -> ..)`, in which `struct_extract(__bound, 'a1')` stands for `g(x)`. HAVING has no
+other way to say so: a field `__bound.a1` would be a column without a group there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+_BOUND = "__bound"
+_SIMPLE = (
+    exp.Column, exp.Identifier, exp.Literal, exp.Placeholder, exp.Null, exp.Boolean, exp.Neg,
+    exp.Paren, exp.Cast, exp.DataType, exp.DataTypeParam, exp.HexString, exp.Dot, exp.Var,
+    exp.StructExtract,
+)  # fmt: skip
+_MAX_SIMPLE = 12
+
+
+@dataclass(frozen=True, slots=True)
+class NamedArguments:
+    """Arguments of a call in its tree, which may be mentioned again.
+
+    Attributes:
+        arguments: constants, columns, and names of what is computed once.
+        parts: what is computed once, by name.
+    """
+
+    arguments: Sequence[exp.Expr]
+    parts: dict[str, exp.Expr]
+
+
+def name_arguments(given: Sequence[exp.Expr]) -> NamedArguments:
+    """Put names in place of the arguments that are more than a column or a constant."""
+    parts: dict[str, exp.Expr] = {}
+    arguments = list(given)
+    for i, argument in enumerate(given):
+        if not _is_simple(argument):
+            name = f"a{i + 1}"
+            parts[name] = argument.copy()
+            arguments[i] = exp.StructExtract(
+                this=exp.to_identifier(_BOUND), expression=exp.Literal.string(name)
+            )
+            argument.replace(arguments[i])
+    return NamedArguments(arguments, parts)
+
+
+def with_parts(node: exp.Expr, parts: dict[str, exp.Expr]) -> exp.Expr:
+    """A call in which names stand for parts, with these computed once."""
+    if not parts:
+        return node
+    fields = [
+        exp.PropertyEQ(this=exp.to_identifier(name), expression=part)
+        for name, part in parts.items()
+    ]
+    struct = exp.Anonymous(this="struct_pack", expressions=fields)
+    inner = exp.Lambda(this=node.copy(), expressions=[exp.to_identifier(_BOUND)])
+    made = exp.Anonymous(
+        this="list_transform", expressions=[exp.Array(expressions=[struct]), inner]
+    )
+    return exp.Anonymous(this="list_extract", expressions=[made, exp.Literal.number(1)])
+
+
+def without_parts(node: exp.Anonymous) -> exp.Expr:
+    """The call that `with_parts` took, its parts in their places; another node as it is."""
+    made = node.expressions[0]
+    if not isinstance(made, exp.Transform) or made.expression.expressions[0].name != _BOUND:
+        return node
+    struct = made.this.expressions[0]
+    parts = {field.name: field.expression for field in struct.expressions}
+    body: exp.Expr = made.expression.this
+    for place in list(body.find_all(exp.StructExtract)):
+        if _is_part(place):
+            place.replace(parts[place.expression.name].copy())
+    return body.copy()
+
+
+def varies(node: exp.Expr) -> bool:
+    """Whether an argument may have another value in another row."""
+    if node.find(exp.Column) is not None:
+        return True
+    others = (
+        name
+        for name in node.find_all(exp.Subquery, exp.Identifier)
+        if not (name.parent is not None and _is_part(name.parent))
+    )
+    return next(others, None) is not None and node.find(exp.Lambda) is None
+
+
+def _is_part(node: exp.Expr) -> bool:
+    return isinstance(node, exp.StructExtract) and node.this.name == _BOUND
+
+
+def _is_simple(node: exp.Expr) -> bool:
+    parts = list(node.walk())
+    return len(parts) <= _MAX_SIMPLE and all(isinstance(part, _SIMPLE) for part in parts)
