@@ -131,6 +131,19 @@ def named(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
 
 
+def zipped(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """`list_zip(a, b, true)`: pairs up to the end of the shorter list, not of the longer one."""
+    *lists, shortest = arguments or (exp.null(),)
+    if not isinstance(shortest, exp.Boolean):
+        return named(name, arguments)
+    whole = named(name, lists)
+    if not shortest.this:
+        return whole
+    sizes = [exp.func("coalesce", exp.func("length", each.copy()), "0") for each in lists]
+    least = exp.Anonymous(this="least", expressions=sizes)
+    return exp.Anonymous(this="list_slice", expressions=[whole, exp.Literal.number(1), least])
+
+
 def texts_of_codes(arguments: Sequence[exp.Expr]) -> exp.Expr:
     """`char(65, 66)`: the characters of several codes as one text."""
     texts = [exp.Anonymous(this="chr", expressions=[code.copy()]) for code in arguments]

@@ -22,6 +22,7 @@ from pykudu_sql.planner.functions.borrowed_forms import (
     texts_of_codes,
     truncated,
     units_later,
+    zipped,
 )
 from pykudu_sql.planner.functions.clock_texts import CLOCK_TEXTS, clock_text
 from pykudu_sql.planner.parse.dialect import parse
@@ -94,11 +95,62 @@ _SOUNDEX = (
 )
 _PIECES = "string_split(_1, _2)"
 
+_TO_PRECISION = "make_timestamp(epoch_us(_1) // {0} * {0})".format(
+    "CAST(pow(10, greatest(6 - _2, 0)) AS BIGINT)"
+)
+_LETTERS = "translate({}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', '"
+_LETTERS += "X" * 26 + "x" * 26 + "n" * 10 + "')"
+_BUT_LAST = "left(_1, greatest(length(_1) - _2, 0))"
+_MASKED = {
+    "mask_first_n": _LETTERS.format("left(_1, _2)") + " || substr(_1, _2 + 1)",
+    "mask_last_n": f"{_BUT_LAST} || " + _LETTERS.format("right(_1, _2)"),
+    "mask_show_first_n": "left(_1, _2) || " + _LETTERS.format("substr(_1, _2 + 1)"),
+    "mask_show_last_n": _LETTERS.format(_BUT_LAST) + " || right(_1, _2)",
+}
+_MASKS = {
+    **{(name, 2): template for name, template in _MASKED.items()},
+    **{(name, 1): template.replace("_2", "4") for name, template in _MASKED.items()},
+    ("mask", 1): _LETTERS.format("_1"),
+}
+_URL_PARTS = {
+    "PROTOCOL": "^([^:/?#]+)://",
+    "AUTHORITY": "^[^:/?#]+://([^/?#]*)",
+    "USERINFO": "^[^:/?#]+://([^@/?#]*)@",
+    "HOST": "^[^:/?#]+://(?:[^@/?#]*@)?([^:/?#]*)",
+    "PATH": "^[^:/?#]+://[^/?#]*([^?#]*)",
+    "FILE": "^[^:/?#]+://[^/?#]*([^#]*)",
+    "QUERY": "^[^?#]*[?]([^#]*)",
+    "REF": "#(.*)$",
+}
+_PART_OF_URL = "CASE upper(_2) {} END".format(
+    " ".join(
+        f"WHEN '{part}' THEN CASE WHEN regexp_matches(_1, '{pattern}') "
+        f"THEN regexp_extract(_1, '{pattern}', 1) END"
+        for part, pattern in _URL_PARTS.items()
+    )
+)
+_PRECISION = (
+    "CASE typeof(_1) WHEN 'TINYINT' THEN 3 WHEN 'SMALLINT' THEN 5 WHEN 'INTEGER' THEN 10 "
+    "WHEN 'BIGINT' THEN 19 ELSE TRY_CAST(regexp_extract(typeof(_1), '[(]([0-9]+),', 1) AS INTEGER) "
+    "END"
+)
+_SCALE = (
+    "CASE WHEN typeof(_1) IN ('TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT') THEN 0 "
+    "ELSE TRY_CAST(regexp_extract(typeof(_1), ',([0-9]+)[)]', 1) AS INTEGER) END"
+)
+
 # By name and number of arguments.
 TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
     {
         **_TIMES,
         **_DAYS,
+        **_MASKS,
+        ("clock_to", 2): f"CAST({_TO_PRECISION} AS TIME)",
+        ("moment_to", 2): _TO_PRECISION,
+        ("timeofday", 1): "strftime(_1, '%a %b %d %H:%M:%S %Y UTC')",
+        ("part_of_url", 2): _PART_OF_URL,
+        ("precision", 1): _PRECISION,
+        ("scale", 1): _SCALE,
         ("days_between", 2): "CAST(_1 AS DATE) - CAST(_2 AS DATE)",
         ("from_unixtime", 1): "CAST(make_timestamp(CAST(_1 AS BIGINT) * 1000000) AS TEXT)",
         ("to_date", 1): "CAST(CAST(_1 AS TIMESTAMP) AS DATE)",
@@ -255,6 +307,8 @@ _FORMS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr]] = MappingProxyTyp
         "encode_as": partial(in_format, "encode"),
         "trunc_time": truncated,
         "units_later": units_later,
+        "list_zip": partial(zipped, "list_zip"),
+        "array_zip": partial(zipped, "array_zip"),
         "reduce_list": partial(named, "list_reduce"),
         "winkler_from": partial(named, "jaro_winkler_similarity"),
         "text_of_codes": texts_of_codes,

@@ -49,6 +49,14 @@ def formatted_cast(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def approximate_top(node: exp.Expr) -> exp.Expr:
+    """`approx_top_k(x, n)` as the engine's; sqlglot's printer takes it for another database's."""
+    if not isinstance(node, exp.ApproxTopK):
+        return node
+    arguments = [node.this, node.expression]
+    return exp.AnonymousAggFunc(this="approx_top_k", expressions=arguments)
+
+
 def unasked_alternative(node: exp.Expr) -> exp.Expr:
     """`SELECT coalesce(1, a) .. GROUP BY b` is 1, as in SQLite and MySQL.
 
@@ -78,6 +86,7 @@ def _is_constant(node: exp.Expr) -> bool:
 RULES: tuple[Rule, ...] = (
     lend,
     empty_in_list,
+    approximate_top,
     formatted_cast,
     varchar_cast,
     utc_cast,

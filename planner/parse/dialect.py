@@ -18,7 +18,13 @@ from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, Uns
 from sqlglot.generator import Generator
 
 from pykudu_sql.planner.parse.decimals import complete_decimals, mark_precisions
-from pykudu_sql.planner.parse.exponents import signs_behind_exponents, with_signs, without_signs
+from pykudu_sql.planner.parse.exponents import (
+    has_odd_numbers,
+    plain_numbers,
+    signs_behind_exponents,
+    with_signs,
+    without_signs,
+)
 from pykudu_sql.planner.parse.guards import (
     MAX_TOKENS,
     guard_text,
@@ -325,6 +331,8 @@ def _tokens(text: str, start: int) -> list[Token]:
         raise SyntaxError("the statement has text that is no SQL") from None
     if signs:
         raw = with_signs(raw, body, signs)
+    if has_odd_numbers(body):
+        raw = list(plain_numbers(raw, _DIALECT.tokenize))
     if start:
         raw = [_moved(token, text, start) for token in raw]
     while raw and raw[-1].token_type is TokenType.SEMICOLON:

@@ -1,10 +1,11 @@
-"""Signs that touch the exponent of a number and are none of its: `1e1-1` is a difference.
+"""What touches a number and is none of its: the sign of `1e1-1`, the word of `THEN 2ELSE 3`.
 
-sqlglot's tokenizer takes such a sign, and the digits behind it, for a part of the number.
+sqlglot's tokenizer takes a sign behind an exponent, the digits behind it, and an E without digits
+for parts of the number. It leaves `1.e1`, which is no number to the engine's printer.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import Token, TokenType
 
@@ -19,6 +20,8 @@ _NUMBER_OR_OTHER = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SIGNS: Mapping[str, TokenType] = {"+": TokenType.PLUS, "-": TokenType.DASH}
+_ODD_NUMBER = re.compile(r"[\d.][eE](?![\d+-])|\.[eE]")
+_BARE_POINT = re.compile(r"\.([eE][+-]?\d)")
 _SPARE = "*"  # a token of its own before a digit
 
 
@@ -49,3 +52,38 @@ def with_signs(tokens: Sequence[Token], text: str, signs: Sequence[int]) -> list
         else token
         for token in tokens
     ]
+
+
+def has_odd_numbers(text: str) -> bool:
+    """Whether a text may need `plain_numbers`."""
+    return _ODD_NUMBER.search(text) is not None
+
+
+def plain_numbers(
+    tokens: Sequence[Token], tokenize: Callable[[str], Sequence[Token]]
+) -> Iterator[Token]:
+    """The tokens with `1.e1` as 1.0e1, and with `2ELSE` as a number and a word.
+
+    Args:
+        tokens: of a text.
+        tokenize: tells what kind of token a word is.
+    """
+    split = None  # a number whose last letter belongs to what touches it
+    for token in tokens:
+        letter = "" if split is None else split.text[-1]
+        touches = split is not None and split.end + 1 == token.start and token.text.isidentifier()
+        word = letter + token.text if touches else letter
+        if split is not None:
+            yield token_like(split, tokenize(word)[0].token_type, word)
+            split = None
+            if touches:
+                continue
+        if token.token_type is not TokenType.NUMBER:
+            yield token
+        elif token.text[-1] in "eE":
+            yield token_like(token, TokenType.NUMBER, token.text[:-1])
+            split = token
+        else:
+            yield token_like(token, TokenType.NUMBER, _BARE_POINT.sub(r".0\1", token.text))
+    if split is not None:
+        yield token_like(split, TokenType.VAR, split.text[-1])

@@ -26,6 +26,7 @@ _RENAMED: Mapping[tuple[str, int], str] = MappingProxyType(
         ("MONTHS_BETWEEN", 2): "months_apart",
         ("NEGATIVE", 1): "minus",
         ("NEXT_DAY", 2): "day_after",
+        ("PARSE_URL", 2): "part_of_url",
         ("REGEXP_REPLACE", 3): "replace_pattern",
         ("SOUNDEX", 1): "sound_of",
         ("SUBSTRING_INDEX", 3): "pieces_to",
@@ -51,10 +52,12 @@ _RENAMED_FROM: Mapping[str, tuple[int, str]] = MappingProxyType(
 )
 _OF_SEVERAL: Mapping[str, str] = MappingProxyType(
     {
+        "clock_to": "current_time",
         "date_of": "date",
         "decode_as": "decode",
         "decode_pairs": "decode",
         "encode_as": "encode",
+        "moment_to": "current_timestamp",
         "strftime_of": "strftime",
         "time_of": "time",
         "trunc_time": "trunc",
@@ -66,11 +69,21 @@ _CANDIDATES = frozenset(
         *_RENAMED_FROM,
         *(name.upper() for name in _OF_SEVERAL.values()),
         "FORMAT",
+        "LOCALTIME",
+        "LOCALTIMESTAMP",
     )
+)
+_WITH_PRECISION: Mapping[str, str] = MappingProxyType(
+    {
+        "CURRENT_TIME": "clock_to",
+        "CURRENT_TIMESTAMP": "moment_to",
+        "LOCALTIME": "clock_to",
+        "LOCALTIMESTAMP": "moment_to",
+    }
 )
 _UNIT_FIRST = frozenset({"TIMESTAMPADD", "DATEADD", "TIMESTAMPDIFF"})
 _OF_THE_PRESENT = frozenset(
-    {"UNIX_TIMESTAMP", "DATE", "DATETIME", "JULIANDAY", "TIME", "UNIXEPOCH"}
+    {"UNIX_TIMESTAMP", "DATE", "DATETIME", "JULIANDAY", "TIME", "TIMEOFDAY", "UNIXEPOCH"}
 )
 _TAKES_NOW = frozenset({"DATE", "TIME", "DATETIME", "JULIANDAY", "UNIXEPOCH"})
 _BEFORE_MOMENT = frozenset({"OF", "TO"})
@@ -117,6 +130,9 @@ def with_own_names(tokens: Sequence[Token]) -> list[Token]:
         result.extend(_comparing_words(tokens, i) or (_renamed(tokens, i),))
         if _asks_for_the_present(tokens, i):
             result.append(token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp"))
+        elif _is_before_precision(tokens, i):
+            result.append(token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp"))
+            result.append(token_like(token, TokenType.COMMA, ","))
         elif _is_before_bare_time(tokens, i):
             result.append(token_like(token, TokenType.TIMESTAMP, "TIMESTAMP"))
     return result
@@ -158,7 +174,11 @@ def _renamed(tokens: Sequence[Token], i: int) -> Token:
 
 def _name(tokens: Sequence[Token], i: int, word: str) -> str | None:
     """The name inside of the call at a place, None if it keeps its own or there is no call."""
-    if tokens[i].token_type is TokenType.IDENTIFIER or not is_called(tokens, i):
+    if not is_called(tokens, i):
+        return None
+    if word in _WITH_PRECISION:
+        return _WITH_PRECISION[word] if _is_before_precision(tokens, i + 1) else None
+    if tokens[i].token_type is TokenType.IDENTIFIER:
         return None
     count, first = _arguments(tokens, i), tokens[i + 2]
     says_pattern = first.token_type is TokenType.STRING and "%" in first.text
@@ -291,6 +311,13 @@ def _is_before_bare_time(tokens: Sequence[Token], i: int) -> bool:
         return tokens[i - 1].text.upper() in _OF_ONE_TIME
     is_second = i > 2 and tokens[i].token_type is TokenType.COMMA
     return is_second and tokens[i - 3].text.upper() in _OF_UNIT_AND_TIME
+
+
+def _is_before_precision(tokens: Sequence[Token], i: int) -> bool:
+    """Whether this is the parenthesis of `current_timestamp(3)`."""
+    if i == 0 or tokens[i - 1].text.upper() not in _WITH_PRECISION:
+        return False
+    return is_called(tokens, i - 1) and tokens[i + 1].token_type is not TokenType.R_PAREN
 
 
 def _asks_for_the_present(tokens: Sequence[Token], i: int) -> bool:

@@ -36,6 +36,8 @@ _APART_NAMES = """
     group_concat initcap json_object listagg map max max_by min min_by mod overlay position
     quantile quantile_cont quantile_disc string_agg stringagg substring trim unnest xor
 """
+_SEED = "a seed is not supported; hash(k) % 1000 / 1000 gives a number that repeats"
+_HINTS: Mapping[str, str] = {"rand": _SEED, "random": _SEED}
 _APART = frozenset(_APART_NAMES.split())
 
 
@@ -166,6 +168,7 @@ def _check(call: WrittenCall, text: str) -> None:
         return
     raise ProgrammingError(
         f"{call.name}() takes {arity}, not {count}",
+        hint=_HINTS.get(call.name),
         position=source_position(text, call.start, call.length),
         sqlstate="42883",
     )

@@ -31,6 +31,9 @@ class FunctionKind(StrEnum):
     COMPATIBILITY = "Impala's and SQLite's"
 
 
+_SINGULAR = ("1", "at least 1")
+
+
 @dataclass(frozen=True, slots=True)
 class Arity:
     """How many arguments a call may have.
@@ -65,7 +68,7 @@ class Arity:
         else:
             numbers = [str(count) for count in self.counts]
         shown = " or ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))
-        return f"{shown} argument{'' if numbers == ['1'] else 's'}"
+        return f"{shown} argument{'' if numbers[-1] in _SINGULAR else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +130,10 @@ _TEXT = """
 """
 _TIME = """
     *: interval
-    0: current_date current_time current_timestamp get_current_time get_current_timestamp
-        localtime localtimestamp now today transaction_timestamp utc_timestamp
+    0: current_date get_current_time get_current_timestamp now today transaction_timestamp
+        utc_timestamp
     0+: date datetime julianday unixepoch
+    0-1: current_time current_timestamp localtime localtimestamp
     1: century day day_of_month day_of_week day_of_year dayname dayofmonth dayofweek
         dayofweek_iso dayofyear days_in_month decade epoch epoch_ms epoch_ns epoch_us era hour
         isodow isoyear julian last_day make_timestamp_ms microsecond millennium millisecond
@@ -161,18 +165,18 @@ _CONDITIONAL = """
 _AGGREGATE = """
     0: count_star
     0+: count grouping_id
+    0-1: mode
     1: any_value approx_count_distinct approx_distinct arbitrary array_agg array_unique_agg
         arrayagg avg bit_and bit_or bit_xor bool_and bool_or booland_agg boolor_agg count_if
         countif entropy every favg first fsum geomean geometric_mean kahan_sum kurtosis
-        kurtosis_pop last list logical_and logical_or mad mean median mode product sem skewness
+        kurtosis_pop last list logical_and logical_or mad mean median product sem skewness
         stddev stddev_pop stddev_samp stdev sum sumkahan var_pop var_samp variance variance_pop
         variance_samp
     1+: grouping max min
-    1-2: histogram listagg percentile_cont percentile_disc quantile quantile_disc string_agg
-        stringagg
+    1-2: histogram listagg percentile_cont percentile_disc quantile_disc string_agg stringagg
     2: approx_quantile approx_top_k arg_max_null arg_min_null corr covar_pop covar_samp
-        quantile_cont regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx
-        regr_sxy regr_syy wavg weighted_avg
+        quantile quantile_cont regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope
+        regr_sxx regr_sxy regr_syy wavg weighted_avg
     2,3: reservoir_quantile
     2-3: arg_max arg_min argmax argmin max_by min_by
 """
@@ -225,22 +229,24 @@ _IDENTITY = """
 """
 _COMPATIBILITY = """
     0: e max_bigint max_int max_smallint max_tinyint min_bigint min_int min_smallint min_tinyint
+        timeofday
     0-2: unix_timestamp
     1: appx_median array_to_json base64decode base64encode bitnot bytes collect_list collect_set
         dceil dexp dfloor dlog1 dlog10 dsqrt expm1 isfalse isnotfalse isnotnull isnottrue istrue
-        json_group_array lengthb likely log1p negative nonnullvalue nullifzero nullvalue
-        pg_typeof positive quote row_to_json timestamp_micros timestamp_millis timestamp_seconds
-        total unix_micros_to_utc_timestamp unlikely utc_to_unix_micros utf8_length zeroblob
-        zeroifnull
-    1-2: bround btrim countset dround dtrunc isnull ndv
+        json_group_array lengthb likely log1p mask negative nonnullvalue nullifzero nullvalue
+        pg_typeof positive precision quote row_to_json scale timestamp_micros timestamp_millis
+        timestamp_seconds total unix_micros_to_utc_timestamp unlikely utc_to_unix_micros utf8_length
+        zeroblob zeroifnull
+    1-2: bround btrim countset dround dtrunc isnull mask_first_n mask_last_n mask_show_first_n
+        mask_show_last_n ndv
     2: adddate approx_percentile bitand bitor bitxor date_cmp date_format days_add days_between
         days_sub dle_dst dpow find_in_set fpow from_timestamp from_utc_timestamp get_json_object
         getbit hours_add hours_sub hypot ilike int_months_between jaro_distance jaro_dst
         jaro_sim jaro_winkler_distance json_group_object json_patch jw_dst jw_sim le_dst
         likelihood microseconds_add microseconds_sub milliseconds_add milliseconds_sub
-        minutes_add minutes_sub months_add months_sub percentile percentile_approx pmod quotient
-        replicate seconds_add seconds_sub shiftleft shiftright strleft strright subdate
-        timestamp_cmp to_utc_timestamp weeks_add weeks_sub years_add years_sub
+        minutes_add minutes_sub months_add months_sub parse_url percentile percentile_approx
+        pmod quotient replicate seconds_add seconds_sub shiftleft shiftright strleft strright
+        subdate timestamp_cmp to_utc_timestamp weeks_add weeks_sub years_add years_sub
     2-3: sequence setbit
     3: conv mid
     4: width_bucket
@@ -294,8 +300,8 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 # What the parser calls nodes of its own; a statement that writes these names calls nothing.
 NODE_NAMES = frozenset(
     {
-        "array_construct", "array_first", "array_last", "arrays_overlap", "edit_distance",
-        "j_s_o_n_array", "j_s_o_n_object", "jsonb_extract", "jsonb_extract_scalar", "pad",
-        "regexp_ilike", "split_to_array", "std", "to_map",
+        "array_construct", "array_first", "array_last", "arrays_overlap", "cosine_distance",
+        "edit_distance", "j_s_o_n_array", "j_s_o_n_object", "jsonb_extract",
+        "jsonb_extract_scalar", "pad", "regexp_ilike", "split_to_array", "std", "to_map",
     }
 )  # fmt: skip

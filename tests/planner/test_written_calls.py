@@ -52,7 +52,7 @@ SURPLUS = [
     "length('abc', 'x')", "left('abc', 1, 2)", "lpad('a', 3, 'x', 'y')", "substr('hello', 2, 3, 4)",
     "ltrim('hello', 'h', 'aaa')", "date_trunc('day', now(), 'x')", "abs(1, 2)", "now(1)",
     "regexp_matches('abc', 'A', 'i', 'zz')", "upper('a', 'b')", "'abc'.upper('x')", "mod(7, 3, 2)",
-    "any_value(1, 2)", "map([1], [2], [3])", "exists(1, 2)", "current_timestamp(3)", "rand(5)",
+    "any_value(1, 2)", "map([1], [2], [3])", "exists(1, 2)", "current_timestamp(1, 2)", "rand(5)",
     "trim(BOTH 'x' FROM 'xax', 'y')", "substring('abc' FROM 1 FOR 2, 3)", "\"length\"('a', 'b')",
     "length('a', CASE WHEN true THEN 1 ELSE 2 END)", "length([1, 2], 3)", "upper()", "left('a')",
     "length('a' /* , */, 'b')", "concat(length('a', 'b'))", "max()", "count_star(1)",
@@ -75,6 +75,7 @@ TAKEN = [
     ("jaro_winkler_similarity('abc', 'ABC')", 0.0),
     ("regexp_matches('abc', 'A', 'i')", True),
     ("coalesce(1 IS DISTINCT FROM 2, false)", True),
+    ("current_timestamp(6) = current_timestamp", True),
 ]
 
 
@@ -161,8 +162,8 @@ def test_the_table_knows_the_numbers_of_arguments_that_the_engine_takes() -> Non
             if arity_of(function).allows(count) and not listed:
                 wider.add(name)
     by_the_dialect = {
-        "count", "datediff", "decode", "encode", "instr", "lpad", "max", "min", "rpad", "strftime",
-        "to_timestamp",
+        "count", "datediff", "decode", "encode", "instr", "lpad", "max", "min", "mode", "rpad",
+        "strftime", "to_timestamp",
     }  # fmt: skip
     listed_short = {"reservoir_quantile", "to_base", "unnest"}
     assert wider == by_the_dialect | listed_short

@@ -17,6 +17,7 @@ _MODIFIERS = (
     "start of month", "start of year", "start of day", "weekday 0", "weekday 3", "+1 year",
     "-4 years", "+30 seconds",
 )  # fmt: skip
+_MASKED = ["Xx-né", "XxnnCd", "Ab12Xx", "Ab12Xx", "Xxn2Cd"]
 
 CALLS: list[tuple[str, Any]] = [
     (f"to_char({_TIME}, 'YYYY-MM-DD HH24:MI:SS.MS')", "2020-01-31 23:05:09.120"),
@@ -77,6 +78,27 @@ CALLS: list[tuple[str, Any]] = [
     ("[x + 1 FOR x IN [1, 2, 3] IF x > 1]", [3, 4]),
     ("json_group_object('a', 1)", '{"a":1}'),
     ("database()", "default"),
+    ("epoch_us(current_timestamp(2)) % 10000", 0),
+    ("localtimestamp(9) = now()", True),
+    ("current_time(0) = date_trunc('second', now())::TIME", True),
+    ("timeofday() LIKE '% UTC'", True),
+    ("list_zip([1, 2], [3], true)", [{"element1": 1, "element2": 3}]),
+    ("list_zip([1, 2], NULL, true)", []),
+    ("len(list_zip([1, 2], [3], false))", 2),
+    ("list_cosine_distance([1, 0], [0, 1])", 1.0),
+    ("[mask('Ab-1é'), mask_first_n('Ab12Cd'), mask_last_n('Ab12Cd', 2)]", _MASKED[:3]),
+    ("[mask_show_first_n('Ab12Cd'), mask_show_last_n('Ab12Cd', 3)]", _MASKED[3:]),
+    ("mask_show_last_n('ab', 5) || mask_last_n('ab', 5)", "abxx"),
+    ("precision(1.25) * 10 + scale(1.25)", 32),
+    ("precision(CAST(1 AS BIGINT)) * 10 + scale(CAST(1 AS BIGINT))", 190),
+    ("parse_url('http://u:p@a.b:8/c/d?x=1&y#z', 'HOST')", "a.b"),
+    ("parse_url('http://u:p@a.b:8/c/d?x=1&y#z', 'FILE')", "/c/d?x=1&y"),
+    ("parse_url('http://u:p@a.b:8/c/d?x=1&y#z', 'authority')", "u:p@a.b:8"),
+    ("parse_url('http://a.b', 'REF') IS NULL", True),
+    ("1.e1-1", 9.0),
+    ("1.E-1 + 1.e+1", 10.1),
+    ("CASE WHEN true THEN 2ELSE 3END", 2),
+    ("CASE 1WHEN 1.5THEN 1 ELSE 1.5END", Decimal("1.5")),
     ("version()", f"pykudu_sql {pykudu_sql.__version__}"),
     ("user() = current_user", True),
 ]
@@ -99,6 +121,14 @@ def test_a_pasted_call_keeps_its_name(connection: pykudu_sql.Connection) -> None
     described = connection.execute("SELECT soundex('a'), datetime('2020-01-01')").description
     assert described is not None
     assert [column[0] for column in described] == ["soundex('a')", "datetime('2020-01-01')"]
+
+
+def test_a_word_that_touches_a_number_is_no_part_of_it(connection: pykudu_sql.Connection) -> None:
+    assert connection.execute("SELECT 1EXCEPT SELECT 2").fetchall() == [(1,)]
+    cursor = connection.execute("SELECT 2e, 3.E, 4else_1, 5e-1, '6else', 7 FROM (VALUES(1)) e")
+    assert cursor.fetchall() == [(2, 3, 4, 0.5, "6else", 7)]
+    assert cursor.description is not None
+    assert [column[0] for column in cursor.description[:3]] == ["e", "e", "else_1"]
 
 
 def test_words_that_are_called_elsewhere_are_names_here(connection: pykudu_sql.Connection) -> None:

@@ -1,0 +1,56 @@
+"""Every function of the table can be called: with plausible arguments, of each number it lists.
+
+`calls.sql` has the calls, one a line, over a table with the columns k and at.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from sqlglot.dialects.duckdb import DuckDB
+
+import pykudu_sql
+from pykudu_sql.planner.parse.written_calls import WrittenCall, written_calls
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function
+
+LINES = (Path(__file__).parent / "calls.sql").read_text(encoding="utf-8").splitlines()
+CALLS = [line for line in LINES if not line.startswith("--")]
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[pykudu_sql.Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (k INT PRIMARY KEY, at TIMESTAMP)")
+        connection.execute("INSERT INTO t VALUES (1, '2020-01-31 10:00:00'), (2, '2021-02-28')")
+        yield connection
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_function_of_the_table_gives_an_answer(
+    connection: pykudu_sql.Connection, call: str
+) -> None:
+    groups = " GROUP BY k" if call.startswith("grouping") else ""
+    rows = connection.execute(f"SELECT {call} FROM t{groups}").fetchall()
+    assert rows
+
+
+def test_there_is_a_call_of_each_function_with_each_number_of_arguments() -> None:
+    called = {(written.name, written.count) for written in map(outermost, CALLS)}
+    listed = {
+        (function.name, count) for function in FUNCTIONS.values() for count in counts(function)
+    }
+    assert listed - called == set()
+
+
+def outermost(call: str) -> WrittenCall:
+    """The call that a line begins with."""
+    return written_calls(list(DuckDB().tokenize(call)))[0]
+
+
+def counts(function: Function) -> Sequence[int]:
+    """The numbers of arguments of a function; of an endless list the first two."""
+    arity = function.arity
+    if arity is None:
+        return ()
+    more = () if arity.from_ is None else (arity.from_, arity.from_ + 1)
+    return (*arity.counts, *more)
