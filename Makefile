@@ -51,7 +51,7 @@ lint: $(VENV)/.installed-dev ## ruff, mypy --strict, import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-docs: $(VENV)/.installed-dev ## write docs/settings.md and the examples of docs/sql.md anew
+docs: $(VENV)/.installed-dev ## write docs/settings.md and the outputs in docs/sql/ anew
 	@$(BIN)/python -m tests.sql_reference
 	@$(BIN)/python -m tests.settings_page
 	$(elapsed)

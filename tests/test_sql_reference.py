@@ -1,36 +1,53 @@
-"""docs/sql.md shows the scripts of sql_tests as they are."""
+"""The pages of docs/sql/ show what their examples print."""
 
 from pathlib import Path
 
-from tests.sql_reference import MARKER, PAGE, SCRIPTS, built, section
+import pytest
+
+from tests.sql_reference import PAGES, ROOT, BrokenExample, rebuilt
+
+INDEX = ROOT / "docs" / "sql.md"
+SCRIPTS = ROOT / "sql_tests"
 
 
-def test_the_examples_of_the_page_are_current() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert built(page, SCRIPTS.glob("*.test")) == page, "run `make docs`"
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda path: path.stem)
+def test_the_examples_of_a_page_print_what_it_shows(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "```sql" in text, "a page has an example"
+    assert rebuilt(text) == text, "run `make docs`"
 
 
-def test_what_stands_above_the_marker_is_kept(tmp_path: Path) -> None:
-    script = tmp_path / "one.test"
-    script.write_text("# One.\n\nstatement ok\nSELECT 1\n")
-    page = built("By hand.\n", [script])
-    assert page.startswith(f"By hand.\n\n{MARKER}\n")
-    assert built(page, [script]) == page
+def test_the_index_names_every_page() -> None:
+    index = INDEX.read_text(encoding="utf-8")
+    assert [p.name for p in PAGES.glob("*.md") if f"](sql/{p.name})" not in index] == []
 
 
-def test_a_script_reads_as_prose_and_sql(tmp_path: Path) -> None:
-    script = tmp_path / "key_rows.test"
-    script.write_text(
-        "# Keys are\n# unique.\n\nstatement count 1\nINSERT INTO t VALUES (1)\n\n"
-        "statement error (23505) key \\(1\\)\nINSERT INTO t VALUES (1)\n\n"
-        "subtest reading\n\nquery IT\nSELECT * FROM t\n----\n1 | one\n"
+def test_an_example_without_output_is_run_and_kept() -> None:
+    page = "# One\n\n```sql\nCREATE TABLE t (k INT PRIMARY KEY);\n```\n\nText.\n"
+    assert rebuilt(page) == page
+    with pytest.raises(BrokenExample, match="SELECT nothing"):
+        rebuilt("```sql\nSELECT nothing;\n```\n")
+
+
+def test_an_output_is_written_anew() -> None:
+    page = "```sql\nSELECT 1 AS one;\n```\n\n```text\n```\n\n```text\ngrammar\n```\n"
+    written = rebuilt(page)
+    assert "│   1 │" in written and written.endswith("```\n\n```text\ngrammar\n```\n")
+    assert rebuilt(written) == written
+
+
+def test_an_error_is_an_output() -> None:
+    page = "```sql\nSELECT nothing;\nSELECT 1 AS one;\n```\n\n```text\n```\n"
+    written = rebuilt(page)
+    assert "ERROR 42703" in written and "│   1 │" in written
+
+
+def test_a_block_can_run_in_a_second_session() -> None:
+    page = (
+        "```sql\nCREATE TABLE t (k INT PRIMARY KEY);\nBEGIN;\nINSERT INTO t VALUES (1);\n```\n\n"
+        "```sql\n-- session b\nSELECT count(*) AS rows_seen FROM t;\n```\n\n```text\n```\n"
     )
-    assert section(script) == (
-        "### Key rows by example\n\nKeys are\nunique.\n\n```sql\n"
-        "INSERT INTO t VALUES (1);  -- 1 row\n"
-        "INSERT INTO t VALUES (1);\n-- error 23505: key (1)\n```\n\n"
-        "#### Reading\n\n```sql\nSELECT * FROM t;\n-- 1 | one\n```"
-    )
+    assert "│         0 │" in rebuilt(page + "\n```sql\nCOMMIT;\n```\n")
 
 
 def test_every_script_starts_with_its_introduction() -> None:

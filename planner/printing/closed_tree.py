@@ -219,5 +219,5 @@ def _check_path(path: exp.Expr) -> None:
 def _refused(what: str) -> NotSupportedError:
     return NotSupportedError(
         f"a part of this statement is not offered: {what}",
-        hint="docs/sql.md says what there is",
+        hint="docs/sql/queries.md says what there is",
     )

@@ -146,5 +146,5 @@ def _names_columns(pieces: list[str], i: int) -> bool:
 def _refused(mark: str) -> NotSupportedError:
     return NotSupportedError(
         f"a part of this statement is not offered: {mark:.60}",
-        hint="docs/sql.md says what there is",
+        hint="docs/sql/queries.md says what there is",
     )

@@ -56,7 +56,7 @@ def _bound(text: str, context: PlanContext, start: int) -> BoundQuery:
     if not isinstance(tree, exp.Query | exp.Values):
         raise SyntaxError(
             "this is not a statement",
-            hint="see docs/sql.md for what there is",
+            hint="docs/sql/queries.md says what there is",
             position=source_position(text, start),
         )
     return bind(tree, text, context)
