@@ -14,7 +14,7 @@ from dataclasses import fields
 from typing import Final
 
 from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
-from pykudu_sql.retry_queue import Turns
+from pykudu_sql.retry_queue import RetryQueue
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
 from pykudu_sql.storage.fs import layout
@@ -37,7 +37,7 @@ class Database:
         path: as given.
         settings: it was opened with.
         store: the tables.
-        turns: of its sessions' statements that lost a race.
+        retry_queue: statements of its sessions that run again after a conflict.
         process: that it belongs to.
     """
 
@@ -70,7 +70,7 @@ class Database:
                 settings.spill_limit,
             )
         )
-        self.turns = Turns()
+        self.retry_queue = RetryQueue()
         self.process = current_process()
         self._sessions = 0
 

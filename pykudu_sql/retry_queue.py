@@ -1,9 +1,9 @@
-"""Turns: statements that lost a race run again one after the other, and others let them go first.
+"""The queue of statements that run again after a write conflict, one at a time.
 
-Without them, threads that all change one row lose to each other again and again. Who waits does so
-as long as turns go round: a statement that takes its time is not waited for, and a turn that cannot
-be had is done without. What turns order is only who tries when; that a commit is right is what the
-check against other commits sees to.
+Without it, threads that all change one row conflict with each other again and again. The queue only
+decides who tries when; whether a commit is valid is decided by the conflict check at commit. So it
+may be left at any time: a session waits while retries end one after another, but not for a retry
+that takes long, and runs without its turn then.
 """
 
 import threading
@@ -13,34 +13,34 @@ from contextlib import contextmanager
 _LONG_SECONDS = 0.25
 
 
-class Turns:
-    """Of the sessions of one open database. Safe for threads."""
+class RetryQueue:
+    """The retries of all sessions of one open database. Safe for threads."""
 
     __slots__ = ("_ended", "_lock")
 
     def __init__(self) -> None:
-        """Nobody has lost a race yet."""
+        """No statement runs again yet."""
         self._lock = threading.Lock()
         self._ended = 0
 
-    def let_others_go_first(self) -> None:
-        """Wait while statements that lost run again."""
+    def wait_for_retries(self) -> None:
+        """Wait while other statements run again, before a first attempt."""
         if self._lock.locked() and self._acquire():
             self._lock.release()
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
-        """A block in which a statement that has lost runs again."""
-        is_mine = self._acquire()
+    def retrying(self) -> Iterator[None]:
+        """A block in which a statement runs again after a conflict."""
+        is_acquired = self._acquire()
         try:
             yield
         finally:
-            if is_mine:
+            if is_acquired:
                 self._ended += 1
                 self._lock.release()
 
     def _acquire(self) -> bool:
-        """Have the turn; False when one statement has it for long."""
+        """Take the lock; False when one retry holds it for long."""
         ended = -1
         while ended != self._ended:
             ended = self._ended

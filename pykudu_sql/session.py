@@ -75,7 +75,7 @@ class Session:
         self._transactions = TransactionScope(
             database.store.begin,
             cancellation.check,
-            database.turns,
+            database.retry_queue,
             durable=durable,
             autocommit=autocommit,
         )

@@ -17,7 +17,7 @@ from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.functions import check_function
 from pykudu_sql.planner.functions.rules import apply_rules
-from pykudu_sql.planner.functions.session_facts import with_session_facts
+from pykudu_sql.planner.functions.session_functions import replace_session_functions
 from pykudu_sql.planner.parse.dialect import display, node_position
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.printing.engine_sql import to_sql
@@ -66,7 +66,7 @@ def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
     """The tree with the present, and what it asks of the session, as literals; changed in place."""
-    tree = with_session_facts(tree, context.settings.database)
+    tree = replace_session_functions(tree, context.settings.database)
     moment = statement_time(context)
     for node in list(current_nodes(tree)):
         if isinstance(node, exp.CurrentDate):

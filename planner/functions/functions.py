@@ -1,20 +1,20 @@
 """The functions a query may call: pure ones of the engine, by name; nothing else gets through.
 
-The engine has functions that read files, show its settings or run text as SQL. They are kept out
-by this list, not by a list of what is known to be dangerous; the engine's own lockdown is the
-second line. The names are those of `function_table`, and what stands for some of them inside of
-the planner, of `borrowed_functions`. sqlglot knows most functions as node classes, which carry the
+The engine has functions that read files, show its settings or run text as SQL. They are kept out by
+this list, not by a list of what is known to be dangerous; the engine's own lockdown is the second
+line. The names are those of `function_table`, and what stands for some of them inside of the
+planner, of `compatibility_functions`. sqlglot knows most functions as node classes, which carry the
 SQL names they stand for; the rest arrive as `Anonymous`.
 """
 
 from sqlglot import exp
 
-from pykudu_sql.planner.functions.borrowed_functions import BORROWED
+from pykudu_sql.planner.functions.compatibility_functions import COMPATIBILITY_FUNCTIONS
 from pykudu_sql.planner.parse.dialect import node_position
 from pykudu_sql.planner.parse.written_calls import undefined_function
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, FunctionKind
 
-ALLOWED = frozenset(FUNCTIONS) | BORROWED | NODE_NAMES
+ALLOWED = frozenset(FUNCTIONS) | COMPATIBILITY_FUNCTIONS | NODE_NAMES
 AGGREGATES = frozenset(
     function.name for function in FUNCTIONS.values() if function.kind is FunctionKind.AGGREGATE
 )

@@ -10,8 +10,8 @@ from itertools import takewhile
 
 from sqlglot import exp
 
-from pykudu_sql.planner.functions.borrowed_forms import letters_pattern
-from pykudu_sql.planner.functions.borrowed_functions import lend
+from pykudu_sql.planner.functions.compatibility_forms import letters_pattern
+from pykudu_sql.planner.functions.compatibility_functions import replace_compatibility_function
 from pykudu_sql.planner.functions.zoned_text import utc_cast
 
 Rule = Callable[[exp.Expr], exp.Expr]
@@ -84,7 +84,7 @@ def _is_constant(node: exp.Expr) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    lend,
+    replace_compatibility_function,
     empty_in_list,
     approximate_top,
     formatted_cast,

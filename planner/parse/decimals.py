@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType, exp
 
-from pykudu_sql.planner.parse.own_names import token_like
+from pykudu_sql.planner.parse.token_rewrites import token_like
 from pykudu_sql.storage.common.types.type_names import parse_type
 
 _MARK = "0"

@@ -34,8 +34,8 @@ from pykudu_sql.planner.parse.guards import (
 from pykudu_sql.planner.parse.lexer import source_position, tokenize
 from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, place_long_lists
 from pykudu_sql.planner.parse.not_offered import refuse_offsets
-from pykudu_sql.planner.parse.own_names import WRITTEN_NAMES, token_like, with_own_names
 from pykudu_sql.planner.parse.syntax_errors import unparsed
+from pykudu_sql.planner.parse.token_rewrites import WRITTEN_NAMES, rewrite_tokens, token_like
 from pykudu_sql.planner.parse.written_calls import check_arguments, check_unread, written_calls
 from pykudu_sql.storage.errors import (
     NotSupportedError,
@@ -342,7 +342,7 @@ def _tokens(text: str, start: int) -> list[Token]:
 
 def _rewritten(tokens: list[Token]) -> list[Token]:
     """The tokens with what the parser does not know as what it does."""
-    return mark_precisions(_numbered(_with_versions(with_own_names(tokens))))
+    return mark_precisions(_numbered(_with_versions(rewrite_tokens(tokens))))
 
 
 def _moved(token: Token, text: str, start: int) -> Token:

@@ -13,7 +13,7 @@ from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.parse.guards import CLOSING, OPENING
 from pykudu_sql.planner.parse.lexer import source_position
-from pykudu_sql.planner.parse.own_names import INNER_NAMES, is_called
+from pykudu_sql.planner.parse.token_rewrites import INNER_NAMES, is_called
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES
 from pykudu_sql.storage.errors import ProgrammingError, SourcePosition
 

@@ -15,9 +15,9 @@ from pykudu_sql.planner.bind.moment import fold_current
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.few_rows import row_limit, summaries
 from pykudu_sql.planner.pushdown.group_codes import mark_group_keys
 from pykudu_sql.planner.pushdown.join_filters import equalities
+from pykudu_sql.planner.pushdown.limit_pushdown import row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.query.exact_decimals import compare_exactly, mark_numbers

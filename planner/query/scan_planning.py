@@ -14,8 +14,8 @@ from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Scan
 from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.pushdown.few_rows import RowLimit
 from pykudu_sql.planner.pushdown.join_filters import NOBODY, Tellers, told_by_others
+from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from pykudu_sql.storage.common.types.schema import Schema

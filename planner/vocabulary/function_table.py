@@ -2,7 +2,7 @@
 
 The one table that says so: the list of what a query may call, suggestions for misspelt names, what
 completion offers and the check of arguments are read from it. It says what may be written, not what
-a call becomes: `borrowed_functions` has the meaning of names that the engine lacks, and
+a call becomes: `compatibility_functions` has the meaning of names that the engine lacks, and
 `value_bounds` says how large the values of the functions that can grow may be.
 
 In the table a line begins with how many arguments its functions take: `2`, `1-3`, `1,3`, `2+` for

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.engine.engine_errors import is_fatal, translate
-from pykudu_sql.engine.held_rows import held_rows
 from pykudu_sql.engine.inherited import leave_at_fork
 from pykudu_sql.engine.long_intervals import hold_intervals, with_days
+from pykudu_sql.engine.materialized_rows import materialized_rows
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.value_guard import BATCH_ROWS, add_guards, are_large, with_batch_check
 from pykudu_sql.storage.errors import InterfaceError
@@ -225,7 +225,7 @@ class DuckDBEngine:
                     relation = self._asked(cursor, sql, parameters)
                     types = tuple(_type_name(str(kind)) for kind in relation.types)
                     rows = BATCH_ROWS if are_large(sql, parameters) else HELD_ROWS
-                    held = held_rows(relation, self._duckdb.memory_limit, rows)
+                    held = materialized_rows(relation, self._duckdb.memory_limit, rows)
             self._give_back(working, relations)
             return EngineResult(held, types)
 

@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from pykudu_sql.retry_queue import Turns
+from pykudu_sql.retry_queue import RetryQueue
 from pykudu_sql.storage.errors import OperationalError, SerializationError, UndefinedObjectError
 
 if TYPE_CHECKING:  # The store loads them for the first transaction.
@@ -49,15 +49,15 @@ class TransactionScope:
         "_checkpoint",
         "_current",
         "_durable",
+        "_retry_queue",
         "_savepoints",
-        "_turns",
     )
 
     def __init__(
         self,
         begin: "Callable[[], Transaction]",
         checkpoint: Callable[[], None],
-        turns: Turns,
+        retry_queue: RetryQueue,
         *,
         durable: bool,
         autocommit: bool,
@@ -67,13 +67,13 @@ class TransactionScope:
         Args:
             begin: a new transaction at the newest snapshot.
             checkpoint: called when a statement has written; may raise to take that back.
-            turns: of the database, for statements that lose races.
+            retry_queue: of the database, for statements that lose races.
             durable: commits return once they survive a power loss.
             autocommit: each statement is a transaction of its own.
         """
         self._begin = begin
         self._checkpoint = checkpoint
-        self._turns = turns
+        self._retry_queue = retry_queue
         self._durable = durable
         self._autocommit = autocommit
         self._current: Transaction | None = None
@@ -243,7 +243,7 @@ class TransactionScope:
     def write_alone(self, action: "Callable[[Transaction], T]") -> T:
         """Run a writing statement as a transaction of its own; see `write`."""
         attempts = 1
-        self._turns.let_others_go_first()
+        self._retry_queue.wait_for_retries()
         with ExitStack() as turn:
             while True:
                 transaction = self._begin()
@@ -259,7 +259,7 @@ class TransactionScope:
                     if attempts == MAX_ATTEMPTS:
                         raise
                     if attempts == 1:
-                        turn.enter_context(self._turns.taken())
+                        turn.enter_context(self._retry_queue.retrying())
                     attempts += 1
 
     def _done(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:

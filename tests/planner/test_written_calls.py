@@ -6,10 +6,10 @@ import duckdb
 import pytest
 
 import pykudu_sql
-from pykudu_sql.planner.functions.borrowed_functions import BORROWED, TEMPLATES
+from pykudu_sql.planner.functions.compatibility_functions import COMPATIBILITY_FUNCTIONS, TEMPLATES
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.own_names import INNER_NAMES
+from pykudu_sql.planner.parse.token_rewrites import INNER_NAMES
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, Arity, Function
 from pykudu_sql.storage.errors import Error, ProgrammingError
@@ -155,7 +155,7 @@ def test_the_table_knows_the_numbers_of_arguments_that_the_engine_takes() -> Non
     wider = set()
     for name, (counts, least) in engine_counts().items():
         function = FUNCTIONS.get(name)
-        if function is None or function.arity is None or name in BORROWED:
+        if function is None or function.arity is None or name in COMPATIBILITY_FUNCTIONS:
             continue
         for count in range(MOST + 1):
             listed = count in counts or (least is not None and count >= least)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import pykudu_sql
-from pykudu_sql.planner.functions.borrowed_functions import BORROWED
+from pykudu_sql.planner.functions.compatibility_functions import COMPATIBILITY_FUNCTIONS
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS as TABLE
 
 FUNCTIONS = Path(__file__).resolve().parents[2] / "docs" / "functions.md"
@@ -235,14 +235,14 @@ def test_an_aggregate_has_its_value(
     assert connection.execute(f"SELECT {text} FROM t").fetchall() == [(value,)]
 
 
-def test_a_borrowed_function_takes_columns_and_parameters(
+def test_a_compatibility_function_takes_columns_and_parameters(
     connection: pykudu_sql.Connection,
 ) -> None:
     text = "SELECT x FROM t WHERE pmod(x - 5, ?) = 1 ORDER BY days_add('2024-01-01', x)"
     assert connection.execute(text, (3,)).fetchall() == [(3,)]
 
 
-def test_a_borrowed_function_stands_for_a_constant(connection: pykudu_sql.Connection) -> None:
+def test_a_compatibility_function_stands_for_a_constant(connection: pykudu_sql.Connection) -> None:
     connection.execute("CREATE TABLE d (day DATE PRIMARY KEY)")
     connection.execute("INSERT INTO d VALUES (to_date('2024-02-25 12:00:00'))")
     assert connection.execute("SELECT day FROM d").fetchall() == [(dt.date(2024, 2, 25),)]
@@ -278,4 +278,4 @@ def test_units_and_patterns_that_mean_nothing_are_named(
 
 def test_every_function_is_documented() -> None:
     page = FUNCTIONS.read_text(encoding="utf-8").split("`")
-    assert sorted((TABLE.keys() | BORROWED) - set(page)) == []
+    assert sorted((TABLE.keys() | COMPATIBILITY_FUNCTIONS) - set(page)) == []

@@ -1,9 +1,9 @@
-"""Words that sqlglot's parser takes otherwise than Impala does, renamed while they are tokens.
+"""Token rewrites: calls that sqlglot's parser reads differently from Impala, before parsing.
 
 The parser makes nodes of the functions it knows, and turns away numbers of arguments it does not
-expect. Here such a call gets a name that the parser does not know and `borrowed_functions` does:
-which one, is told by the number of arguments, and for some by whether one is a text. A time that
-is written as a plain text, `year('2026-08-17')`, gets the word TIMESTAMP before it. SQLite's
+expect. Here such a call gets a name that the parser does not know and `compatibility_functions`
+does: which one, is told by the number of arguments, and for some by whether one is a text. A time
+that is written as a plain text, `year('2026-08-17')`, gets the word TIMESTAMP before it. SQLite's
 `x IS 1` gets the words of the standard, and `'now'` as the time of its calls is the present.
 """
 
@@ -122,7 +122,7 @@ _AFTER_IS = frozenset({"UNKNOWN", "JSON", "NORMALIZED", "DOCUMENT", "NAN"})
 _BEGINS_OPERAND = frozenset({"SELECT", "VALUES", "ALL", "DISTINCT"})
 
 
-def with_own_names(tokens: Sequence[Token]) -> list[Token]:
+def rewrite_tokens(tokens: Sequence[Token]) -> list[Token]:
     """The tokens of a statement with such calls renamed."""
     result: list[Token] = []
     tokens = [token for i, token in enumerate(tokens) if not _is_join_hint(tokens, i)]

@@ -1,7 +1,7 @@
-"""The rows of a query that are held as a whole, within the memory that the engine may use.
+"""The result of a query materialized as a table, within the memory limit of the engine.
 
-What a statement writes is held until it is written. The engine does not count what it has given
-away, so the rows are counted here while they come, and a query that gives too many ends early.
+The rows that a statement writes are materialized first. The engine does not count memory of rows
+that it has handed over, so they are counted here batch by batch.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
 
-def held_rows(relation: "DuckDBPyRelation", memory_limit: int, batch_rows: int) -> "pa.Table":
+def materialized_rows(
+    relation: "DuckDBPyRelation", memory_limit: int, batch_rows: int
+) -> "pa.Table":
     """All rows of a query.
 
     Args:

@@ -1,6 +1,6 @@
-"""What a query may ask of its session: its database, its user, and which release answers.
+"""Session functions: current_database(), user(), version() and their relatives.
 
-They are put in as texts before anything runs, so no engine is asked, and none can tell more.
+They become literals before anything runs, so no engine evaluates them.
 """
 
 import getpass
@@ -27,7 +27,7 @@ _CALLS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def with_session_facts(tree: exp.Expr, database: str) -> exp.Expr:
+def replace_session_functions(tree: exp.Expr, database: str) -> exp.Expr:
     """The tree with `current_database()`, `user()`, `version()` and their kind as texts.
 
     Args:

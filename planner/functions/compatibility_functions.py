@@ -1,6 +1,6 @@
-"""Functions of Impala and SQLite that the engine lacks, as expressions that it has.
+"""Compatibility functions: those of Impala and SQLite that the engine lacks, as its expressions.
 
-A function is borrowed by a template: SQL in which `_1`, `_2`, ... stand for its arguments,
+Most are defined by a template: SQL in which `_1`, `_2`, ... stand for its arguments,
 `_pattern_2` and `_letters_2` for patterns of time in the engine's spelling. That
 keeps what these names mean in one place and needs nothing of the engine but its own functions.
 Arguments keep the nodes they are, so columns stay bound and parameters stay parameters.
@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.planner.functions.borrowed_forms import (
+from pykudu_sql.planner.functions.compatibility_forms import (
     decoded,
     extreme_of,
     in_format,
@@ -24,7 +24,10 @@ from pykudu_sql.planner.functions.borrowed_forms import (
     units_later,
     zipped,
 )
-from pykudu_sql.planner.functions.clock_texts import CLOCK_TEXTS, clock_text
+from pykudu_sql.planner.functions.sqlite_datetime import (
+    SQLITE_DATETIME_FUNCTIONS,
+    sqlite_datetime_call,
+)
 from pykudu_sql.planner.parse.dialect import parse
 
 _UNITS = (
@@ -314,17 +317,17 @@ _FORMS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr]] = MappingProxyTyp
         "text_of_codes": texts_of_codes,
         "greatest_of": partial(extreme_of, "greatest"),
         "least_of": partial(extreme_of, "least"),
-        **{name: partial(clock_text, name) for name in CLOCK_TEXTS},
+        **{name: partial(sqlite_datetime_call, name) for name in SQLITE_DATETIME_FUNCTIONS},
     }
 )
 _PATTERNS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = MappingProxyType(
     {"_pattern": strftime_pattern, "_letters": letters_pattern}
 )
-BORROWED = frozenset((*(name for name, _ in TEMPLATES), *_FORMS))
+COMPATIBILITY_FUNCTIONS = frozenset((*(name for name, _ in TEMPLATES), *_FORMS))
 
 
-def lend(node: exp.Expr) -> exp.Expr:
-    """What a call of a borrowed function means to the engine; any other node as it is.
+def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
+    """What a call of a compatibility function means to the engine; any other node as it is.
 
     A name called with a number of arguments that has no template stays, and the engine says so.
     """

@@ -1,4 +1,4 @@
-"""Queries of one table that need few of its rows, or none.
+"""Limit push-down: queries of one table that need few of its rows, or only its metadata.
 
 A SELECT with LIMIT that neither gathers nor computes over rows stops early; ordered by the key, or
 by its first columns, it reads the table in that order and no further. Conditions of WHERE may be

@@ -1,4 +1,4 @@
-"""What borrowed functions need beyond a template: patterns and units of time, pairs of values.
+"""Compatibility functions that no template expresses: patterns and units of time, value pairs.
 
 Patterns are those of Impala (Java's SimpleDateFormat) and the standard's (`YYYY-MM-DD HH24:MI`),
 which become the engine's (C's strftime).

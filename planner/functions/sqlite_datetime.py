@@ -31,14 +31,14 @@ _NUMBERS = {
     "%s": "CAST(CAST(floor(epoch({0})) AS BIGINT) AS TEXT)",
     "%J": "CAST(epoch({0}) / 86400e0 + 2440587.5e0 AS TEXT)",
 }
-CLOCK_TEXTS = frozenset({*_SHOWN, "strftime_of"})
+SQLITE_DATETIME_FUNCTIONS = frozenset({*_SHOWN, "strftime_of"})
 
 
-def clock_text(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
+def sqlite_datetime_call(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     """What a call means to the engine.
 
     Args:
-        name: one of `CLOCK_TEXTS`.
+        name: one of `SQLITE_DATETIME_FUNCTIONS`.
         arguments: a time and modifiers; of `strftime_of` a pattern before them.
 
     Raises:
