@@ -287,9 +287,9 @@ class Store:
         """A hybrid time after every commit that is visible, and before every later one."""
         return self._committer.clock.now()
 
-    def tell(self) -> Timestamp:
+    def pin(self) -> Timestamp:
         """The same to be kept by somebody: see `Committer.tell`."""
-        return self._committer.tell()
+        return self._committer.pin()
 
     def begin(self) -> "Transaction":
         """A transaction at the newest snapshot.
@@ -313,13 +313,13 @@ class Store:
         """Do one operation on one row as a commit of its own; see `RowWriter.write`."""
         return self._row_writer.write(table, kind, cells, self.options.durability == "full")
 
-    def settle(self, bound: SnapshotBound) -> None:
+    def wait_until_readable(self, bound: SnapshotBound) -> None:
         """Make a bound in the past readable: no commit below it is on its way any more.
 
         Raises:
             SnapshotInFutureError: the moment has not come yet.
         """
-        self._committer.settle(bound)
+        self._committer.wait_until_readable(bound)
 
     def create_table(
         self,

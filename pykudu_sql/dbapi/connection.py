@@ -260,7 +260,7 @@ class Connection:
     @guarded
     def snapshot_timestamp(self) -> int:
         """This moment as a hybrid timestamp: AS OF it shows all that is committed by now."""
-        return self._session.database.store.tell()
+        return self._session.database.store.pin()
 
     @guarded
     def close(self) -> None:

@@ -8,7 +8,7 @@ from pykudu_sql.jobs.export import check_target, save_files
 from pykudu_sql.jobs.report import JobReport, RowCounter, Stopwatch
 from pykudu_sql.spark.changes.change_feed import ChangeFeed
 from pykudu_sql.spark.changes.change_options import ChangeOptions
-from pykudu_sql.spark.options import Place, distinct_names
+from pykudu_sql.spark.options import TableLocation, distinct_names
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import read_changes
 
@@ -72,7 +72,7 @@ def _check_changes(database: str, table: str, since: str, options: ChangesOption
         Error: they cannot; see `ChangeFeed`.
     """
     columns = None if options.columns is None else distinct_names(options.columns)
-    place = Place(database, table.lower())
+    place = TableLocation(database, table.lower())
     feed = ChangeFeed(ChangeOptions(place, columns, since, options.until))
     try:
         low, high = feed.window()

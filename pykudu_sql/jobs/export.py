@@ -15,7 +15,7 @@ from pyspark.sql.types import BinaryType
 
 from pykudu_sql.jobs.report import JobReport, RowCounter, Stopwatch, appearing, size_of
 from pykudu_sql.spark.arrow.named_column import cell
-from pykudu_sql.spark.options import SPLIT_BYTES, Place, ReadOptions, distinct_names
+from pykudu_sql.spark.options import SPLIT_BYTES, ReadOptions, TableLocation, distinct_names
 from pykudu_sql.spark.reading.read_plan import read_planner
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import read_table
@@ -92,7 +92,7 @@ def _check_read(database: str, table: str, options: ExportOptions) -> None:
         Error: they cannot; see `ReadPlanner`.
     """
     columns = None if options.columns is None else distinct_names(options.columns)
-    place = Place(database, table.lower())
+    place = TableLocation(database, table.lower())
     asked = ReadOptions(place, columns, options.where, options.as_of, SPLIT_BYTES, 1)
     with read_planner(asked) as planner:
         planner.plan(planner.columns()).scan.release()

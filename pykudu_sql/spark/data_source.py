@@ -84,11 +84,11 @@ class PykuduDataSource(DataSource):
         """
         from pykudu_sql.spark.changes.change_options import ChangeOptions, wants_changes
         from pykudu_sql.spark.changes.stream_reader import PykuduStreamReader
-        from pykudu_sql.spark.options import Place
+        from pykudu_sql.spark.options import TableLocation
 
         if not wants_changes(self.options):
             raise ProgrammingError(
-                f"a stream of table '{Place.of(self.options).table}' is of its changes",
+                f"a stream of table '{TableLocation.of(self.options).table}' is of its changes",
                 hint='say so with .option("readChangeFeed", "true"); the columns _change_type '
                 "and _commit_timestamp come with it",
             )

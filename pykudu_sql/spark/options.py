@@ -39,7 +39,7 @@ _LEAST_SPLIT: Final = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TableLocation:
     """A table of a database.
 
     Attributes:
@@ -51,7 +51,7 @@ class Place:
     table: str
 
     @classmethod
-    def of(cls, options: Mapping[str, str]) -> "Place":
+    def of(cls, options: Mapping[str, str]) -> "TableLocation":
         """The place that options name.
 
         Raises:
@@ -80,7 +80,7 @@ class ReadOptions:
         tasks: that can run at once.
     """
 
-    place: Place
+    place: TableLocation
     columns: tuple[str, ...] | None
     where: str | None
     as_of: str | None
@@ -98,7 +98,7 @@ class ReadOptions:
         check_names(options, _READ)
         split = options.get("splitbytes")
         return cls(
-            Place.of(options),
+            TableLocation.of(options),
             names_option(options),
             options.get("where") or None,
             options.get("asof") or None,
@@ -121,7 +121,7 @@ class WriteOptions:
         checkpoint: of a stream; None for a batch.
     """
 
-    place: Place
+    place: TableLocation
     operation: RowOpKind
     write_id: str | None = None
     staging_id: str | None = None
@@ -137,7 +137,7 @@ class WriteOptions:
         """
         check_names(options, _WRITE)
         return cls(
-            Place.of(options),
+            TableLocation.of(options),
             operation_of(options.get("operation", "insert")),
             options.get("writeid") or None,
             options.get("stagingid") or None,

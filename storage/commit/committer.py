@@ -24,7 +24,7 @@ from typing import Any
 
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.commit.commit_counters import CommitCounters
-from pykudu_sql.storage.commit.moment_reserve import MomentReserve
+from pykudu_sql.storage.commit.timestamp_reserve import TimestampReserve
 from pykudu_sql.storage.common.types.hybrid_time import (
     HybridClock,
     SnapshotBound,
@@ -103,7 +103,7 @@ class Committer:
         self.counters = CommitCounters()
         self._log = log
         self._manifest = manifest
-        self._moments = MomentReserve(self.note)
+        self._timestamp_reserve = TimestampReserve(self.note)
         self._doubt: TransactionResolutionUnknownError | None = None
         self._history_mark = history_mark
         self._rowset_bytes = rowset_bytes
@@ -216,8 +216,8 @@ class Committer:
                 self._doubt = None
                 self.mvcc.publish_assigned()
 
-    def settle(self, bound: SnapshotBound) -> None:
-        """Make a bound in the past readable: no commit below it is on its way any more.
+    def wait_until_readable(self, bound: SnapshotBound) -> None:
+        """Wait until every commit below a bound in the past is visible or has failed.
 
         Raises:
             SnapshotInFutureError: the moment has not come yet.
@@ -238,8 +238,8 @@ class Committer:
         self.mvcc.wait_for(bound, lambda: self._doubt is not None)
         self.check_readable()
 
-    def tell(self) -> Timestamp:
-        """A moment to be told: after every commit that is visible, and before every later one."""
+    def pin(self) -> Timestamp:
+        """Pin a timestamp to read at: after every visible commit, and before every later one."""
         moment = self.clock.now()
         self._cover(moment)
         return moment
@@ -247,7 +247,7 @@ class Committer:
     def _cover(self, moment: Timestamp) -> None:
         """See that a moment never comes again; a process that only reads commits nothing."""
         if self._manifest is not None:
-            self._moments.cover(moment)
+            self._timestamp_reserve.cover(moment)
 
     def close(self) -> None:
         """Let the commit that is being applied end, and refuse all others from here on."""

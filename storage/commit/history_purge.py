@@ -19,7 +19,7 @@ from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.tablet.maintenance.rowset_exchange import retire_files
+from pykudu_sql.storage.tablet.maintenance.rowset_swap import retire_files
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 

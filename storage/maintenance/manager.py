@@ -1,8 +1,8 @@
 """The maintenance manager: one background thread that does what is most due.
 
 Kudu's `util/maintenance_manager.h`. It wakes four times a second, asks every tablet what would gain
-something, and runs operations in the order of `choice.choose` until none is due. With durability
-'normal' it also fsyncs the log about once a second.
+something, and runs operations in the order of `best_operation.find_best_operation` until none is
+due. With durability 'normal' it also fsyncs the log about once a second.
 
 An operation that fails changes nothing. Its error is kept and shown, and it is left alone for a few
 seconds, so that it neither ends the thread nor starves the others.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.types.hybrid_time import wall_micros
-from pykudu_sql.storage.maintenance.choice import Situation, choose
+from pykudu_sql.storage.maintenance.best_operation import SchedulingState, find_best_operation
 from pykudu_sql.storage.maintenance.file_effect import Effect, effect_between, file_sizes
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import (
@@ -29,8 +29,8 @@ from pykudu_sql.storage.maintenance.run_log import RunLog
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 if TYPE_CHECKING:
-    from pykudu_sql.storage.maintenance.runner import Runner, TabletWork
-    from pykudu_sql.storage.maintenance.surveyor import Surveyor
+    from pykudu_sql.storage.maintenance.runner import OperationRunner, TabletWork
+    from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
 
 POLL_SECONDS = 0.25
 SYNC_SECONDS = 0.75
@@ -70,32 +70,32 @@ class MaintenanceManager:
         self._prefers_data = True
         self._synced = time.monotonic()
         self._thread: threading.Thread | None = None
-        self._made_surveyor: Surveyor | None = None
-        self._made_runner: Runner | None = None
+        self._made_collector: StatsCollector | None = None
+        self._made_runner: OperationRunner | None = None
         # Not the turn: whoever asks what is due ought not to wait for what runs.
         self._making = threading.Lock()
 
     @property
-    def _surveyor(self) -> "Surveyor":
+    def _collector(self) -> "StatsCollector":
         """Made once, by whichever thread comes first: it remembers what was merged in vain."""
         # Policies are asked a quarter of a second after the opening, which ought not to wait.
-        from pykudu_sql.storage.maintenance.surveyor import Surveyor
+        from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
 
         with self._making:
-            if self._made_surveyor is None:
-                self._made_surveyor = Surveyor(self._host)
-            return self._made_surveyor
+            if self._made_collector is None:
+                self._made_collector = StatsCollector(self._host)
+            return self._made_collector
 
     @property
-    def _runner(self) -> "Runner":
-        """Made once, and tells the one surveyor what it did."""
+    def _runner(self) -> "OperationRunner":
+        """Made once, and tells the one collector what it did."""
         # Flushes and compactions are much code, which an opening that finds none due does without.
-        from pykudu_sql.storage.maintenance.runner import Runner
+        from pykudu_sql.storage.maintenance.runner import OperationRunner
 
-        surveyor = self._surveyor
+        collector = self._collector
         with self._making:
             if self._made_runner is None:
-                self._made_runner = Runner(self._host, surveyor, self._stop.is_set)
+                self._made_runner = OperationRunner(self._host, collector, self._stop.is_set)
             return self._made_runner
 
     def start(self) -> None:
@@ -133,12 +133,12 @@ class MaintenanceManager:
     def due(self) -> list[OperationStats]:
         """The operations that would gain something now, that of the highest score first."""
         return sorted(
-            self._surveyor.due(), key=lambda op: (-op.score, op.kind, op.table, op.tablet_id)
+            self._collector.due(), key=lambda op: (-op.score, op.kind, op.table, op.tablet_id)
         )
 
     def due_in(self, tablet: Tablet) -> list[OperationStats]:
         """The operations of one tablet that would gain something now."""
-        return self._surveyor.due_in(tablet)
+        return self._collector.due_in(tablet)
 
     def run_due(self) -> bool:
         """Run the one operation that is most due, also while paused.
@@ -278,13 +278,15 @@ class MaintenanceManager:
     def _chosen(self) -> OperationStats | None:
         now = time.monotonic()
         self._left_alone = {op: until for op, until in self._left_alone.items() if until > now}
-        due = [op for op in self._surveyor.due() if (op.kind, op.tablet_id) not in self._left_alone]
-        situation = Situation(
+        due = [
+            op for op in self._collector.due() if (op.kind, op.tablet_id) not in self._left_alone
+        ]
+        scheduling = SchedulingState(
             self._host.options.write_memory_bytes,
             flushes_in_a_row=self._flushes_in_a_row,
             prefers_data=self._prefers_data,
         )
-        chosen = choose(due, situation)
+        chosen = find_best_operation(due, scheduling)
         if chosen is not None and chosen.kind is not OperationKind.LOG_GC:
             self._flushes_in_a_row = self._flushes_in_a_row + 1 if chosen.kind.flushes else 0
             self._prefers_data = not chosen.kind.collects_data

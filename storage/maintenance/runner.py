@@ -6,8 +6,8 @@ from contextlib import suppress
 from pykudu_sql.storage.common.checkpoint import Checkpoint
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import OperationKind
-from pykudu_sql.storage.maintenance.survey import updated_columns
-from pykudu_sql.storage.maintenance.surveyor import Surveyor
+from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
+from pykudu_sql.storage.maintenance.tablet_stats import updated_columns
 from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
 from pykudu_sql.storage.tablet.maintenance.flush import flush_delta_stores, flush_memrowset
@@ -22,24 +22,24 @@ class _GivenUp(Exception):
     """The store wants its thread back."""
 
 
-class Runner:
+class OperationRunner:
     """Runs operations on single tablets, whose maintenance locks the caller holds.
 
     What an operation's checkpoint raises ends it, and leaves the tablet as it was.
     """
 
     def __init__(
-        self, host: MaintenanceHost, surveyor: Surveyor, cancelled: Callable[[], bool]
+        self, host: MaintenanceHost, collector: StatsCollector, cancelled: Callable[[], bool]
     ) -> None:
         """Nothing runs yet.
 
         Args:
             host: the store.
-            surveyor: knows which rowsets gain most.
+            collector: knows which rowsets gain most.
             cancelled: asked now and then by long operations, which then give up.
         """
         self._host = host.host
-        self._surveyor = surveyor
+        self._collector = collector
         self._cancelled = cancelled
         self.work: Mapping[OperationKind, TabletWork] = {
             OperationKind.FLUSH_MEMROWSET: self._flush_memrowset,
@@ -59,15 +59,15 @@ class Runner:
         self._compact(tablet, every, checkpoint)
 
     def _flush_memrowset(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
-        self._surveyor.begin_flush(tablet.id, OperationKind.FLUSH_MEMROWSET)
+        self._collector.begin_flush(tablet.id, OperationKind.FLUSH_MEMROWSET)
         flush_memrowset(tablet, self._host, checkpoint)
 
     def _flush_delta_stores(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
-        self._surveyor.begin_flush(tablet.id, OperationKind.FLUSH_DELTA_STORES)
+        self._collector.begin_flush(tablet.id, OperationKind.FLUSH_DELTA_STORES)
         flush_delta_stores(tablet, self._host, checkpoint)
 
     def _compact_chosen(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
-        self._compact(tablet, self._surveyor.choice(tablet).ids, checkpoint)
+        self._compact(tablet, self._collector.choice(tablet).ids, checkpoint)
 
     def _compact(self, tablet: Tablet, rowset_ids: Collection[int], checkpoint: Checkpoint) -> None:
         def stop_or_go_on() -> None:
@@ -80,15 +80,15 @@ class Runner:
         if rowsets:
             with suppress(_GivenUp):
                 compact_rowsets(tablet, rowsets, self._host, checkpoint=stop_or_go_on)
-            self._surveyor.note_compaction(tablet, tree)
+            self._collector.note_compaction(tablet, tree)
 
     def _compact_redo(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
-        rowset = _rowset(tablet, self._surveyor.disk(tablet).minor.rowset_id)
+        rowset = _rowset(tablet, self._collector.disk(tablet).minor.rowset_id)
         if rowset is not None:
             compact_redo(tablet, rowset, self._host, checkpoint)
 
     def _compact_major(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
-        rowset = _rowset(tablet, self._surveyor.disk(tablet).major.rowset_id)
+        rowset = _rowset(tablet, self._collector.disk(tablet).major.rowset_id)
         if rowset is not None:
             columns = updated_columns(rowset.meta)
             compact_major(tablet, rowset, columns, self._host, checkpoint)

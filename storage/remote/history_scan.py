@@ -102,7 +102,7 @@ def plan_changes(
 ) -> tuple[ChangeShare, ...]:
     """The shares that together are `scan_changes`, one a tablet; see there."""
     follow(store, high)
-    store.settle(high)
+    store.wait_until_readable(high)
     store.history.hold((table,), low)
     return tuple(
         ChangeShare(table.id, tablet, low, high, tuple(column_ids))
@@ -191,7 +191,7 @@ def scan_changes(
         SnapshotInFutureError: `high` has not come yet.
         CorruptionError, DiskError: a file cannot be read.
     """
-    store.settle(high)
+    store.wait_until_readable(high)
     hold = store.history.hold((table,), low)
     reach = HistoryRange(low, high, high, hold.bound)
     schema = history_schema(table, column_ids, HistoryKind.CHANGES)
@@ -229,7 +229,7 @@ def scan_versions(
 
     Raises: as `scan_changes`.
     """
-    store.settle(until)
+    store.wait_until_readable(until)
     whole = store.history.hold_all(table)
     low = whole.bound if window[0] is None else window[0]
     if low < whole.bound:

@@ -12,7 +12,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
-from pykudu_sql.storage.maintenance.survey import delta_memory, memrowset_memory
+from pykudu_sql.storage.maintenance.tablet_stats import delta_memory, memrowset_memory
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.upkeep.introspection import TabletInside, inside
 

@@ -121,7 +121,7 @@ class ScriptRunner:
             self._read_past(commit.bound, commit.rows)
 
     def _read_past(self, bound: int, rows: Rows) -> None:
-        self.store.settle(bound)
+        self.store.wait_until_readable(bound)
         transaction = self.store.begin()
         try:
             table = self.store.catalog_at(bound).table("t")

@@ -235,7 +235,7 @@ def test_a_moment_told_before_a_restart_is_past_after_it_though_the_clock_went_b
     clock.micros -= 10 * HOUR
     with opened(tmp_path / "db", clock) as store:
         assert upsert(store, {1: 2}) > told
-        store.settle(bound_at(told))
+        store.wait_until_readable(bound_at(told))
         assert read(store, bound_at(told)) == {1: (1,)}
 
 

@@ -63,7 +63,7 @@ class HistoryStory:
             self.lines.append(f"  as of the end of day {day}: {self.read(bound)}")
 
     def read(self, bound: int) -> str:
-        self.store.settle(bound)
+        self.store.wait_until_readable(bound)
         try:
             table = self.store.catalog_at(bound).table("t")
             spec = ScanSpec(tuple(column.id for column in table.schema.columns))

@@ -56,12 +56,12 @@ def edits_of(path: Path) -> list[str]:
 
 
 def told(store: Store) -> int:
-    return bound_at(store.tell())
+    return bound_at(store.pin())
 
 
 def read_as_of_now(store: Store) -> int:
     bound = bound_at(store.now())
-    store.settle(bound)
+    store.wait_until_readable(bound)
     return bound
 
 
@@ -81,7 +81,7 @@ def test_a_moment_that_was_only_read_stays_what_it_was_after_a_kill_with_the_clo
         shutil.copytree(tmp_path / "db", tmp_path / "killed")
     with opened(tmp_path / "killed", BEGIN - HOUR) as store:
         write(store, RowOpKind.UPSERT, 1, 2)
-        store.settle(bound)
+        store.wait_until_readable(bound)
         assert rows_at(store, bound) == {(1,): {0: 1, 1: 1}}
         assert rows_at(store) == {(1,): {0: 1, 1: 2}}
 
@@ -89,20 +89,20 @@ def test_a_moment_that_was_only_read_stays_what_it_was_after_a_kill_with_the_clo
 def test_moments_told_one_soon_after_another_cost_one_edit(tmp_path: Path) -> None:
     with opened(tmp_path / "db") as store:
         for _ in range(100):
-            store.settle(bound_at(store.tell()))
+            store.wait_until_readable(bound_at(store.pin()))
         assert edits_of(tmp_path / "db").count("reserve") == 1
 
 
 def test_the_clock_is_not_ahead_after_a_clean_close(tmp_path: Path) -> None:
     with opened(tmp_path / "db") as store:
-        before = store.tell()
+        before = store.pin()
     with opened(tmp_path / "db") as store:
         assert before < store.now() < before + 100
 
 
 def test_the_reserve_outlives_a_manifest_written_anew(tmp_path: Path) -> None:
     with opened(tmp_path / "db") as store:
-        moment = store.tell()
+        moment = store.pin()
         manifest = ManifestTail.open(LocalEnv(), str(tmp_path / "db"))
         manifest.close()
     condensed = StoreState.of(manifest.edits, "written").condensed()
@@ -124,8 +124,8 @@ def test_a_process_that_only_reads_goes_on_with_its_view_while_the_writer_tells_
         write(writer, RowOpKind.UPSERT, 1, 1)
         with opened(tmp_path / "db", read_only=True) as reader:
             tablets = reader.tablets
-            assert reader.tell() > 0
-            writer.tell()
+            assert reader.pin() > 0
+            writer.pin()
             write(writer, RowOpKind.UPSERT, 1, 2)
             reader.refresh()
             assert reader.tablets is tablets

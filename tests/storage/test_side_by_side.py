@@ -139,7 +139,7 @@ def test_money_is_neither_made_nor_lost_while_everything_goes_on_at_once(tmp_pat
         def look(rng: random.Random) -> None:
             bound = rng.choice(moments) + 1 if moments and rng.random() < 0.7 else None
             if bound is not None:
-                store.settle(bound)
+                store.wait_until_readable(bound)
             assert state_at(store, bound) == (ACCOUNTS, TOTAL), bound
 
         works = [write] * WRITERS + [look, look]

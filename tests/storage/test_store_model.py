@@ -188,7 +188,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def read_the_past(self, data: st.DataObject) -> None:
         bound, rows, _ = data.draw(st.sampled_from(self.model.past))
-        self.store.settle(bound)
+        self.store.wait_until_readable(bound)
         table = self.store.catalog_at(bound).table("t")
         assert read(self.store.begin(), table, bound) == visible(rows, table)
 

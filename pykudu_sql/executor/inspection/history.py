@@ -29,7 +29,7 @@ def create_snapshot(state: SessionState, plan: CreateSnapshot) -> Outcome:
     if plan.if_not_exists and plan.name in definitions.snapshots:
         return Outcome(message="Snapshot already exists.")
     if plan.bound is not None:
-        state.store.settle(plan.bound)
+        state.store.wait_until_readable(plan.bound)
     definitions.create_snapshot(plan.name, plan.bound, plan.comment)
     return Outcome(message="Snapshot has been created.")
 

@@ -100,7 +100,7 @@ def _summarize(state: SessionState, query: Query, transaction: Transaction) -> O
     """The one row of a query about whole tables, None when only reading the rows tells it."""
     (scan,) = query.scans
     if scan.bound is not None:
-        state.store.settle(scan.bound)
+        state.store.wait_until_readable(scan.bound)
     facts = transaction.summarize(scan.table, query.summary, scan.bound)
     if facts is None:
         return None

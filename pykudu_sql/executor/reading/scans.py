@@ -82,7 +82,7 @@ def prepared_scan(
 ) -> TableScan:
     """A scan, its tablets pruned, not read yet; see `relation_of`."""
     if scan.bound is not None:
-        state.store.settle(scan.bound)
+        state.store.wait_until_readable(scan.bound)
     spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order, scan.addressed)
     asked = transaction.scan(scan.table, spec, scan.bound, stats)
     return replace(asked, checkpoint=state.checkpoint)

@@ -16,8 +16,8 @@ from pykudu_sql.spark.arrow.arrow_types import arrow_schema, chosen_columns, spa
 from pykudu_sql.spark.changes.change_options import ChangeOptions
 from pykudu_sql.spark.changes.change_task import ChangePartition, SnapshotPartition
 from pykudu_sql.spark.reading.keeper import keep_lease
-from pykudu_sql.spark.reading.moments import Moments
 from pykudu_sql.spark.reading.read_plan import open_to_read
+from pykudu_sql.spark.reading.read_timestamps import ReadTimestamps
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
@@ -95,7 +95,7 @@ class ChangeFeed:
 
     def bound_of(self, moment: str) -> SnapshotBound:
         """The bound of a moment; see `Moments.bound_of`."""
-        return Moments(self._database).bound_of(moment)
+        return ReadTimestamps(self._database).bound_of(moment)
 
     def window(self) -> tuple[SnapshotBound, SnapshotBound]:
         """The bounds that the options name: changes at or above the first, below the second.

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pykudu_sql.spark.options import Place, check_names, names_option, natural_option
+from pykudu_sql.spark.options import TableLocation, check_names, names_option, natural_option
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 
 _KNOWN: Final = (
@@ -39,7 +39,7 @@ class ChangeOptions:
         max_rows: of one batch of a stream, about; None for no limit.
     """
 
-    place: Place
+    place: TableLocation
     columns: tuple[str, ...] | None = None
     starting: str | None = None
     ending: str | None = None
@@ -62,7 +62,7 @@ class ChangeOptions:
         check_names(options, _KNOWN)
         limit = options.get("maxrowspertrigger")
         return cls(
-            Place.of(options),
+            TableLocation.of(options),
             names_option(options),
             options.get("startingtimestamp") or None,
             options.get("endingtimestamp") or None,

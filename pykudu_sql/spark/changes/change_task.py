@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
 from pykudu_sql.spark.arrow.arrow_types import to_spark
-from pykudu_sql.spark.options import Place
+from pykudu_sql.spark.options import TableLocation
 from pykudu_sql.spark.reading.token_task import read_tokens
 from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
@@ -57,7 +57,7 @@ class SnapshotPartition(InputPartition):
     schema: pa.Schema
 
 
-def read_partition(place: Place, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+def read_partition(place: TableLocation, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """The rows of one partition.
 
     Args:
@@ -79,7 +79,7 @@ def read_partition(place: Place, partition: InputPartition) -> Iterator[pa.Recor
         yield to_spark(batch.select(partition.places), partition.schema)
 
 
-def _changes(place: Place, partition: ChangePartition) -> Iterator[pa.RecordBatch]:
+def _changes(place: TableLocation, partition: ChangePartition) -> Iterator[pa.RecordBatch]:
     store = Store(LocalEnv(), place.path, StoreOptions(read_only=True, maintenance=False))
     try:
         for share in partition.shares:
@@ -88,7 +88,7 @@ def _changes(place: Place, partition: ChangePartition) -> Iterator[pa.RecordBatc
         store.close()
 
 
-def _inserts(place: Place, partition: SnapshotPartition) -> Iterator[pa.RecordBatch]:
+def _inserts(place: TableLocation, partition: SnapshotPartition) -> Iterator[pa.RecordBatch]:
     for batch in read_tokens(place, partition.tokens, partition.lease):
         kinds = pa.array([INSERTED]).take(pa.array(np.zeros(batch.num_rows, np.int64)))
         times = pa.array(np.full(batch.num_rows, partition.moment, np.uint64))

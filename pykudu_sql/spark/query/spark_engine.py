@@ -27,7 +27,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.engine.stored_relation import StoredRelation
 from pykudu_sql.spark.arrow.arrow_types import spark_schema
-from pykudu_sql.spark.options import SPLIT_BYTES, Place, ReadOptions
+from pykudu_sql.spark.options import SPLIT_BYTES, ReadOptions, TableLocation
 from pykudu_sql.spark.query.spark_errors import translate
 from pykudu_sql.spark.reading.read_plan import read_planner
 from pykudu_sql.spark.reading.token_frame import parallelism, token_frame
@@ -110,7 +110,7 @@ class SparkEngine:
         """The relations with their rows, whose files are held until `held` is left."""
         tasks = parallelism(self._session)
         for name, one in relations.items():
-            place = Place(one.path, one.table)
+            place = TableLocation(one.path, one.table)
             options = ReadOptions(place, None, one.where, str(one.as_of), SPLIT_BYTES, tasks)
             with read_planner(options) as planner:
                 plan = held.enter_context(planner.plan(one.columns).held())

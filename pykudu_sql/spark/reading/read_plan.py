@@ -16,8 +16,8 @@ from pykudu_sql.planner.plan.plan import Query, Scan
 from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.query.row_condition import plan_condition
 from pykudu_sql.settings import DatabaseSettings
-from pykudu_sql.spark.options import Place, ReadOptions
-from pykudu_sql.spark.reading.moments import Moments
+from pykudu_sql.spark.options import ReadOptions, TableLocation
+from pykudu_sql.spark.reading.read_timestamps import ReadTimestamps
 from pykudu_sql.spark.reading.residual import Residual
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
@@ -54,7 +54,7 @@ class ReadPlan:
         """Estimated bytes to read."""
         return sum(map(_size_of, self.scan.tokens))
 
-    def describe(self, place: Place) -> str:
+    def describe(self, place: TableLocation) -> str:
         """What is read, for people who look at the plan of a query."""
         files = {
             f"{token.tablet_id}/{token.share.rowset.base}.base": None
@@ -90,13 +90,13 @@ class ReadPlanner:
         """
         self._store = database.store
         self._options = options
-        moments = Moments(database)
-        self._context = moments.context
+        read_timestamps = ReadTimestamps(database)
+        self._context = read_timestamps.context
         if options.as_of is None:
             self.bound = self._store.history.snapshots.hold_newest().bound
         else:
-            self.bound = moments.bound_of(options.as_of)
-            self._store.settle(self.bound)
+            self.bound = read_timestamps.bound_of(options.as_of)
+            self._store.wait_until_readable(self.bound)
         self.table: TableInfo = self._store.catalog_at(self.bound).table(options.place.table)
 
     def columns(self) -> tuple[ColumnSchema, ...]:

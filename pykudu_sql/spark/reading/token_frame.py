@@ -30,7 +30,7 @@ from pyspark.sql.udf import UserDefinedFunction
 from pyspark.util import PythonEvalType
 
 from pykudu_sql.spark.arrow.arrow_types import arrow_schema, to_spark
-from pykudu_sql.spark.options import Place
+from pykudu_sql.spark.options import TableLocation
 from pykudu_sql.spark.reading.read_plan import ReadPlan
 from pykudu_sql.spark.reading.residual import matching
 from pykudu_sql.spark.reading.token_task import read_tokens
@@ -52,7 +52,7 @@ def parallelism(spark: SparkSession) -> int:
 
 def token_frame(
     spark: SparkSession,
-    place: Place,
+    place: TableLocation,
     plan: ReadPlan,
     schema: t.StructType,
     columns: Sequence[ColumnSchema],
@@ -82,7 +82,11 @@ def token_frame(
 
 
 def _rows(
-    spark: SparkSession, place: Place, plan: ReadPlan, sent: t.StructType, expected: pa.Schema
+    spark: SparkSession,
+    place: TableLocation,
+    plan: ReadPlan,
+    sent: t.StructType,
+    expected: pa.Schema,
 ) -> DataFrame:
     """The rows as tasks give them.
 
@@ -101,7 +105,10 @@ def _rows(
 
 
 def _reader(
-    place: Place, plan: ReadPlan, expected: pa.Schema, tokens_of: Callable[[Any], Sequence[str]]
+    place: TableLocation,
+    plan: ReadPlan,
+    expected: pa.Schema,
+    tokens_of: Callable[[Any], Sequence[str]],
 ) -> _Read:
     """What tasks do with their rows, each of which stands for a share.
 

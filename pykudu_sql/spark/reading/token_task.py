@@ -6,7 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from pykudu_sql.spark.options import Place
+from pykudu_sql.spark.options import TableLocation
 from pykudu_sql.spark.reading.keeper import IDLE_SECONDS
 from pykudu_sql.storage.errors import CorruptionError, DiskError, OperationalError
 from pykudu_sql.storage.fs.lease import renew
@@ -16,7 +16,9 @@ from pykudu_sql.storage.scan.scan_token import ScanToken, read_token
 _RENEW_SECONDS: Final = 10.0
 
 
-def read_tokens(place: Place, tokens: Sequence[str], lease: str | None) -> Iterator[pa.RecordBatch]:
+def read_tokens(
+    place: TableLocation, tokens: Sequence[str], lease: str | None
+) -> Iterator[pa.RecordBatch]:
     """The rows of some tokens.
 
     Args:
@@ -43,7 +45,7 @@ def read_tokens(place: Place, tokens: Sequence[str], lease: str | None) -> Itera
 class _Claim:
     """The lease of a scan, kept alive while a task reads."""
 
-    def __init__(self, place: Place, path: str | None) -> None:
+    def __init__(self, place: TableLocation, path: str | None) -> None:
         self._place = place
         self._path = path
         self._due = 0.0

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql.types import StructType
 
 from pykudu_sql.spark.arrow.conversions import check_type, converted
-from pykudu_sql.spark.options import Place, WriteOptions
+from pykudu_sql.spark.options import TableLocation, WriteOptions
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.errors import (
@@ -112,7 +112,7 @@ class StagedJob:
         return StagedWrite(self.read_target(), self.column_ids, files, self.replaces, batch)
 
 
-def find_table(place: Place) -> tuple[bytes, TableInfo]:
+def find_table(place: TableLocation) -> tuple[bytes, TableInfo]:
     """The id of a database and one of its tables, as they are.
 
     Raises:

@@ -37,7 +37,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
 
 
 @dataclass(frozen=True, slots=True)
-class RowHistory:
+class ImageWithUndo:
     """Rows as a DiskRowSet keeps them.
 
     Attributes:
@@ -57,7 +57,7 @@ def build_history(
     inserted: Timestamps,
     deltas: Deltas,
     types: Mapping[int, DataType],
-) -> RowHistory:
+) -> ImageWithUndo:
     """Turn REDO deltas into an image and UNDO deltas.
 
     Args:
@@ -83,7 +83,7 @@ def build_history(
     )
     values = {i: v for i, v in columns.items() if i not in key_ids}
     undo = _interleave(insertions, _invert(undone, deltas, values))
-    return RowHistory(image, reverse_time(undo), redo)
+    return ImageWithUndo(image, reverse_time(undo), redo)
 
 
 def _invert(undone: Deltas, everything: Deltas, columns: Mapping[int, pa.Array]) -> Deltas:

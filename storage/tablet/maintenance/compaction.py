@@ -30,13 +30,13 @@ from pykudu_sql.storage.tablet.history.history_splice import splice
 from pykudu_sql.storage.tablet.history.undo_builder import remap
 from pykudu_sql.storage.tablet.maintenance.compaction_input import CompactionInput
 from pykudu_sql.storage.tablet.maintenance.key_slices import key_slices
-from pykudu_sql.storage.tablet.maintenance.rowset_exchange import (
+from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter
+from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
     StagedFiles,
     current_rowset,
     retire_files,
     staging,
 )
-from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet

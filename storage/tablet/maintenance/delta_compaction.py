@@ -49,13 +49,13 @@ from pykudu_sql.storage.tablet.delta.deltafile import (
     DeltaFileMeta,
 )
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
-from pykudu_sql.storage.tablet.maintenance.rowset_exchange import (
+from pykudu_sql.storage.tablet.maintenance.rowset_output import write_deltas
+from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
     StagedFiles,
     current_rowset,
-    exchange,
     staging,
+    swap_rowsets,
 )
-from pykudu_sql.storage.tablet.maintenance.rowset_output import write_deltas
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import Overlay
@@ -94,7 +94,7 @@ def compact_redo(
         redo = write_deltas(tablet, staged, REDO, merged)
         meta = replace(current.meta, redo=redo)
         checkpoint()
-        exchange(tablet, [(current, meta)], staged, host, "minor")
+        swap_rowsets(tablet, [(current, meta)], staged, host, "minor")
     return len(current.tracker.redo)
 
 
@@ -145,7 +145,7 @@ def compact_major(
             redo=redo,
         )
         checkpoint()
-        exchange(tablet, [(current, meta)], staged, host, "major")
+        swap_rowsets(tablet, [(current, meta)], staged, host, "major")
     return len(ids)
 
 

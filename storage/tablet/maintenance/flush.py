@@ -27,8 +27,8 @@ from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo, visible_
 from pykudu_sql.storage.tablet.delta.deltafile import REDO
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns, RowSlice
 from pykudu_sql.storage.tablet.history.undo_builder import build_history, remap
-from pykudu_sql.storage.tablet.maintenance.rowset_exchange import StagedFiles, staging
 from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter, write_deltas
+from pykudu_sql.storage.tablet.maintenance.rowset_swap import StagedFiles, staging
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import TabletComponents
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet

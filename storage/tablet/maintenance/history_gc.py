@@ -13,7 +13,7 @@ compactions.
 from dataclasses import replace
 
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
-from pykudu_sql.storage.tablet.maintenance.rowset_exchange import exchange
+from pykudu_sql.storage.tablet.maintenance.rowset_swap import swap_rowsets
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
@@ -54,7 +54,7 @@ def collect_undo(tablet: Tablet, host: TabletHost) -> int:
     for rowset in rowsets:
         kept = tuple(m for m in rowset.meta.undo if m.stats.max_timestamp >= mark)
         changes.append((rowset, replace(rowset.meta, undo=kept)))
-    exchange(tablet, changes, [], host, "undo_gc")
+    swap_rowsets(tablet, changes, [], host, "undo_gc")
     return size
 
 
@@ -75,5 +75,5 @@ def collect_deleted_rowsets(tablet: Tablet, host: TabletHost) -> int:
     rowsets = [r for r in tablet.components.tree.rowsets if is_garbage(r, mark)]
     if not rowsets:
         return 0
-    exchange(tablet, [(rowset, None) for rowset in rowsets], [], host, "rowset_gc")
+    swap_rowsets(tablet, [(rowset, None) for rowset in rowsets], [], host, "rowset_gc")
     return sum(rowset.meta.total_size for rowset in rowsets)

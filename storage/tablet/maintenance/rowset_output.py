@@ -26,7 +26,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO, DeltaFileMeta, write_delta_file
 from pykudu_sql.storage.tablet.history.row_slice import RowSlice, gather, part_of, way_back
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_base
-from pykudu_sql.storage.tablet.maintenance.rowset_exchange import StagedFiles
+from pykudu_sql.storage.tablet.maintenance.rowset_swap import StagedFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.tablet import Tablet
 

@@ -27,19 +27,19 @@ class BaseColumns:
     """A `RowSource` over a CFileSet and what its deltas come to."""
 
     def __init__(
-        self, base: CFileSet, view: DeltaView, *, is_settled: bool, stats: ScanStats | None
+        self, base: CFileSet, view: DeltaView, *, is_cached: bool, stats: ScanStats | None
     ) -> None:
         """Nothing is read yet.
 
         Args:
             base: the base image.
             view: what the deltas come to.
-            is_settled: the view is that of "now", which other scans will have too.
+            is_cached: the view is the cached one, which other scans share.
             stats: counts blocks.
         """
         self._base = base
         self._view = view
-        self._is_settled = is_settled
+        self._is_settled = is_cached
         self._stats = stats
         self._touched: dict[int, npt.NDArray[np.bool_]] = {}
 

@@ -23,8 +23,8 @@ from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.delta.delta_view_cache import DeltaViewCache
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
-from pykudu_sql.storage.tablet.delta.settled_views import SettledViews
 from pykudu_sql.storage.tablet.rowset.base_columns import BaseColumns
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
 from pykudu_sql.storage.tablet.rowset.pruning import Range, intersect, key_spans, matching_ranges
@@ -50,16 +50,16 @@ class DiskRowSet:
     meta: RowSetMeta
     base: CFileSet
     tracker: DeltaTracker
-    views: SettledViews
+    views: DeltaViewCache
 
     @classmethod
     def of(cls, meta: RowSetMeta, base: CFileSet, tracker: DeltaTracker) -> "DiskRowSet":
         """Put base and deltas together."""
-        return cls(meta, base, tracker, SettledViews(tracker))
+        return cls(meta, base, tracker, DeltaViewCache(tracker))
 
     def with_deltas(self, tracker: DeltaTracker, meta: RowSetMeta | None = None) -> "DiskRowSet":
         """The rowset with other deltas, and the metadata that name them, where these differ."""
-        views = SettledViews(tracker, self.views)
+        views = DeltaViewCache(tracker, self.views)
         return DiskRowSet(self.meta if meta is None else meta, self.base, tracker, views)
 
     @property
@@ -133,7 +133,7 @@ class DiskRowSet:
             stats.deltas_applied += view.records if ranges else 0
         if not ranges:
             return
-        source = BaseColumns(self.base, view, is_settled=self.views.is_settled(view), stats=stats)
+        source = BaseColumns(self.base, view, is_cached=self.views.is_cached(view), stats=stats)
         alive = view.alive(self.meta.rows)
         row_filter = None if row_filter is None else self._trimmed(row_filter, view)
         try:

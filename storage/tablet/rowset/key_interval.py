@@ -25,7 +25,7 @@ Tails = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class KeyRange:
+class RowSetKeyBounds:
     """The keys and the weight of a rowset.
 
     Attributes:
@@ -61,7 +61,7 @@ class KeyInterval:
         return self.high - self.low
 
 
-def key_intervals(ranges: Sequence[KeyRange]) -> list[KeyInterval]:
+def key_intervals(ranges: Sequence[RowSetKeyBounds]) -> list[KeyInterval]:
     """Rowsets as intervals, in the order given.
 
     Where no rowset has a range of its own, because each holds one key, all lie at 0.
@@ -108,7 +108,7 @@ def _tails(keys: Sequence[bytes], start: int) -> Tails:
 def tree_intervals(tree: RowSetTree) -> list[KeyInterval]:
     """A tablet's rowsets as intervals, weighed by what a compaction reads of them."""
     metas = [rowset.meta for rowset in tree.rowsets]
-    return key_intervals([KeyRange(m.id, m.min_key, m.max_key, m.total_size) for m in metas])
+    return key_intervals([RowSetKeyBounds(m.id, m.min_key, m.max_key, m.total_size) for m in metas])
 
 
 def total_width(intervals: Sequence[KeyInterval]) -> float:

@@ -15,7 +15,7 @@ from pykudu_sql.storage.tablet.maintenance.compaction_policy import (
 )
 from pykudu_sql.storage.tablet.rowset.key_interval import (
     KeyInterval,
-    KeyRange,
+    RowSetKeyBounds,
     average_height,
     key_intervals,
 )
@@ -120,9 +120,9 @@ def test_no_set_is_more_than_five_percent_better_than_the_chosen_one(
 
 def test_keys_are_placed_by_the_data_below_them() -> None:
     ranges = [
-        KeyRange(1, b"a0", b"a8", 100),
-        KeyRange(2, b"a4", b"a8", 300),
-        KeyRange(3, b"b", b"c", 600),
+        RowSetKeyBounds(1, b"a0", b"a8", 100),
+        RowSetKeyBounds(2, b"a4", b"a8", 300),
+        RowSetKeyBounds(3, b"b", b"c", 600),
     ]
     first, second, third = key_intervals(ranges)
     assert (first.low, round(first.high, 9)) == (0.0, 0.4)
@@ -131,7 +131,7 @@ def test_keys_are_placed_by_the_data_below_them() -> None:
 
 
 def test_rowsets_of_one_key_each_have_no_width() -> None:
-    ranges = [KeyRange(i, b"k", b"k", 100) for i in range(3)]
+    ranges = [RowSetKeyBounds(i, b"k", b"k", 100) for i in range(3)]
     intervals = key_intervals(ranges)
     assert [interval.width for interval in intervals] == [0.0] * 3
     assert average_height(intervals) == 3.0
@@ -149,7 +149,7 @@ def test_rowsets_of_one_key_each_have_no_width() -> None:
     )
 )
 def test_intervals_keep_the_order_of_keys(found: list[tuple[list[bytes], int]]) -> None:
-    ranges = [KeyRange(i, low, high, size) for i, ((low, high), size) in enumerate(found)]
+    ranges = [RowSetKeyBounds(i, low, high, size) for i, ((low, high), size) in enumerate(found)]
     intervals = key_intervals(ranges)
     assert all(0 <= i.low <= i.high <= 1 + 1e-9 for i in intervals)
     places = sorted(

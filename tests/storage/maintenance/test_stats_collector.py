@@ -19,8 +19,8 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import OperationKind
-from pykudu_sql.storage.maintenance.survey import choose_compaction, survey_disk
-from pykudu_sql.storage.maintenance.surveyor import Surveyor
+from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
+from pykudu_sql.storage.maintenance.tablet_stats import choose_compaction, disk_stats
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
@@ -84,7 +84,7 @@ def test_a_rowset_whose_rows_were_deleted_since_the_last_survey_is_counted_as_ga
             store.write_row(table, RowOpKind.DELETE, {0: key})
         store.flush()
         (rowset,) = tablet.components.tree.rowsets
-        survey = store.maintenance._surveyor.disk(tablet)
+        survey = store.maintenance._collector.disk(tablet)
         above = rowset.tracker.newest + 1
         assert survey.deleted_bytes(tablet.components.tree, above) == rowset.meta.total_size
 
@@ -111,24 +111,24 @@ STEPS = ("insert", "update", "delete", "flush", "run", "ask", "optimize")
 def test_what_is_remembered_equals_a_survey_read_anew_after_every_step(steps: list[str]) -> None:
     store, table, tablet = make_store()
     with closing(store):
-        surveyor = store.maintenance._surveyor
+        collector = store.maintenance._collector
         for place, step in enumerate(steps):
             _step(store, table, tablet, step, place)
             tree = tablet.components.tree
-            assert surveyor.disk(tablet) == survey_disk(tree)
-            remembered = {op.kind for op in surveyor.due_in(tablet)}
+            assert collector.disk(tablet) == disk_stats(tree)
+            remembered = {op.kind for op in collector.due_in(tablet)}
             assert remembered == {op.kind for op in _fresh(store).due_in(tablet)}
             choice = choose_compaction(
-                tree, store.committer.host.rowset_bytes, surveyor._unmerged.get(tablet.id, ())
+                tree, store.committer.host.rowset_bytes, collector._unmerged.get(tablet.id, ())
             )
-            assert surveyor.choice(tablet) == choice
+            assert collector.choice(tablet) == choice
 
 
-def _fresh(store: Store) -> Surveyor:
+def _fresh(store: Store) -> StatsCollector:
     """A surveyor that has not looked at anything yet."""
     host: MaintenanceHost = store.maintenance._host
-    fresh = Surveyor(host)
-    fresh._unmerged = dict(store.maintenance._surveyor._unmerged)
+    fresh = StatsCollector(host)
+    fresh._unmerged = dict(store.maintenance._collector._unmerged)
     return fresh
 
 

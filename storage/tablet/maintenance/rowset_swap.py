@@ -1,4 +1,4 @@
-"""Exchanging DiskRowSets for others with the same rows and other files.
+"""Swapping DiskRowSets for others with the same rows and other files.
 
 What delta compactions and the collection of history end with: files are published, one manifest
 edit names them and forgets the old, and the tablet's components are swapped. The DeltaMemStores go
@@ -42,14 +42,14 @@ def current_rowset(tablet: Tablet, rowset_id: int) -> DiskRowSet | None:
     return rowset_of(rowset_id, tablet.components.tree.rowsets)
 
 
-def exchange(
+def swap_rowsets(
     tablet: Tablet,
     changes: Sequence[tuple[DiskRowSet, RowSetMeta | None]],
     staged: StagedFiles,
     host: TabletHost,
     point: str,
 ) -> None:
-    """Make rowsets be what their new metadata say.
+    """Swap rowsets for those that their new metadata describe.
 
     The log needs no sync before: everything in the new files was in published files already.
 

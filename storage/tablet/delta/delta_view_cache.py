@@ -1,4 +1,4 @@
-"""The views of "now" that a rowset keeps, so that each scan does not apply all deltas anew.
+"""The delta view of the newest snapshot, cached so that a scan does not apply all deltas anew.
 
 The files of a rowset never change, so what they come to is worked out once; what memory adds on top
 is worked out again when a change has arrived there. Views of earlier moments are not kept.
@@ -10,12 +10,12 @@ from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 
 
-class SettledViews:
-    """What the deltas of one tracker come to at snapshots. Safe for threads."""
+class DeltaViewCache:
+    """The delta views of one tracker at snapshots. Safe for threads."""
 
     __slots__ = ("_files", "_now", "_tracker")
 
-    def __init__(self, tracker: DeltaTracker, before: "SettledViews | None" = None) -> None:
+    def __init__(self, tracker: DeltaTracker, before: "DeltaViewCache | None" = None) -> None:
         """Nothing is worked out yet.
 
         Args:
@@ -54,7 +54,7 @@ class SettledViews:
             files = self._files = self._tracker.file_view(bound)
         return files
 
-    def is_settled(self, view: DeltaView) -> bool:
-        """Whether a view is that of "now", which is kept."""
+    def is_cached(self, view: DeltaView) -> bool:
+        """Whether a view is the cached one of the newest snapshot."""
         now = self._now
         return now is not None and now[1] is view

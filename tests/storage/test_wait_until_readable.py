@@ -31,11 +31,11 @@ def store() -> Iterator[Store]:
 def settling(store: Store, bound: int) -> tuple[threading.Thread, threading.Event]:
     settled = threading.Event()
 
-    def settle() -> None:
-        store.settle(bound)
+    def wait() -> None:
+        store.wait_until_readable(bound)
         settled.set()
 
-    reader = threading.Thread(target=settle)
+    reader = threading.Thread(target=wait)
     reader.start()
     return reader, settled
 
@@ -58,7 +58,7 @@ def test_a_reader_of_what_is_visible_already_waits_for_no_commit(store: Store) -
 
 def test_a_moment_to_come_is_refused(store: Store) -> None:
     with pytest.raises(SnapshotInFutureError):
-        store.settle(store.now() + (10_000_000 << 12))
+        store.wait_until_readable(store.now() + (10_000_000 << 12))
 
 
 def test_a_reader_that_waits_for_a_commit_is_told_at_once_that_the_log_failed(
@@ -93,9 +93,9 @@ def test_a_reader_that_waits_for_a_commit_is_told_at_once_that_the_log_failed(
         syncs.wait()
         now = bound_at(store.now())
         with pytest.raises(DiskError, match="nothing can be read or written now") as caught:
-            store.settle(now)
+            store.wait_until_readable(now)
         assert caught.value.sqlstate == "58030"
         writer.join()
         refuses.clear()
-        store.settle(now)
+        store.wait_until_readable(now)
         assert len(seen(store)) == 1

@@ -1,4 +1,4 @@
-"""What is due in all tablets: the stats of every operation that would gain something now."""
+"""The statistics of every maintenance operation that would gain something now, in all tablets."""
 
 import threading
 import time
@@ -14,23 +14,23 @@ from pykudu_sql.storage.common.types.table_properties import (
 from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
 from pykudu_sql.storage.maintenance.scoring import flush_score, postpones_compaction, prioritised
-from pykudu_sql.storage.maintenance.survey import (
-    DiskSurvey,
-    Memory,
+from pykudu_sql.storage.maintenance.tablet_stats import (
+    DiskStats,
+    MemoryStats,
     choose_compaction,
     delta_memory,
+    disk_stats,
     memrowset_memory,
-    survey_disk,
 )
 from pykudu_sql.storage.tablet.maintenance.compaction_policy import RowSetChoice
 from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
 from pykudu_sql.storage.tablet.tablet import Tablet
 
 
-class Surveyor:
-    """Looks at tablets, and remembers what does not change until one is flushed or compacted.
+class StatsCollector:
+    """Collects statistics of tablets; what only a flush or a compaction changes is cached.
 
-    What it remembers keeps no rowset alive: files of replaced ones are to go.
+    The cache keeps no rowset alive: files of replaced ones are to go.
 
     Safe for threads.
     """
@@ -38,7 +38,7 @@ class Surveyor:
     def __init__(self, host: MaintenanceHost) -> None:
         """Nothing is known yet."""
         self._host = host
-        self._disks: dict[str, tuple[weakref.ref[RowSetTree], DiskSurvey]] = {}
+        self._disks: dict[str, tuple[weakref.ref[RowSetTree], DiskStats]] = {}
         self._choices: dict[str, tuple[weakref.ref[RowSetTree], RowSetChoice]] = {}
         self._unmerged: dict[str, frozenset[int]] = {}
         self._dirty_since: dict[tuple[str, OperationKind], float] = {}
@@ -97,13 +97,13 @@ class Surveyor:
                 known = self._choices[tablet.id] = (weakref.ref(tree), choice)
             return known[1]
 
-    def disk(self, tablet: Tablet) -> DiskSurvey:
+    def disk(self, tablet: Tablet) -> DiskStats:
         """What is due in a tablet's DiskRowSets."""
         tree = tablet.components.tree
         with self._lock:
             known = self._disks.get(tablet.id)
             if known is None or known[0]() is not tree:
-                known = self._disks[tablet.id] = (weakref.ref(tree), survey_disk(tree))
+                known = self._disks[tablet.id] = (weakref.ref(tree), disk_stats(tree))
             return known[1]
 
     def _owner(self, tablet_id: str) -> TableInfo | None:
@@ -136,7 +136,7 @@ class Surveyor:
             yield from self._compactions(tablet, disk, ancient)
 
     def _flush(
-        self, tablet_id: str, kind: OperationKind, memory: Memory, now: float
+        self, tablet_id: str, kind: OperationKind, memory: MemoryStats, now: float
     ) -> Iterator[OperationStats]:
         if not memory.size:
             self._dirty_since.pop((tablet_id, kind), None)
@@ -151,7 +151,7 @@ class Surveyor:
         )
 
     def _compactions(
-        self, tablet: Tablet, disk: DiskSurvey, ancient: int
+        self, tablet: Tablet, disk: DiskStats, ancient: int
     ) -> Iterator[OperationStats]:
         for kind, best in (
             (OperationKind.MINOR_DELTA_COMPACTION, disk.minor),

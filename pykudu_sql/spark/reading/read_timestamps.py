@@ -1,4 +1,4 @@
-"""Moments as options give them, as bounds of snapshots: what SQL takes after AS OF, and no more."""
+"""Read timestamps from options: what SQL takes after AS OF, as the bound of a snapshot."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import InvalidValueError
 
 
-class Moments:
-    """Reads moments against the snapshots and the clock of an open database.
+class ReadTimestamps:
+    """Resolves read timestamps by the snapshots and the clock of an open database.
 
     Attributes:
-        context: for planning at these moments.
+        context: for planning at these timestamps.
     """
 
     def __init__(self, database: Database) -> None:

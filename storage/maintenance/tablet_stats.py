@@ -1,4 +1,4 @@
-"""What is due in a tablet, read from metadata.
+"""Statistics of a tablet for maintenance, read from its metadata.
 
 Asked several times a second, so what only a flush or a compaction changes is worked out once for
 each set of DiskRowSets; memory, log and ancient history mark are looked at each time.
@@ -23,7 +23,7 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryStats:
     """What a tablet holds in memory of one kind.
 
     Attributes:
@@ -35,23 +35,23 @@ class Memory:
     anchor: int | None
 
 
-def memrowset_memory(tablet: Tablet) -> Memory:
+def memrowset_memory(tablet: Tablet) -> MemoryStats:
     """Rows inserted since the last flush."""
     components = tablet.components
     memrowsets = [m for m in (components.memrowset, *components.flushing) if len(m)]
     return _memory((m.memory, m.anchor) for m in memrowsets)
 
 
-def delta_memory(tablet: Tablet) -> Memory:
+def delta_memory(tablet: Tablet) -> MemoryStats:
     """Changes of flushed rows since the last flush."""
     rowsets = tablet.components.tree.rowsets
     stores = [store for rowset in rowsets for store in rowset.tracker.stores if len(store)]
     return _memory((store.bytes, store.anchor) for store in stores)
 
 
-def _memory(found: Iterator[tuple[int, int]]) -> Memory:
+def _memory(found: Iterator[tuple[int, int]]) -> MemoryStats:
     held = list(found)
-    return Memory(sum(size for size, _ in held), min((a for _, a in held if a), default=None))
+    return MemoryStats(sum(size for size, _ in held), min((a for _, a in held if a), default=None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class BestRowSet:
 
 
 @dataclass(frozen=True, slots=True)
-class DiskSurvey:
+class DiskStats:
     """What is due in a set of DiskRowSets.
 
     Attributes:
@@ -91,11 +91,11 @@ class DiskSurvey:
         return sum(rowset.meta.total_size for rowset in emptied if is_garbage(rowset, mark))
 
 
-def survey_disk(tree: RowSetTree) -> DiskSurvey:
+def disk_stats(tree: RowSetTree) -> DiskStats:
     """Look at a tablet's DiskRowSets."""
     metas = [rowset.meta for rowset in tree.rowsets]
     undo = tuple((f.stats.max_timestamp, f.size) for meta in metas for f in meta.undo)
-    return DiskSurvey(
+    return DiskStats(
         _best((meta.id, minor_compaction_score(len(meta.redo))) for meta in metas),
         _best((meta.id, _major_score(meta)) for meta in metas),
         undo,

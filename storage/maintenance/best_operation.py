@@ -24,8 +24,8 @@ FLUSHES_IN_A_ROW = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """What the choice depends on besides the operations.
+class SchedulingState:
+    """What the choice depends on besides the statistics of the operations.
 
     Attributes:
         memory_limit: bytes that changes of all tablets may hold in memory; at 60 % it is short.
@@ -40,22 +40,24 @@ class Situation:
     prefers_data: bool = True
 
 
-def choose(due: Sequence[OperationStats], situation: Situation) -> OperationStats | None:
+def find_best_operation(
+    due: Sequence[OperationStats], scheduling: SchedulingState
+) -> OperationStats | None:
     """The operation to run next, or None."""
     log = _best(due, lambda op: op.logs_retained if op.kind is OperationKind.LOG_GC else 0)
     if log is not None:
         return log
     fastest = _best(due, lambda op: op.score)
     compaction = _best(due, lambda op: 0.0 if op.kind.flushes else op.score)
-    if compaction is not None and situation.flushes_in_a_row >= FLUSHES_IN_A_ROW:
+    if compaction is not None and scheduling.flushes_in_a_row >= FLUSHES_IN_A_ROW:
         return compaction
-    if memory_is_short(due, situation.memory_limit):
+    if memory_is_short(due, scheduling.memory_limit):
         return _best(due, lambda op: op.ram)
     holding = _best(due, lambda op: op.logs_retained)
-    if holding is not None and holding.logs_retained >= situation.log_target:
+    if holding is not None and holding.logs_retained >= scheduling.log_target:
         return holding
     data = _best(due, lambda op: op.data_retained)
-    if data is not None and (fastest is None or situation.prefers_data):
+    if data is not None and (fastest is None or scheduling.prefers_data):
         return data
     return fastest
 

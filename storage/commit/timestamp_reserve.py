@@ -1,10 +1,10 @@
-"""The reserve of moments: what keeps a moment that somebody was told from coming again.
+"""The timestamp reserve: no timestamp that was handed out is assigned to a commit after a crash.
 
-A commit's time is in the log. A moment that was only read (AS OF it, or as a snapshot's timestamp)
-is nowhere, so after a crash a wall clock that went back could give it to a new commit, and AS OF it
-would show other rows than before. So the manifest always names a time ahead of every moment told,
-and an opening after a crash goes on above it. It moves on by `AHEAD_MICROS`, so there is one edit
-for many moments; a clean close ends the reserve with the time itself.
+A commit's time is in the log. A timestamp that was only read (AS OF it, or as a snapshot's
+timestamp) is nowhere, so after a crash a wall clock that went back could give it to a new commit,
+and AS OF it would show other rows than before. So the manifest always names a time ahead of every
+timestamp handed out, and an opening after a crash goes on above it. It moves on by `AHEAD_MICROS`,
+so there is one edit for many of them; a clean close ends the reserve with the time itself.
 """
 
 import threading
@@ -25,8 +25,8 @@ from pykudu_sql.storage.errors import Error
 AHEAD_MICROS = 2_000_000
 
 
-class MomentReserve:
-    """Covers moments before they are told. Safe for threads."""
+class TimestampReserve:
+    """Covers timestamps before they are handed out. Safe for threads."""
 
     def __init__(self, record: Callable[[dict[str, Any]], None]) -> None:
         """Nothing is reserved yet.
