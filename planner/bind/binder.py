@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery, bind_column, source_of
 from pykudu_sql.planner.bind.compared_moments import turn_moments
 from pykudu_sql.planner.bind.from_clause import CteScope, FromClauses
 from pykudu_sql.planner.bind.lineage import by_their_names, is_cut, sealed, settle, united
@@ -85,11 +85,10 @@ def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
     columns = binder.query(tree, None, {})
     for column in columns:
         column.use()
-    moments = turn_moments(tree, binder.owners)
+    moments = turn_moments(tree)
     return BoundQuery(
         tree,
         tuple(binder.sources.references),
-        binder.owners,
         tuple(binder.qualified),
         tuple(binder.fields),
         tuple(binder.frames),
@@ -105,7 +104,6 @@ class _Binder:
     """Collects what a `BoundQuery` has; the attributes are named as there."""
 
     def __init__(self, text: str, context: PlanContext) -> None:
-        self.owners: dict[int, Source] = {}
         self.qualified: list[tuple[exp.Column, Source]] = []
         self.fields: list[tuple[exp.Column, Source]] = []
         self.frames: list[tuple[exp.Select, Frame]] = []
@@ -285,7 +283,7 @@ class _Binder:
         if select.args.get("distinct") is not None:
             self.expression(select.args["distinct"], frame, ctes)
             _use(outputs)
-        settle(select, frame, outputs, self.owners)
+        settle(select, frame, outputs)
         for key in ("into", "locks", "sample", "connect", "match", "laterals", "pivots"):
             for node in listed(select.args.get(key)):
                 self._check(node)
@@ -335,7 +333,7 @@ class _Binder:
         """What an entry of the SELECT list shows, if it is a column as it is."""
         while isinstance(item, exp.Alias | exp.Paren):
             item = item.this
-        source = self.owners.get(id(item)) if isinstance(item, exp.Column) else None
+        source = source_of(item)
         return Branch(frame, source, item.name.lower()) if source is not None else Branch(frame)
 
     def _column(self, column: exp.Column, frame: Frame, first: Sequence[str]) -> None:
@@ -356,7 +354,8 @@ class _Binder:
             if name not in source.all_names():
                 known = source.column_names()
                 raise undefined_column(name, known, node_position(column.this, self._text))
-            self._own(column, source, name)
+            source.use(name)
+            bind_column(column, source)
             return
         if name in first:
             return
@@ -364,7 +363,8 @@ class _Binder:
             holders = scope.holders(name)
             if len(holders) == 1 or (holders and name in scope.merged):
                 for source in holders:
-                    self._own(column, source, name)
+                    source.use(name)
+                bind_column(column, holders[0])
                 return
             if holders and name not in scope.aliases:
                 raise ambiguous(column, holders, self._text)
@@ -373,10 +373,6 @@ class _Binder:
                     source.use(name)
                 return
         raise unresolved(column, frame, self._text)
-
-    def _own(self, column: exp.Column, source: Source, name: str) -> None:
-        source.use(name)
-        self.owners.setdefault(id(column), source)
 
     def _qualified(self, column: exp.Column, frame: Frame) -> Source:
         source = qualified_source(column, frame, self._text)

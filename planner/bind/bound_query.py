@@ -1,22 +1,80 @@
-"""A query whose names are resolved: the tree of the statement, and what binding learnt of it."""
+"""A query whose names are resolved: the tree of the statement, and what binding learnt of it.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+What is known of one node stands in its `meta`, under the accessors of this module: so it stays with
+the node while passes move it, and its copies have it too.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.sources import Frame, Source, TableReference
+from pykudu_sql.planner.bind.sources import Frame, Source, TableReference, stored_type
 from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.storage.common.types.types import DataType
+
+_BINDING = "pykudu_binding"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ColumnBinding:
+    """What a column of a bound tree is.
+
+    Attributes:
+        source: that has it.
+        name: of the source's column, lower case.
+    """
+
+    source: Source
+    name: str
+
+    @property
+    def type(self) -> DataType | None:
+        """Of the stored column that it is; None where it is computed."""
+        return stored_type(self.source, self.name)
+
+    @property
+    def nullable(self) -> bool:
+        """Whether it may be NULL, as far as the catalog and the joins tell."""
+        if self.source.maybe_absent or not isinstance(self.source, TableReference):
+            return True
+        return self.source.column(self.name).nullable
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "ColumnBinding":
+        """A copy of a node is a column of the same source."""
+        return self
+
+
+def bind_column(column: exp.Column, source: Source) -> None:
+    """Note which source a column belongs to."""
+    column.meta[_BINDING] = ColumnBinding(source, column.name.lower())
+
+
+def binding_of(node: exp.Expr) -> ColumnBinding | None:
+    """What a node is as a column; None for a name of the SELECT list and for all else."""
+    found: ColumnBinding | None = node.meta_get(_BINDING)
+    return found
+
+
+def source_of(node: exp.Expr) -> Source | None:
+    """The source that a column belongs to, None if `binding_of` has none."""
+    found = binding_of(node)
+    return None if found is None else found.source
+
+
+def table_of(node: exp.Expr) -> TableReference | None:
+    """The mention of a stored table that a column belongs to, None for derived ones."""
+    source = source_of(node)
+    return source if isinstance(source, TableReference) else None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BoundQuery:
-    """A query in which every column has its source.
+    """A query in which every column has its source; see `binding_of`.
 
     Attributes:
         tree: of the query. Whoever rewrites the query owns it and may change it in place.
         references: the mentions of stored tables, in the order of the text.
-        owners: the source of each column node that has one, by node identity.
         qualified: columns and stars with a qualifier, and the source that it names.
         fields: what looks like a column and is a field of a struct, and the struct's source.
         frames: each SELECT with its names.
@@ -29,7 +87,6 @@ class BoundQuery:
 
     tree: exp.Expr
     references: tuple[TableReference, ...] = ()
-    owners: Mapping[int, Source] = field(default_factory=dict)
     qualified: tuple[tuple[exp.Column, Source], ...] = ()
     fields: tuple[tuple[exp.Column, Source], ...] = ()
     frames: tuple[tuple[exp.Select, Frame], ...] = ()
@@ -38,15 +95,6 @@ class BoundQuery:
     volatile: bool = False
     views: frozenset[str] = frozenset()
     moments: frozenset[ParameterKey] = frozenset()
-
-    def owner(self, column: exp.Column) -> TableReference | None:
-        """The stored table a column belongs to, None for derived ones."""
-        source = self.owners.get(id(column))
-        return source if isinstance(source, TableReference) else None
-
-    def source(self, column: exp.Column) -> Source | None:
-        """The source a column belongs to, None for a name of the SELECT list."""
-        return self.owners.get(id(column))
 
     def with_volatility(self, volatile: bool) -> "BoundQuery":
         """The same, whose statement depends on the moment of planning where `volatile` says so."""

@@ -5,12 +5,12 @@ stored column's values by the engine, row by row: only those that look as if the
 read with it, which takes five times as long.
 """
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.bind.constant import parameter_key
-from pykudu_sql.planner.bind.sources import Source, stored_type
 from pykudu_sql.planner.functions.zoned_text import in_utc, is_timestamp, turn_literal
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.long_list import turn_long_list
@@ -29,21 +29,20 @@ _COMPARISONS = (
 )
 
 
-def turn_moments(tree: exp.Expr, owners: MutableMapping[int, Source]) -> frozenset[ParameterKey]:
+def turn_moments(tree: exp.Expr) -> frozenset[ParameterKey]:
     """Rewrite the literals and text columns that are compared with a TIMESTAMP, or cast to one.
 
     Args:
         tree: a bound query, changed in place.
-        owners: the source of each of its columns, by node identity; new columns are added.
 
     Returns:
         The parameters of such places.
     """
     met = set()
     for node in list(tree.walk()):
-        for written in list(_meant_as_moments(node, owners)):
+        for written in list(_meant_as_moments(node)):
             if isinstance(written, exp.Column):
-                _turn_column(written, isinstance(node, exp.TryCast), owners)
+                _turn_column(written, isinstance(node, exp.TryCast))
             if isinstance(written, exp.Placeholder):
                 met.add(parameter_key(written))
             turn_literal(written)
@@ -51,28 +50,24 @@ def turn_moments(tree: exp.Expr, owners: MutableMapping[int, Source]) -> frozens
     return frozenset(met)
 
 
-def _turn_column(column: exp.Column, tries: bool, owners: MutableMapping[int, Source]) -> None:
+def _turn_column(column: exp.Column, tries: bool) -> None:
     """Write a text column as the moments that its values name; leave others alone.
 
     Args:
         column: of the tree.
         tries: whether a text that is no time is NULL.
-        owners: see `turn_moments`.
     """
-    source = owners.get(id(column))
-    found = stored_type(source, column.name.lower())
-    if source is None or found is None or not found.is_text:
+    binding = binding_of(column)
+    if binding is None or binding.type is None or not binding.type.is_text:
         return
     cast = "TRY_CAST" if tries else "CAST"
     turned = parse(f"SELECT ({_READ_WITH_OFFSET.format(cast)})").expressions[0]
     for place in list(turned.find_all(exp.Column)):
-        copied = column.copy()
-        owners[id(copied)] = source
-        place.replace(copied)
+        place.replace(column.copy())
     column.replace(turned)
 
 
-def _meant_as_moments(node: exp.Expr, owners: MutableMapping[int, Source]) -> Iterator[exp.Expr]:
+def _meant_as_moments(node: exp.Expr) -> Iterator[exp.Expr]:
     if isinstance(node, exp.Cast) and is_timestamp(node.to):
         yield _bare(node.this)
         return
@@ -81,16 +76,17 @@ def _meant_as_moments(node: exp.Expr, owners: MutableMapping[int, Source]) -> It
         operands = [_bare(operand) for operand in node.iter_expressions()]
     elif isinstance(node, exp.Case) and node.this is not None:
         operands = [_bare(node.this), *(_bare(branch.this) for branch in node.args["ifs"])]
-    if any(_is_moment(operand, owners) for operand in operands):
+    if any(map(_is_moment, operands)):
         yield from operands
 
 
-def _is_moment(node: exp.Expr, owners: MutableMapping[int, Source]) -> bool:
+def _is_moment(node: exp.Expr) -> bool:
     if isinstance(node, exp.Cast):
         return is_timestamp(node.to)
     if not isinstance(node, exp.Column):
         return isinstance(node, exp.CurrentTimestamp)
-    found = stored_type(owners.get(id(node)), node.name.lower())
+    binding = binding_of(node)
+    found = None if binding is None else binding.type
     return found is not None and found.kind is Kind.UNIXTIME_MICROS
 
 

@@ -13,10 +13,11 @@ only. A filter on a query's rows is the same as one on the rows that its SELECTs
 `OutputColumn.branches` notes it, one branch a SELECT, and none for what is no SELECT.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.bind.sources import Branch, Frame, OutputColumn, Places, Source
 from pykudu_sql.storage.common.types.types import DataType
 
@@ -80,7 +81,6 @@ def settle(
     select: exp.Select,
     frame: Frame,
     outputs: Sequence[OutputColumn],
-    owners: Mapping[int, Source],
 ) -> None:
     """Note which columns of a SELECT may be filtered in what it reads.
 
@@ -88,23 +88,22 @@ def settle(
         select: bound.
         frame: of it; its `groups` are set.
         outputs: its columns, each with what it shows as its one branch.
-        owners: the source of each column node, by its identity.
     """
     group = select.args.get("group")
     if group is not None:
-        frame.groups = frozenset(_groups(group, outputs, owners))
+        frame.groups = frozenset(_groups(group, outputs))
     if all(column.branches[0].source is None for column in outputs):
         return
-    free = _free(select, frame, owners)
-    local = {id(source) for source in frame.sources.values()}
+    free = _free(select, frame)
+    local = set(frame.sources.values())
     for column in outputs:
         (shown,) = column.branches
-        place = (id(shown.source), shown.name)
-        if id(shown.source) not in local or (free is not None and place not in free):
+        place = (shown.source, shown.name)
+        if shown.source not in local or (free is not None and place not in free):
             column.branches = (Branch(frame),)
 
 
-def _free(select: exp.Select, frame: Frame, owners: Mapping[int, Source]) -> Places | None:
+def _free(select: exp.Select, frame: Frame) -> Places | None:
     """The columns on which a filter may go before all that a SELECT does; None for any."""
     distinct = select.args.get("distinct")
     if is_cut(select) or select.args.get("windows") or (distinct and distinct.args.get("on")):
@@ -115,21 +114,21 @@ def _free(select: exp.Select, frame: Frame, owners: Mapping[int, Source]) -> Pla
     for clause in (*select.expressions, select.args.get("qualify"), select.args.get("order")):
         for window in clause.find_all(exp.Window) if clause is not None else ():
             parts = window.args.get("partition_by") or ()
-            places = frozenset(place for part in parts if (place := _place(part, owners)))
+            places = frozenset(place for part in parts if (place := _place(part)))
             free = places if free is None else free & places
     return free
 
 
 def _groups(
-    group: exp.Group, outputs: Sequence[OutputColumn], owners: Mapping[int, Source]
-) -> Iterator[tuple[int, str]]:
+    group: exp.Group, outputs: Sequence[OutputColumn]
+) -> Iterator[tuple[Source | None, str]]:
     """The columns that rows of one group have in common."""
     if group.find(*_GROUPING_SETS) is not None or group.args.get("totals"):
         return
     if group.args.get("all"):
         yield from (_shown(column) for column in outputs)
     for key in group.expressions:
-        place = _place(key, owners)
+        place = _place(key)
         if place is not None:
             yield place
         elif isinstance(key, exp.Literal) and not key.is_string and key.this.isdigit():
@@ -140,14 +139,14 @@ def _groups(
             yield from (_shown(column) for column in named if len(named) == 1)
 
 
-def _shown(column: OutputColumn) -> tuple[int, str]:
+def _shown(column: OutputColumn) -> tuple[Source | None, str]:
     (branch,) = column.branches
-    return (id(branch.source), branch.name)
+    return (branch.source, branch.name)
 
 
-def _place(node: exp.Expr, owners: Mapping[int, Source]) -> tuple[int, str] | None:
+def _place(node: exp.Expr) -> tuple[Source | None, str] | None:
     """The column that an expression is, by its source and name."""
     while isinstance(node, exp.Paren):
         node = node.this
-    source = owners.get(id(node)) if isinstance(node, exp.Column) else None
-    return None if source is None else (id(source), node.name.lower())
+    binding = binding_of(node)
+    return None if binding is None else (binding.source, binding.name)

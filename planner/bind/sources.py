@@ -170,7 +170,7 @@ class DerivedTable:
 Source = TableReference | DerivedTable
 NAMED_DATABASE = "pykudu_database"  # in the meta of a subquery that stands for a table of one
 Origins = tuple[tuple[Source, str], ...]
-Places = frozenset[tuple[int, str]]
+Places = frozenset[tuple[Source | None, str]]
 
 
 @dataclass(eq=False, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of
 from pykudu_sql.planner.bind.sources import Source
 from pykudu_sql.planner.dml.assignments import is_default
 from pykudu_sql.planner.parse.dialect import node_position
@@ -72,10 +72,10 @@ def check_side(
         return
     bound = bind(tables, text, context)
     frame = next(frame for node, frame in bound.frames if node is tables)
-    hidden = {id(source) for source in frame.steps[absent].sources}
+    hidden = frame.steps[absent].sources
     there = frame.steps[1 - absent].sources[0]
     for column, source in _named(tables, bound):
-        if id(source) in hidden:
+        if source in hidden:
             raise _absent(column, source, there, absent, text)
 
 
@@ -84,7 +84,7 @@ def _named(tables: exp.Select, bound: BoundQuery) -> Iterator[tuple[exp.Column, 
     yield from bound.qualified
     yield from bound.fields
     for column in tables.find_all(exp.Column):
-        source = bound.source(column)
+        source = source_of(column)
         if source is not None:
             yield column, source
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of, table_of
 from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.sources import DerivedTable, Frame, Places, TableReference
 from pykudu_sql.planner.parse.long_list import LongList, long_list
@@ -31,7 +31,7 @@ _OPS: Mapping[type[exp.Expr], Op] = MappingProxyType(
     {exp.EQ: Op.EQ, exp.LT: Op.LT, exp.LTE: Op.LE, exp.GT: Op.GT, exp.GTE: Op.GE}
 )
 _WILDCARDS = "%_"
-STRAIGHT: Mapping[int, Frame] = MappingProxyType({})
+STRAIGHT: Mapping[DerivedTable, Frame] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ConditionReader:
         self,
         bound: BoundQuery,
         context: PlanContext,
-        way: Mapping[int, Frame] = STRAIGHT,
+        way: Mapping[DerivedTable, Frame] = STRAIGHT,
         only: Places | None = None,
     ) -> None:
         """A reader for one way through the derived tables.
@@ -71,7 +71,7 @@ class ConditionReader:
         Args:
             bound: the query.
             context: for what constants stand for.
-            way: the SELECT that a derived table, by its identity, is read as.
+            way: the SELECT that a derived table is read as.
             only: columns, as they are written, of which something may be said; None for any.
         """
         self._bound = bound
@@ -112,11 +112,11 @@ class ConditionReader:
             node = node.this
         if not isinstance(node, exp.Column):
             return None
-        source, name = self._bound.source(node), node.name.lower()
-        if self._only is not None and (id(source), name) not in self._only:
+        source, name = source_of(node), node.name.lower()
+        if self._only is not None and (source, name) not in self._only:
             return None
         while isinstance(source, DerivedTable):
-            shown, frame = source.column(name), self._way.get(id(source))
+            shown, frame = source.column(name), self._way.get(source)
             branches = shown.branches if shown is not None else ()
             branch = next((b for b in branches if b.frame is frame), None)
             if branch is None:
@@ -238,10 +238,10 @@ class ConditionReader:
 
     def _both(self, node: exp.And) -> Sequence[Condition]:
         """AND inside OR: what any part says holds, since the query filters again."""
-        said: dict[int, list[Condition]] = {}
+        said: dict[TableReference, list[Condition]] = {}
         for part in flattened(node):
             for found in self.read(part):
-                said.setdefault(id(found.reference), []).append(found)
+                said.setdefault(found.reference, []).append(found)
         return [
             Condition(
                 parts[0].reference,
@@ -254,11 +254,11 @@ class ConditionReader:
     def _either(self, node: exp.Or) -> Sequence[Condition]:
         """OR: of a table something is said when every branch says something of it."""
         branches = flattened(node)
-        said = {id(found.reference): [found] for found in self.read(next(branches))}
+        said = {found.reference: [found] for found in self.read(next(branches))}
         for branch in branches:
             if not said:
                 break
-            here = {id(found.reference): found for found in self.read(branch)}
+            here = {found.reference: found for found in self.read(branch)}
             said = {key: parts for key, parts in said.items() if key in here}
             for key, parts in said.items():
                 parts.append(here[key])
@@ -267,7 +267,7 @@ class ConditionReader:
 
 def own_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
     """The column of a stored table, at one moment, that an expression is; None if it is no such."""
-    reference = bound.owner(node) if isinstance(node, exp.Column) else None
+    reference = table_of(node) if isinstance(node, exp.Column) else None
     if reference is None or not reference.is_plain:
         return None
     if reference.maybe_absent and not node.args.get("table"):

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of, table_of
 from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.condition import own_column
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
+ScanNames = Mapping[TableReference, str]
 _META = "group_code"
 _CODE_PREFIX = f"{SCAN_PREFIX}code_"
 _SETS = ("grouping_sets", "cube", "rollup", "totals", "all")
@@ -38,31 +39,31 @@ class _Key:
     column: ColumnSchema
 
 
-def mark_group_keys(bound: BoundQuery, scans: Mapping[int, str]) -> tuple[CodedColumn, ...]:
+def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, ...]:
     """Note in the tree where text columns are keys of groups.
 
     Args:
         bound: the query; its tree is as it was bound, but for the tables' names.
-        scans: the name of each mention's scan, by the mention's identity.
+        scans: the name of each mention's scan.
 
     Returns:
         The columns, each once.
     """
     numbers: dict[CodedColumn, int] = {}
-    whole = {scans[id(reference)] for reference in bound.references if reference.starred}
+    whole = {scans[reference] for reference in bound.references if reference.starred}
     for select, _ in bound.frames:
         group, parts = select.args.get("group"), _behind_groups(select)
         if group is None or parts is None:
             continue
-        keys: dict[tuple[int, str], _Key] = {}
+        keys: dict[tuple[TableReference | None, str], _Key] = {}
         for item in group.expressions:
             key = _text_column(_shown_by(item, select, bound), bound)
-            if key is not None and scans[id(key.reference)] not in whole:
-                keys[id(key.reference), key.column.name] = key
+            if key is not None and scans[key.reference] not in whole:
+                keys[key.reference, key.column.name] = key
                 item.meta[_META] = _mark(key, scans, numbers)
         for column in (column for part in parts for column in part.find_all(exp.Column)):
             name = column.name.lower()
-            found = keys.get((id(bound.owner(column)), name))
+            found = keys.get((table_of(column), name))
             if _is_named_inside(column, bound):
                 found = next((key for key in keys.values() if key.column.name == name), None)
             if found is not None and not _is_gathered(column):
@@ -115,7 +116,7 @@ def _shown_by(item: exp.Expr, select: exp.Select, bound: BoundQuery) -> exp.Expr
     shown: list[exp.Expr] = []
     if isinstance(item, exp.Literal) and not item.is_string and item.this.isdigit():
         shown = select.expressions[int(item.this) - 1 : int(item.this)]
-    elif isinstance(item, exp.Column) and bound.source(item) is None and not item.table:
+    elif isinstance(item, exp.Column) and source_of(item) is None and not item.table:
         name = item.name.lower()
         shown = [each for each in select.expressions if each.alias.lower() == name]
     return shown[0].unalias() if len(shown) == 1 else item
@@ -137,7 +138,7 @@ def _is_named_inside(column: exp.Column, bound: BoundQuery) -> bool:
 
     The engine takes the key of the groups for it.
     """
-    return bound.source(column) is None and not isinstance(column.parent, exp.Ordered)
+    return source_of(column) is None and not isinstance(column.parent, exp.Ordered)
 
 
 def _is_gathered(column: exp.Column) -> bool:
@@ -155,8 +156,8 @@ def _code_name(column: ColumnSchema) -> str:
     return f"{_CODE_PREFIX}{column.id}"
 
 
-def _mark(key: _Key, scans: Mapping[int, str], numbers: dict[CodedColumn, int]) -> tuple[str, int]:
+def _mark(key: _Key, scans: ScanNames, numbers: dict[CodedColumn, int]) -> tuple[str, int]:
     """The engine's name of a key's table, and which of the coded columns it is."""
     reference, column = key.reference, key.column
-    coded = CodedColumn(scans[id(reference)], column.name, _code_name(column))
+    coded = CodedColumn(scans[reference], column.name, _code_name(column))
     return reference.engine_alias, numbers.setdefault(coded, len(numbers))

@@ -28,7 +28,7 @@ from pykudu_sql.planner.pushdown.condition import own_column, shared_conjuncts
 from pykudu_sql.planner.pushdown.pushdown import filtered_sides
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-# The table that tells, by identity, its column, and the one that is told of.
+# The table that tells, by its identity, its column, and the one that is told of.
 Tellers = frozenset[tuple[int, int, int]]
 NOBODY: Tellers = frozenset()
 
@@ -46,12 +46,12 @@ class Equality:
     """What one mention of a table tells another.
 
     Attributes:
-        source: the mention whose values are wanted, by identity, and the column's id.
+        source: the mention whose values are wanted, and the column's id.
         target: the mention that needs only rows with one of them, and the column's id.
     """
 
-    source: tuple[int, int]
-    target: tuple[int, int]
+    source: tuple[TableReference, int]
+    target: tuple[TableReference, int]
 
 
 def equalities(bound: BoundQuery) -> tuple[Equality, ...]:
@@ -65,45 +65,43 @@ def equalities(bound: BoundQuery) -> tuple[Equality, ...]:
     for select, frame in bound.frames:
         if any(step.join is not None and step.join.method == "ASOF" for step in frame.steps):
             continue  # the nearest row depends on the rows that do not match
-        here = {id(source) for source in frame.sources.values()}
+        here = set(frame.sources.values())
         where = select.args.get("where")
         for source, target in _equalities(where.this if where else None, bound):
-            if id(target.reference) in here and _may_tell(source, target):
+            if target.reference in here and _may_tell(source, target):
                 found[_equality(source, target)] = None
         found.update(dict.fromkeys(_from_joins(frame, bound)))
     return tuple(found)
 
 
-def told_by_others(found: tuple[Equality, ...], bound: BoundQuery) -> Mapping[int, Tellers]:
-    """What mentions of other tables may tell each mention, by its identity.
+def told_by_others(found: tuple[Equality, ...]) -> Mapping[TableReference, Tellers]:
+    """What mentions of other tables may tell each mention.
 
     Args:
         found: of `equalities`.
-        bound: the query.
     """
-    tables = {id(reference): reference.table for reference in bound.references}
-    told: dict[int, Tellers] = {}
+    told: dict[TableReference, Tellers] = {}
     for equality in found:
         (source, source_id), (target, target_id) = equality.source, equality.target
-        if tables[source] is not tables[target]:
-            teller = (id(tables[source]), source_id, target_id)
+        if source.table is not target.table:
+            teller = (id(source.table), source_id, target_id)
             told[target] = told.get(target, NOBODY) | {teller}
     return told
 
 
 def join_filters(
-    found: tuple[Equality, ...], scan_names: Mapping[int, str]
+    found: tuple[Equality, ...], scan_names: Mapping[TableReference, str]
 ) -> tuple[JoinFilter, ...]:
     """Equalities of mentions as filters of scans.
 
     Args:
         found: of `equalities`.
-        scan_names: the scan of each mention, by the mention's identity.
+        scan_names: the scan of each mention.
     """
-    mentions: dict[str, set[int]] = {}
+    mentions: dict[str, set[TableReference]] = {}
     for mention, name in scan_names.items():
         mentions.setdefault(name, set()).add(mention)
-    told: dict[JoinFilter, set[int]] = {}
+    told: dict[JoinFilter, set[TableReference]] = {}
     for equality in found:
         (source, source_id), (target, target_id) = equality.source, equality.target
         made = JoinFilter(scan_names[source], source_id, scan_names[target], target_id)
@@ -164,6 +162,4 @@ def _may_tell(source: _End, target: _End) -> bool:
 
 
 def _equality(source: _End, target: _End) -> Equality:
-    return Equality(
-        (id(source.reference), source.column.id), (id(target.reference), target.column.id)
-    )
+    return Equality((source.reference, source.column.id), (target.reference, target.column.id))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery, table_of
 from pykudu_sql.planner.bind.constant import Hole
 from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.comparison import compare
@@ -114,7 +114,7 @@ def _outputs(select: exp.Select, bound: BoundQuery, reference: TableReference) -
             if (star is not inner and item is not inner) or any(star.args.values()):
                 return None
             ids.extend(column.id for column in reference.table.schema.visible_columns)
-        elif isinstance(inner, exp.Column) and bound.owner(inner) is reference:
+        elif isinstance(inner, exp.Column) and table_of(inner) is reference:
             ids.append(reference.column(inner.name.lower()).id)
         else:
             return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery, binding_of, table_of
 from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary, SummaryKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -103,7 +103,7 @@ def _is_column(
     """Whether an item of ORDER BY is a stored column; names of the SELECT list come first."""
     if not isinstance(named, exp.Column) or named.name.lower() != column.name:
         return False
-    if bound.owner(named) is reference:
+    if table_of(named) is reference:
         return True
     if named.args.get("table") is not None:
         return False
@@ -123,13 +123,13 @@ def _summary(item: exp.Expr, bound: BoundQuery, reference: TableReference) -> Su
         return Summary(SummaryKind.COUNT) if not any(call.this.args.values()) else None
     if not isinstance(call, exp.Count | exp.Min | exp.Max) or not isinstance(call.this, exp.Column):
         return None
-    if bound.owner(call.this) is not reference:
+    binding = binding_of(call.this)
+    if binding is None or binding.source is not reference:
         return None
-    column = reference.column(call.this.name.lower())
     if isinstance(call, exp.Count):
-        return None if column.nullable else Summary(SummaryKind.COUNT)
+        return None if binding.nullable else Summary(SummaryKind.COUNT)
     kind = SummaryKind.MIN if isinstance(call, exp.Min) else SummaryKind.MAX
-    return Summary(kind, column.id)
+    return Summary(kind, reference.column(binding.name).id)
 
 
 def _whole(clause: exp.Expr | None) -> int | None:

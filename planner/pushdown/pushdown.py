@@ -23,14 +23,21 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery
-from pykudu_sql.planner.bind.sources import DerivedTable, Frame, JoinStep, Places, Source
+from pykudu_sql.planner.bind.sources import (
+    DerivedTable,
+    Frame,
+    JoinStep,
+    Places,
+    Source,
+    TableReference,
+)
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.template import PredicateTemplate, all_of, any_of
 from pykudu_sql.planner.pushdown.condition import Condition, ConditionReader, conjuncts
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER
 
 _MAX_WAYS = 500
-Pushed = dict[int, PredicateTemplate]
+Pushed = dict[TableReference, PredicateTemplate]
 Way = tuple[tuple[DerivedTable, Frame], ...]
 
 
@@ -40,17 +47,17 @@ class _Clause:
 
     Attributes:
         node: the condition.
-        sources: those it may be used for, by identity.
+        sources: those it may be used for.
         only: the columns it may be used for; None for any.
     """
 
     node: exp.Expr
-    sources: frozenset[int]
+    sources: frozenset[Source]
     only: Places | None = None
 
 
 def push_down(bound: BoundQuery, context: PlanContext) -> Pushed:
-    """The predicate of each table reference that has one, by the reference's identity."""
+    """The predicate of each mention of a table that has one."""
     descent = _Descent(bound, context)
     pushed: Pushed = {}
     for frame in descent.frames:
@@ -69,16 +76,16 @@ class _Descent:
         self._bound = bound
         self._context = context
         self._ways = 0
-        self._clauses: dict[int, list[_Clause]] = {}
-        self._uses: dict[int, list[tuple[DerivedTable, Frame]]] = {}
+        self._clauses: dict[Frame, list[_Clause]] = {}
+        self._uses: dict[Frame, list[tuple[DerivedTable, Frame]]] = {}
         self.frames = [frame for _, frame in bound.frames]
         for select, frame in bound.frames:
             _mark_absent(frame.steps)
-            self._clauses[id(frame)] = list(_clauses(select, frame))
+            self._clauses[frame] = list(_clauses(select, frame))
             derived = [s for s in frame.sources.values() if isinstance(s, DerivedTable)]
             for use in derived:
                 for read in use.frames:
-                    self._uses.setdefault(id(read), []).append((use, frame))
+                    self._uses.setdefault(read, []).append((use, frame))
                     if not read.steps:
                         self.frames.append(read)
 
@@ -97,7 +104,7 @@ class _Descent:
             return {}
         said = [self._said_here(frame, way)]
         around = [
-            self.reaching(user, ((use, frame), *way)) for use, user in self._uses.get(id(frame), ())
+            self.reaching(user, ((use, frame), *way)) for use, user in self._uses.get(frame, ())
         ]
         if around:
             common = set.intersection(*(set(each) for each in around))
@@ -108,22 +115,22 @@ class _Descent:
     def _said_here(self, frame: Frame, way: Way) -> Pushed:
         """What the conditions of one SELECT say of the tables at the end of a way."""
         end = way[-1][1] if way else frame
-        ends = {id(source) for source in end.sources.values()}
-        steps = {id(use): read for use, read in way}
-        found: dict[int, list[PredicateTemplate]] = {}
-        for clause in self._clauses.get(id(frame), ()):
-            if way and id(way[0][0]) not in clause.sources:
+        ends = {each for each in end.sources.values() if isinstance(each, TableReference)}
+        steps = dict(way)
+        found: dict[TableReference, list[PredicateTemplate]] = {}
+        for clause in self._clauses.get(frame, ()):
+            if way and way[0][0] not in clause.sources:
                 continue
             if clause.only is None and _is_false(clause.node):
-                for key in ends if way else clause.sources:
-                    found.setdefault(key, []).append(NEVER)
+                for reference in ends if way else ends & clause.sources:
+                    found.setdefault(reference, []).append(NEVER)
             reader = ConditionReader(self._bound, self._context, steps, clause.only)
             for condition in reader.conjuncts(clause.node):
                 reference = condition.reference
                 started = way[0][0] if way else reference
-                local = id(reference) in ends and id(started) in clause.sources
+                local = reference in ends and started in clause.sources
                 if local and _survives(condition, way):
-                    found.setdefault(id(reference), []).append(condition.template)
+                    found.setdefault(reference, []).append(condition.template)
         return {key: all_of(templates) for key, templates in found.items()}
 
 
@@ -137,7 +144,7 @@ def _clauses(select: exp.Select, frame: Frame) -> Iterator[_Clause]:
     """The conditions of a SELECT that scans may use."""
     if any(step.join is not None and step.join.method == "ASOF" for step in frame.steps):
         return  # the nearest row depends on the rows that do not match
-    everything = frozenset(id(source) for source in frame.sources.values())
+    everything = frozenset(frame.sources.values())
     where, having = select.args.get("where"), select.args.get("having")
     if where is not None:
         yield _Clause(where.this, everything)
@@ -146,7 +153,7 @@ def _clauses(select: exp.Select, frame: Frame) -> Iterator[_Clause]:
         yield _Clause(having.this, everything, keys)
     for join, sources in filtered_sides(frame.steps):
         if join.args.get("on") is not None:
-            yield _Clause(join.args["on"], frozenset(id(source) for source in sources))
+            yield _Clause(join.args["on"], frozenset(sources))
 
 
 def _mark_absent(steps: Sequence[JoinStep]) -> None:

@@ -8,7 +8,7 @@ fail it are not looked at, so what only they equal is not wanted either.
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.comparison import compare, null_test, starts_with
 from pykudu_sql.planner.plan.template import (
     AllOf,
@@ -35,23 +35,21 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 _MOST_FOUND = 1000
 _LONGEST_LIST = 10_000
-Place = tuple[int, int]
+Place = tuple[TableReference, int]
 
 
 def with_equalities(
-    pushed: Mapping[int, PredicateTemplate], found: Sequence[Equality], bound: BoundQuery
-) -> dict[int, PredicateTemplate]:
+    pushed: Mapping[TableReference, PredicateTemplate], found: Sequence[Equality]
+) -> dict[TableReference, PredicateTemplate]:
     """Predicates of mentions, with what equalities add.
 
     Args:
         pushed: of `push_down`.
         found: of `equalities`, over the same query.
-        bound: the query.
     """
     told: dict[Place, list[Place]] = {}
     for equality in found:
         told.setdefault(equality.source, []).append(equality.target)
-    schemas = {id(reference): reference.table.schema for reference in bound.references}
     parts = {key: dict.fromkeys(_parts(template)) for key, template in pushed.items()}
     waiting = deque((key, part) for key, known in parts.items() for part in known)
     count = 0
@@ -60,7 +58,7 @@ def with_equalities(
         column_id = _only_column(part)
         targets = told.get((mention, column_id), ()) if column_id is not None else ()
         for target, target_id in targets:
-            restated = _restated(part, schemas[target].by_id[target_id])
+            restated = _restated(part, target.table.schema.by_id[target_id])
             for each in _parts(restated):
                 if each not in parts.setdefault(target, {}):
                     parts[target][each] = None

@@ -12,7 +12,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of
 from pykudu_sql.planner.bind.constant import Constant, constant
 from pykudu_sql.planner.bind.sources import stored_type
 from pykudu_sql.planner.functions.decimal_values import (
@@ -137,7 +137,7 @@ def _stored(node: exp.Expr, bound: BoundQuery) -> DataType | None:
     """The type of a stored column of exact numbers."""
     if not isinstance(node, exp.Column):
         return None
-    found = stored_type(bound.source(node), node.name.lower())
+    found = stored_type(source_of(node), node.name.lower())
     return None if found is None or digits_of(found) is None else found
 
 

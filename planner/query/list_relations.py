@@ -4,12 +4,10 @@ Relations of the query, or literals again where a value means something else bes
 than in a relation. `long_list` cuts the lists from the text.
 """
 
-from collections.abc import Mapping
-
 import pyarrow as pa
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.sources import Source, stored_type
+from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.parse.long_list import COLUMN, LongList, long_list
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import StatementTooComplexError
@@ -20,9 +18,7 @@ _ROW_BY_ROW = frozenset({"where", "from_", "joins"})
 _KEPT = frozenset({Kind.BOOL, Kind.BINARY})
 
 
-def name_long_lists(
-    tree: exp.Expr, owners: Mapping[int, Source], prefix: str
-) -> tuple[tuple[str, pa.Table], ...]:
+def name_long_lists(tree: exp.Expr, prefix: str) -> tuple[tuple[str, pa.Table], ...]:
     """The relations of a bound query's lists, by the names that its lists then read.
 
     Lists whose values mean something else beside an expression than in a relation become literals
@@ -30,7 +26,6 @@ def name_long_lists(
 
     Args:
         tree: of the query; its lists are named.
-        owners: the source of each column node, by its identity.
         prefix: of the names.
 
     Raises:
@@ -42,7 +37,7 @@ def name_long_lists(
         values = long_list(query)
         if values is None or query is None:
             continue
-        compared = _compared_type(node.this, owners)
+        compared = _compared_type(node.this)
         if _must_stay(values, compared) or _is_matched(node, values):
             _write(node, values)
             continue
@@ -72,12 +67,12 @@ def _write(node: exp.In, values: LongList) -> None:
     node.set("expressions", _literals(values))
 
 
-def _compared_type(node: exp.Expr, owners: Mapping[int, Source]) -> DataType | None:
+def _compared_type(node: exp.Expr) -> DataType | None:
     """The type of the stored column that is compared with a list; None for anything else."""
     while isinstance(node, exp.Paren):
         node = node.this
-    source = owners.get(id(node)) if isinstance(node, exp.Column) else None
-    return None if source is None else stored_type(source, node.name.lower())
+    binding = binding_of(node)
+    return None if binding is None else binding.type
 
 
 def _must_stay(values: LongList, compared: DataType | None) -> bool:

@@ -7,6 +7,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan
 from pykudu_sql.planner.plan.template import PredicateTemplate
 from pykudu_sql.planner.plan.value import ParameterKey
@@ -21,16 +22,16 @@ class LogicalQuery:
     """A bound query with what passes have worked out so far.
 
     Attributes:
-        bound: what binding learnt. Its notes about nodes hold until the rules of compatibility
-            have replaced nodes.
+        bound: what binding learnt. Its lists of nodes hold until the rules of compatibility have
+            replaced nodes.
         tree: of the query. A pass owns it: it may change it in place and hands it on.
         first_scan: the number of the first scan; other queries of the statement have those below.
-        predicates: what is pushed to each mention of a table, by the mention's identity.
+        predicates: what is pushed to each mention of a table.
         equalities: of columns of two mentions, by which one may narrow the other.
         limit: how far the one table must be read; None for all of it.
         summary: what each column says of the one table; nothing if one says something else.
         scans: of the tables, in the order of their names.
-        scan_names: the scan of each mention, by the mention's identity.
+        scan_names: the scan of each mention.
         group_keys: the text columns that groups may be made of by their codes.
         lists: the relations of long IN lists, by name.
         has_joins: whether a scan, or a part of the query, is joined with another.
@@ -41,12 +42,12 @@ class LogicalQuery:
     bound: BoundQuery
     tree: exp.Expr
     first_scan: int = 0
-    predicates: Mapping[int, PredicateTemplate] = field(default_factory=dict)
+    predicates: Mapping[TableReference, PredicateTemplate] = field(default_factory=dict)
     equalities: tuple[Equality, ...] = ()
     limit: RowLimit | None = None
     summary: tuple[Summary, ...] = ()
     scans: tuple[Scan, ...] = ()
-    scan_names: Mapping[int, str] = field(default_factory=dict)
+    scan_names: Mapping[TableReference, str] = field(default_factory=dict)
     group_keys: tuple[CodedColumn, ...] = ()
     lists: tuple[tuple[str, pa.Table], ...] = ()
     has_joins: bool = True

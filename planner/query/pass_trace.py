@@ -40,7 +40,7 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
     """A query as lines: its statement, then the facts that passes have worked out."""
     yield f"sql: {display(query.tree)}"
     for reference in query.bound.references:
-        predicate = query.predicates.get(id(reference))
+        predicate = query.predicates.get(reference)
         if predicate is not None and not query.scans:
             said = predicate_text(predicate, reference.table.schema)
             yield f"pushed to {reference.alias}: {said}"
@@ -65,10 +65,9 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
 
 
 def _equality_lines(query: LogicalQuery) -> Iterator[str]:
-    references = {id(reference): reference for reference in query.bound.references}
     for equality in query.equalities:
         (source, source_id), (target, target_id) = equality.source, equality.target
-        ends = ((references[source], source_id), (references[target], target_id))
+        ends = ((source, source_id), (target, target_id))
         one, other = (f"{each.alias}.{_column(each.table, i)}" for each, i in ends)
         yield f"equality: values of {one} narrow {other}"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
+from pykudu_sql.planner.bind.bound_query import table_of
 from pykudu_sql.planner.bind.moment import fold_current
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.rules import apply_rules
@@ -53,7 +54,7 @@ def _push_down_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQ
 def _infer_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     joined, pushed = equalities(query.bound), query.predicates
     if pushed and joined:
-        pushed = with_equalities(pushed, joined, query.bound)
+        pushed = with_equalities(pushed, joined)
     return replace(query, predicates=pushed, equalities=joined)
 
 
@@ -73,7 +74,7 @@ def _choose_group_codes(query: LogicalQuery, context: PlanContext) -> LogicalQue
 
 def _name_long_lists(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     prefix = f"{SCAN_PREFIX}list_{query.first_scan}_"
-    return replace(query, lists=name_long_lists(query.tree, query.bound.owners, prefix))
+    return replace(query, lists=name_long_lists(query.tree, prefix))
 
 
 def _fold_names(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
@@ -102,7 +103,7 @@ def _has_joins(tree: exp.Expr) -> bool:
 
 
 def _apply_compatibility_rules(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    mark_cells(query.tree, query.bound.owner)
+    mark_cells(query.tree, table_of)
     return replace(query, tree=apply_rules(query.tree))
 
 

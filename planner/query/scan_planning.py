@@ -34,10 +34,10 @@ def hide_counters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 def plan_scans(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     """Replace each mention of a table by a scan."""
     scans = _Scans(query.limit, query.first_scan)
-    tellers = told_by_others(query.equalities, query.bound)
+    tellers = told_by_others(query.equalities)
     for reference in query.bound.references:
-        predicate = query.predicates.get(id(reference))
-        scans.put(reference, predicate, tellers.get(id(reference), NOBODY))
+        predicate = query.predicates.get(reference)
+        scans.put(reference, predicate, tellers.get(reference, NOBODY))
     return replace(query, scans=scans.made(), scan_names=scans.names)
 
 
@@ -67,7 +67,7 @@ class _Scans:
     scan has.
 
     Attributes:
-        names: the scan of each mention, by the mention's identity.
+        names: the scan of each mention.
     """
 
     def __init__(self, limit: RowLimit | None, first: int) -> None:
@@ -75,13 +75,13 @@ class _Scans:
         self._limit = None if limit is None else limit.rows
         self._order = ScanOrder.NONE if limit is None else limit.order
         self._made: list[_MadeScan] = []
-        self.names: dict[int, str] = {}
+        self.names: dict[TableReference, str] = {}
 
     def put(
         self, reference: TableReference, predicate: PredicateTemplate | None, tellers: Tellers
     ) -> None:
         """Replace a mention of a table by its scan."""
-        name = self.names[id(reference)] = self._name(reference, predicate, tellers)
+        name = self.names[reference] = self._name(reference, predicate, tellers)
         node = reference.node
         if node.args.get("alias") is None:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(reference.engine_alias)))
