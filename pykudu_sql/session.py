@@ -14,8 +14,8 @@ from typing import Any
 from pykudu_sql.database import MEMORY, Database
 from pykudu_sql.error_boundary import OwnErrors, check_text
 from pykudu_sql.executor.cancellation import Cancellation
-from pykudu_sql.executor.executor import Prepared, prepare
-from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.executor import prepare
+from pykudu_sql.executor.session_state import Prepared, SessionState
 from pykudu_sql.executor.transaction_scope import TransactionScope
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
 from pykudu_sql.planner.plan.plan import Change, Explain, Plan, Write

@@ -14,32 +14,10 @@ from pykudu_sql.shell.editing.completion import Suggest, complete
 from pykudu_sql.shell.editing.tokens import FUNCTIONS, KEYWORDS, TYPES
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.settings import FORMATS
+from pykudu_sql.statements import offered_listings, offered_statements
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import Session
-
-_STATEMENTS = (
-    *("ALTER TABLE", "BEGIN", "COMMIT", "CREATE TABLE", "DELETE FROM", "DESCRIBE", "DROP TABLE"),
-    *(
-        "EXPLAIN",
-        "FLUSH TABLE",
-        "INSERT INTO",
-        "OPTIMIZE TABLE",
-        "ROLLBACK",
-        "SELECT",
-        "SET",
-        "SHOW TABLES",
-    ),
-    *("SHOW CREATE TABLE", "SHOW PARTITIONS", "SHOW SNAPSHOTS", "CREATE SNAPSHOT"),
-    *("SHOW TABLE STATS", "SHOW COLUMN STATS", "SUMMARIZE", "SHOW FUNCTIONS", "DESCRIBE FORMATTED"),
-    *("UNDROP TABLE", "UPDATE", "UPSERT INTO", "VACUUM", "WITH"),
-)
-_SHOWN = (
-    *("TABLES", "VIEWS", "DATABASES", "CREATE TABLE", "CREATE VIEW", "COLUMNS FROM", "PARTITIONS"),
-    *("RANGE PARTITIONS", "HASH SCHEMA", "TABLE STATS", "COLUMN STATS", "INDEXES", "SNAPSHOTS"),
-    *("DROPPED TABLES", "SETTINGS", "FUNCTIONS", "ROW ERRORS"),
-    *("TABLETS", "ROWSETS", "COLUMN FILES"),
-)
 
 
 class ShellCompleter(Completer):
@@ -86,9 +64,9 @@ class ShellCompleter(Completer):
                 yield from map(_as_written, self._columns(wanted.tables))
                 yield from wanted.names
             case Suggest.STATEMENTS:
-                yield from map(fold, _STATEMENTS)
+                yield from map(fold, offered_statements())
             case Suggest.SHOWN:
-                yield from map(fold, _SHOWN)
+                yield from map(fold, offered_listings())
             case Suggest.SETTINGS:
                 yield from SETTINGS
             case Suggest.KEYWORDS:

@@ -1,12 +1,11 @@
-"""The small statements: SET, maintenance, DROP, and the table of all that need no sqlglot.
+"""The small statements: SET, maintenance, DROP TABLE, and the entries of all that need no sqlglot.
 
 What needs sqlglot is loaded where it is called.
 """
 
-from collections.abc import Callable
-
 from pykudu_sql.planner.bind.named_table import named_table
-from pykudu_sql.planner.commands.listing_commands import describe, show
+from pykudu_sql.planner.commands.listing_commands import LISTINGS, describe, show
+from pykudu_sql.planner.commands.statement import Statement
 from pykudu_sql.planner.commands.statistics_commands import (
     analyze,
     compute_stats,
@@ -21,13 +20,27 @@ from pykudu_sql.planner.commands.transaction_commands import (
     rollback,
     savepoint,
 )
-from pykudu_sql.planner.ddl.history_commands import drop_snapshot, next_bound, undrop
-from pykudu_sql.planner.ddl.index_commands import drop_index
-from pykudu_sql.planner.ddl.namespace_commands import comment_on, drop_database, drop_view, use
+from pykudu_sql.planner.ddl.history_commands import (
+    create_snapshot,
+    drop_snapshot,
+    next_bound,
+    undrop,
+)
+from pykudu_sql.planner.ddl.index_commands import create_index
+from pykudu_sql.planner.ddl.index_commands import drop_index as plan_drop_index
+from pykudu_sql.planner.ddl.namespace_commands import (
+    alter_view,
+    comment_on,
+    create_database,
+    create_view,
+    drop_database,
+    drop_view,
+    use,
+)
 from pykudu_sql.planner.parse.lexer import TokenKind, source_position
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.listing_plans import Show, ShowKind
+from pykudu_sql.planner.plan.listing_plans import Show
 from pykudu_sql.planner.plan.plan import (
     DropTable,
     Flush,
@@ -55,7 +68,7 @@ def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
     if not reset:
         tokens.expect("SET")
         if tokens.at_end() or (tokens.at("ALL") and tokens.ahead(1).kind is TokenKind.END):
-            return Show(ShowKind.SETTINGS)
+            return Show("SETTINGS")
     of_database = tokens.at("DATABASE") and tokens.ahead(1).kind is TokenKind.WORD
     if of_database:
         tokens.take()
@@ -150,19 +163,15 @@ def pragma(tokens: TokenStream, context: PlanContext) -> Plan:
     return plan_pragma(tokens, context)
 
 
-def drop(tokens: TokenStream, context: PlanContext) -> Plan:
-    """`DROP TABLE [IF EXISTS] t`, `DROP SNAPSHOT s`, `DROP INDEX i`."""
-    if tokens.at("DROP", "SNAPSHOT"):
-        return drop_snapshot(tokens, context)
-    if tokens.at("DROP", "VIEW"):
-        return drop_view(tokens, context)
-    if tokens.at("DROP", "DATABASE") or tokens.at("DROP", "SCHEMA"):
-        return drop_database(tokens, context)
-    if tokens.at("DROP", "STATS") or tokens.at("DROP", "INCREMENTAL", "STATS"):
-        return drop_stats(tokens, context)
+def drop_index(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DROP INDEX [IF EXISTS] i [ON t]`."""
     tokens.expect("DROP")
-    if tokens.at("INDEX"):
-        return drop_index(tokens, context) or NoOperation("There was no such index.")
+    return plan_drop_index(tokens, context) or NoOperation("There was no such index.")
+
+
+def drop_table(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DROP TABLE [IF EXISTS] t [PURGE]`."""
+    tokens.expect("DROP")
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
     if_exists = tokens.accept("IF", "EXISTS")
@@ -180,32 +189,46 @@ def drop(tokens: TokenStream, context: PlanContext) -> Plan:
     return DropTable(context.catalog.full_name(name), if_exists)
 
 
-Command = Callable[[TokenStream, PlanContext], Plan]
-COMMANDS: dict[str, Command] = {
-    "BEGIN": begin,
-    "START": begin,
-    "COMMIT": commit,
-    "END": commit,
-    "ROLLBACK": rollback,
-    "SAVEPOINT": savepoint,
-    "RELEASE": release,
-    "SET": set_option,
-    "RESET": set_option,
-    "SHOW": show,
-    "DESCRIBE": describe,
-    "DESC": describe,
-    "FLUSH": flush,
-    "OPTIMIZE": optimize,
-    "VACUUM": vacuum,
-    "DROP": drop,
-    "UNDROP": undrop,
-    "RESTORE": restore,
-    "USE": use,
-    "COMMENT": comment_on,
-    "ANALYZE": analyze,
-    "COMPUTE": compute_stats,
-    "INVALIDATE": invalidate_metadata,
-    "REFRESH": refresh,
-    "SUMMARIZE": summarize,
-    "PRAGMA": pragma,
-}
+COMMANDS = (
+    Statement(("BEGIN",), begin, ("BEGIN",)),
+    Statement(("START",), begin),
+    Statement(("COMMIT",), commit, ("COMMIT",)),
+    Statement(("END",), commit),
+    Statement(("ROLLBACK",), rollback, ("ROLLBACK",)),
+    Statement(("SAVEPOINT",), savepoint, ("SAVEPOINT",)),
+    Statement(("RELEASE",), release, ("RELEASE SAVEPOINT",)),
+    Statement(("SET",), set_option, ("SET",)),
+    Statement(("RESET",), set_option, ("RESET",)),
+    Statement(("SHOW",), show, tuple(f"SHOW {listing.kind}" for listing in LISTINGS)),
+    Statement(("DESCRIBE",), describe, ("DESCRIBE", "DESCRIBE FORMATTED")),
+    Statement(("DESC",), describe),
+    Statement(("SUMMARIZE",), summarize, ("SUMMARIZE",)),
+    Statement(("PRAGMA",), pragma),
+    Statement(("FLUSH",), flush, ("FLUSH TABLE",)),
+    Statement(("OPTIMIZE",), optimize, ("OPTIMIZE TABLE",)),
+    Statement(("VACUUM",), vacuum, ("VACUUM",)),
+    Statement(("UNDROP",), undrop, ("UNDROP TABLE",)),
+    Statement(("RESTORE",), restore, ("RESTORE TABLE",)),
+    Statement(("USE",), use, ("USE",)),
+    Statement(("COMMENT",), comment_on, ("COMMENT ON",)),
+    Statement(("CREATE", "INDEX"), create_index, ("CREATE INDEX",)),
+    Statement(("CREATE", "UNIQUE"), create_index),
+    Statement(("CREATE", "VIEW"), create_view, ("CREATE VIEW",)),
+    Statement(("CREATE", "OR"), create_view, ("CREATE OR REPLACE VIEW",)),
+    Statement(("CREATE", "DATABASE"), create_database, ("CREATE DATABASE",)),
+    Statement(("CREATE", "SCHEMA"), create_database),
+    Statement(("CREATE", "SNAPSHOT"), create_snapshot, ("CREATE SNAPSHOT",)),
+    Statement(("ALTER", "VIEW"), alter_view, ("ALTER VIEW",)),
+    Statement(("DROP",), drop_table, ("DROP TABLE",)),
+    Statement(("DROP", "SNAPSHOT"), drop_snapshot, ("DROP SNAPSHOT",)),
+    Statement(("DROP", "VIEW"), drop_view, ("DROP VIEW",)),
+    Statement(("DROP", "DATABASE"), drop_database, ("DROP DATABASE",)),
+    Statement(("DROP", "SCHEMA"), drop_database),
+    Statement(("DROP", "INDEX"), drop_index, ("DROP INDEX",)),
+    Statement(("DROP", "STATS"), drop_stats),
+    Statement(("DROP", "INCREMENTAL", "STATS"), drop_stats),
+    Statement(("ANALYZE",), analyze),
+    Statement(("COMPUTE",), compute_stats),
+    Statement(("INVALIDATE",), invalidate_metadata),
+    Statement(("REFRESH",), refresh),
+)

@@ -3,6 +3,9 @@
 Words and columns are Impala's for Kudu tables, with Kudu's own facts (tablets, rowsets) beside.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.ddl.namespace_commands import at_view, known_database, named_view
 from pykudu_sql.planner.parse.lexer import quote_string, source_position
@@ -13,67 +16,113 @@ from pykudu_sql.planner.plan.listing_plans import (
     DescribeDatabase,
     DescribeFormatted,
     Show,
-    ShowKind,
 )
-from pykudu_sql.planner.plan.namespace_plans import DescribeView, ShowCreateView
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_SCHEMAS, readable_table
 from pykudu_sql.storage.errors import UndefinedTableError
 
-_LISTS = (
-    ShowKind.TABLES,
-    ShowKind.VIEWS,
-    ShowKind.DATABASES,
-    ShowKind.SCHEMAS,
-    ShowKind.SETTINGS,
-    ShowKind.FUNCTIONS,
-    ShowKind.SNAPSHOTS,
-    ShowKind.DROPPED_TABLES,
-)
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
-_OF_DATABASE = (ShowKind.TABLES, ShowKind.VIEWS)
+
+# From what SHOW lists to the plan of what stands behind these words.
+PlanListing = Callable[[str, TokenStream, PlanContext], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """An entry of what SHOW can list.
+
+    Attributes:
+        kind: the words behind SHOW.
+        plan: reads the rest.
+    """
+
+    kind: str
+    plan: PlanListing
 
 
 def show(tokens: TokenStream, context: PlanContext) -> Plan:
     """`SHOW TABLES | SNAPSHOTS [LIKE 'x']`, `SHOW CREATE TABLE t`, `SHOW TABLETS t`, ..."""
     tokens.expect("SHOW")
-    for kind in _LISTS:
-        if tokens.accept(*kind.value.split()):
-            return _list(kind, tokens, context)
-    if tokens.accept("CREATE", "VIEW"):
-        view = named_view(tokens, context)
-        tokens.expect_end()
-        return ShowCreateView(view)
-    if tokens.accept(*ShowKind.ROW_ERRORS.value.split()):
-        tokens.expect_end()
-        return Show(ShowKind.ROW_ERRORS)
-    if tokens.accept("COLUMNS"):
-        _accept_from(tokens)
-        return _described(tokens, context)
-    if tokens.accept("COLUMN", "STATS"):
-        from pykudu_sql.planner.query.column_stats import plan_column_stats
-
-        table = named_table(tokens, context)
-        tokens.expect_end()
-        return plan_column_stats(table, context)
-    for kind in ShowKind:
-        if tokens.accept(*kind.value.split()):
-            _accept_from(tokens)
-            table = named_table(tokens, context)
-            tokens.expect_end()
-            return Show(kind, table)
-    raise tokens.error(", ".join((*ShowKind, "CREATE VIEW", "COLUMNS", "COLUMN STATS")))
+    for listing in LISTINGS:
+        if tokens.accept(*listing.kind.split()):
+            return listing.plan(listing.kind, tokens, context)
+    raise tokens.error(", ".join(listing.kind for listing in LISTINGS))
 
 
-def _list(kind: ShowKind, tokens: TokenStream, context: PlanContext) -> Plan:
-    """What stands behind `SHOW TABLES` and the like."""
-    database = None
-    if kind in _OF_DATABASE and (tokens.accept("IN") or tokens.accept("FROM")):
-        database = known_database(tokens, context)
+def _of_session(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    """Nothing more."""
+    tokens.expect_end()
+    return Show(kind)
+
+
+def _by_name(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    """`[LIKE 'pattern']`."""
+    return _matching(kind, tokens, None)
+
+
+def _of_database(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    """`[IN database] [LIKE 'pattern']`."""
+    named = tokens.accept("IN") or tokens.accept("FROM")
+    return _matching(kind, tokens, known_database(tokens, context) if named else None)
+
+
+def _matching(kind: str, tokens: TokenStream, database: str | None) -> Plan:
     pattern = tokens.string() if tokens.accept("LIKE") else None
     tokens.expect_end()
     return Show(kind, None, pattern, database)
+
+
+def _of_table(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    """`[FROM] table`."""
+    _accept_from(tokens)
+    table = named_table(tokens, context)
+    tokens.expect_end()
+    return Show(kind, table)
+
+
+def _of_view(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    view = named_view(tokens, context)
+    tokens.expect_end()
+    return Show(kind, view)
+
+
+def _columns(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    _accept_from(tokens)
+    return _described(tokens, context)
+
+
+def _column_stats(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.query.column_stats import plan_column_stats
+
+    table = named_table(tokens, context)
+    tokens.expect_end()
+    return plan_column_stats(table, context)
+
+
+LISTINGS = (
+    Listing("TABLES", _of_database),
+    Listing("VIEWS", _of_database),
+    Listing("DATABASES", _by_name),
+    Listing("SCHEMAS", _by_name),
+    Listing("CREATE TABLE", _of_table),
+    Listing("TABLE STATS", _of_table),
+    Listing("PARTITIONS", _of_table),
+    Listing("RANGE PARTITIONS", _of_table),
+    Listing("TABLETS", _of_table),
+    Listing("ROWSETS", _of_table),
+    Listing("COLUMN FILES", _of_table),
+    Listing("INDEXES", _of_table),
+    Listing("HASH SCHEMA", _of_table),
+    Listing("ROW ERRORS", _of_session),
+    Listing("SETTINGS", _by_name),
+    Listing("FUNCTIONS", _by_name),
+    Listing("SNAPSHOTS", _by_name),
+    Listing("DROPPED TABLES", _by_name),
+    Listing("CREATE VIEW", _of_view),
+    Listing("COLUMNS", _columns),
+    Listing("COLUMN STATS", _column_stats),
+)
 
 
 def _accept_from(tokens: TokenStream) -> None:
@@ -127,7 +176,7 @@ def _described(tokens: TokenStream, context: PlanContext) -> Plan:
     if at_view(tokens, context):
         view = named_view(tokens, context)
         tokens.expect_end()
-        return DescribeView(view)
+        return Describe(view)
     table = named_table(tokens, context)
     tokens.expect_end()
     return Describe(table)

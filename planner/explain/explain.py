@@ -15,34 +15,23 @@ from pykudu_sql.planner.explain.predicate_text import (
     value_text,
 )
 from pykudu_sql.planner.plan.plan import (
-    AlterTable,
     ChangeQuery,
     ConflictInsert,
     CreateTable,
     DeleteQuery,
-    Describe,
-    DropTable,
     Explain,
-    Flush,
     InsertQuery,
     InsertReturning,
     InsertValues,
     KeyDelete,
     KeyLookup,
     KeyUpdate,
-    NoOperation,
-    Optimize,
     PassEffect,
     Plan,
     Query,
     RestoreTable,
-    SavepointControl,
     Scan,
-    SetOption,
-    Show,
-    TransactionControl,
     UpdateQuery,
-    Vacuum,
 )
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
 from pykudu_sql.planner.plan.template import (
@@ -195,39 +184,7 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             return _tree(f"RESTORE TABLE {plan.table.name}", lines)
         case CreateTable() if plan.query is not None:
             return _tree(f"CREATE TABLE {plan.name}", _query(plan.query, facts))
-    return [_headline(plan)]
-
-
-def _headline(plan: Plan) -> str:
-    """The one line of a statement that reads no rows."""
-    match plan:
-        case CreateTable():
-            tablets = len(plan.partition_schema.partitions())
-            return f"CREATE TABLE {plan.name}: {tablets} {_plural('tablet', tablets)}"
-        case DropTable():
-            return f"DROP TABLE {plan.name}"
-        case AlterTable():
-            steps = ", ".join(type(step).__name__ for step in plan.steps)
-            return f"ALTER TABLE {plan.table.name}: {steps or 'nothing to do'}"
-        case TransactionControl():
-            return str(plan.action)
-        case SavepointControl():
-            return f"{plan.action} {plan.name}"
-        case SetOption():
-            return f"SET {plan.name}"
-        case Show():
-            return f"SHOW {plan.kind}"
-        case Describe():
-            return f"DESCRIBE {plan.table.name}"
-        case Flush():
-            return f"FLUSH {plan.table.name if plan.table else 'all tables'}"
-        case Optimize():
-            return f"OPTIMIZE {plan.table.name}{' FULL' if plan.full else ''}"
-        case Vacuum():
-            return f"VACUUM {plan.table.name if plan.table else 'all tables'}"
-        case NoOperation():
-            return plan.message
-    return type(plan).__name__
+    return [plan.headline]
 
 
 def _query(query: Query, facts: ExplainFacts) -> list[str]:

@@ -9,53 +9,42 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
 
 
-class ShowKind(StrEnum):
-    """What SHOW can list."""
-
-    TABLES = "TABLES"
-    VIEWS = "VIEWS"
-    DATABASES = "DATABASES"
-    SCHEMAS = "SCHEMAS"
-    CREATE_TABLE = "CREATE TABLE"
-    TABLE_STATS = "TABLE STATS"
-    PARTITIONS = "PARTITIONS"
-    RANGE_PARTITIONS = "RANGE PARTITIONS"
-    TABLETS = "TABLETS"
-    ROWSETS = "ROWSETS"
-    COLUMN_FILES = "COLUMN FILES"
-    INDEXES = "INDEXES"
-    HASH_SCHEMA = "HASH SCHEMA"
-    ROW_ERRORS = "ROW ERRORS"
-    SETTINGS = "SETTINGS"
-    FUNCTIONS = "FUNCTIONS"
-    SNAPSHOTS = "SNAPSHOTS"
-    DROPPED_TABLES = "DROPPED TABLES"
-
-
 @dataclass(frozen=True, slots=True)
 class Show:
-    """SHOW of something, of a table where the kind needs one.
+    """SHOW of something.
 
     Attributes:
+        kind: the words behind SHOW, see `listing_commands.LISTINGS`.
+        item: the table or view it is about, where the kind needs one.
         pattern: a LIKE pattern over names where the kind lists names, or None.
         database: the one whose tables or views are listed, None for the session's.
     """
 
-    kind: ShowKind
-    table: TableInfo | None = None
+    kind: str
+    item: TableInfo | ViewInfo | None = None
     pattern: str | None = None
     database: str | None = None
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"SHOW {self.kind}"
+
 
 @dataclass(frozen=True, slots=True)
 class Describe:
-    """DESCRIBE of a table."""
+    """DESCRIBE of a table or view."""
 
-    table: TableInfo
+    item: TableInfo | ViewInfo
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"DESCRIBE {self.item.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +55,11 @@ class DescribeFormatted:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"DESCRIBE FORMATTED {self.item.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class DescribeDatabase:
@@ -74,6 +68,11 @@ class DescribeDatabase:
     name: str
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"DESCRIBE DATABASE {self.name}"
 
 
 class PragmaKind(StrEnum):
@@ -96,6 +95,11 @@ class Pragma:
     item: TableInfo | ViewInfo | None = None
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"PRAGMA {self.kind}"
 
 
 Description = Describe | DescribeFormatted | DescribeDatabase

@@ -22,6 +22,11 @@ class CreateView:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"CREATE VIEW {self.view.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class DropView:
@@ -30,6 +35,11 @@ class DropView:
     view: ViewInfo | None
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return "DROP VIEW" if self.view is None else f"DROP VIEW {self.view.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,11 @@ class CreateDatabase:
     if_not_exists: bool = False
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"CREATE DATABASE {self.database.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +67,11 @@ class DropDatabase:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"DROP DATABASE {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class CommentOn:
@@ -61,31 +81,10 @@ class CommentOn:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
-
-@dataclass(frozen=True, slots=True)
-class DescribeView:
-    """DESCRIBE of a view."""
-
-    view: ViewInfo
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"COMMENT ON {self.item.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class ShowCreateView:
-    """SHOW CREATE VIEW."""
-
-    view: ViewInfo
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-
-Namespace = (
-    CreateView
-    | DropView
-    | CreateDatabase
-    | DropDatabase
-    | CommentOn
-    | DescribeView
-    | ShowCreateView
-)
+Namespace = CreateView | DropView | CreateDatabase | DropDatabase | CommentOn

@@ -21,7 +21,7 @@ from pykudu_sql.planner.plan.change_plans import (
     ConflictInsert,
     InsertReturning,
 )
-from pykudu_sql.planner.plan.listing_plans import Describe, Description, Pragma, Show, ShowKind
+from pykudu_sql.planner.plan.listing_plans import Describe, Description, Pragma, Show
 from pykudu_sql.planner.plan.namespace_plans import Namespace
 from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.planner.plan.store_plans import (
@@ -103,6 +103,12 @@ class CreateTable:
         """Keys of the values a caller must supply."""
         return () if self.query is None else self.query.parameters
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        tablets = len(self.partition_schema.partitions())
+        return f"CREATE TABLE {self.name}: {tablets} tablet{'' if tablets == 1 else 's'}"
+
 
 @dataclass(frozen=True, slots=True)
 class DropTable:
@@ -113,6 +119,11 @@ class DropTable:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"DROP TABLE {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class AlterTable:
@@ -122,6 +133,12 @@ class AlterTable:
     steps: tuple[AlterStep, ...]
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        steps = ", ".join(type(step).__name__ for step in self.steps)
+        return f"ALTER TABLE {self.table.name}: {steps or 'nothing to do'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +153,11 @@ class SetOption:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"SET {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class NoOperation:
@@ -144,6 +166,11 @@ class NoOperation:
     message: str
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = True
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return self.message
 
 
 class ExplainFormat(StrEnum):
@@ -205,6 +232,11 @@ class ConstantRow:
     columns: tuple[ConstantColumn, ...]
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = True
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return "VALUES"
 
 
 Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
@@ -298,7 +330,6 @@ __all__ = [
     "SetDatabase",
     "SetOption",
     "Show",
-    "ShowKind",
     "TransactionAction",
     "TransactionControl",
     "UndropTable",

@@ -17,6 +17,11 @@ class SetDatabase:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"SET DATABASE {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class UndropTable:
@@ -26,6 +31,11 @@ class UndropTable:
     new_name: str | None = None
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"UNDROP TABLE {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,11 @@ class CreateSnapshot:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"CREATE SNAPSHOT {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class DropSnapshot:
@@ -49,6 +64,11 @@ class DropSnapshot:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"DROP SNAPSHOT {self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Flush:
@@ -57,6 +77,11 @@ class Flush:
     table: TableInfo | None = None
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"FLUSH {self.table.name if self.table else 'all tables'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +93,11 @@ class Optimize:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"OPTIMIZE {self.table.name}{' FULL' if self.full else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class Vacuum:
@@ -76,3 +106,8 @@ class Vacuum:
     table: TableInfo | None = None
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = False
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"VACUUM {self.table.name if self.table else 'all tables'}"

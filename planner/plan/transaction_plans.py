@@ -23,6 +23,11 @@ class TransactionControl:
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = True
 
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return str(self.action)
+
 
 class SavepointAction(StrEnum):
     """What a statement does with a savepoint."""
@@ -40,3 +45,8 @@ class SavepointControl:
     name: str
     parameters: ClassVar[tuple[ParameterKey, ...]] = ()
     cacheable: ClassVar[bool] = True
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return f"{self.action} {self.name}"

@@ -1,7 +1,7 @@
 """What statements of one session share while they run."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -10,6 +10,8 @@ from pykudu_sql.engine.query_engine import Relation, StreamingEngine
 from pykudu_sql.error_boundary import OwnErrors
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.transaction_scope import TransactionScope
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.common.rows.row_result import RowError
@@ -19,6 +21,9 @@ from pykudu_sql.storage.store import Store
 
 if TYPE_CHECKING:  # Loaded by the first statement that runs on Spark.
     from pykudu_sql.spark.query.spark_engine import SparkEngine
+
+# A planned statement in a session, run with parameters.
+Prepared = Callable[[ParameterValues], Outcome]
 
 
 @dataclass(slots=True)

@@ -40,7 +40,7 @@ _DESCRIBE = header(
     ("block_size", _NUMBER),
     ("immutable", _FLAG),
 )
-_FORMATTED = header(("name", _TEXT), ("type", _TEXT), ("comment", _TEXT))
+_VIEW = _FORMATTED = header(("name", _TEXT), ("type", _TEXT), ("comment", _TEXT))
 _DATABASE = header(("name", _TEXT), ("location", _TEXT), ("comment", _TEXT))
 _TABLE_STATS = header(
     ("#Rows", _NUMBER),
@@ -55,8 +55,10 @@ _SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10))
 def describe(state: SessionState, plan: Description) -> Outcome:
     """Run a DESCRIBE."""
     match plan:
-        case Describe(table):
+        case Describe(TableInfo() as table):
             columns, rows = _DESCRIBE, _column_rows(table)
+        case Describe(ViewInfo() as view):
+            columns, rows = _VIEW, [(c.name, c.type, c.comment) for c in view.columns]
         case DescribeFormatted(TableInfo() as table):
             columns, rows = _FORMATTED, _formatted_table(state, table)
         case DescribeFormatted(ViewInfo() as view):

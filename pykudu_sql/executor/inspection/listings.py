@@ -7,11 +7,12 @@ from types import MappingProxyType
 from pykudu_sql.executor.inspection.descriptions import table_stats
 from pykudu_sql.executor.inspection.history import dropped_table_rows, snapshot_rows
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.planner.explain.show_create import create_table_sql
-from pykudu_sql.planner.plan.plan import Show, ShowKind
+from pykudu_sql.planner.explain.show_create import create_table_sql, create_view_sql
+from pykudu_sql.planner.plan.plan import Show
 from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header
 from pykudu_sql.settings import SETTINGS, Scope, Setting
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.namespace import ViewInfo
 from pykudu_sql.storage.common.partition.partition import schema_columns
 from pykudu_sql.storage.common.partition.partition_key import partition_key_span
 from pykudu_sql.storage.common.partition.partition_text import (
@@ -21,6 +22,9 @@ from pykudu_sql.storage.common.partition.partition_text import (
 )
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
+Listed = tuple[Header, list[Row]]
+Lister = Callable[[SessionState, Show], Listed]
+
 _TEXT = DataType(Kind.STRING)
 _NUMBER = DataType(Kind.INT64)
 
@@ -28,6 +32,7 @@ _INDEXES = header(
     ("index", _TEXT), ("column", _TEXT), ("rowsets_with_it", _NUMBER), ("rowsets", _NUMBER)
 )
 _NAMES = header(("name", _TEXT))
+_RESULT = header(("result", _TEXT))
 _DATABASES = header(("name", _TEXT), ("comment", _TEXT))
 _PARTITIONS = header(
     ("Start Key", _TEXT),
@@ -84,55 +89,50 @@ _SETTINGS = header(
 
 def show(state: SessionState, plan: Show) -> Outcome:
     """SHOW of something."""
-    if plan.table is not None:
-        return _rows(*_OF_TABLE[plan.kind](state, plan.table))
-    if plan.kind is ShowKind.ROW_ERRORS:
-        return _rows(_ROW_ERRORS, _row_error_rows(state))
-    matches = _like(plan.pattern)
-    if plan.kind is ShowKind.SETTINGS:
-        rows = [row for row in _setting_rows(state) if matches(row[0])]
-        return _rows(_SETTINGS, rows)
-    if plan.kind is ShowKind.FUNCTIONS:
-        return _rows(_NAMES, [(name,) for name in _function_names() if matches(name)])
-    if plan.kind in _OF_HISTORY:
-        columns, found = _OF_HISTORY[plan.kind](state)
-        return _rows(columns, [row for row in found if matches(row[0])])
-    if plan.kind in (ShowKind.DATABASES, ShowKind.SCHEMAS):
-        return _rows(_DATABASES, [row for row in _database_rows(state) if matches(row[0])])
-    names = _names(state, plan)
-    return _rows(_NAMES, [(name,) for name in names if matches(name)])
+    columns, rows = _LISTED[plan.kind](state, plan)
+    return Outcome(RowResult(columns, rows), len(rows))
 
 
-def _database_rows(state: SessionState) -> list[tuple[str | None, ...]]:
+def _databases(state: SessionState, plan: Show) -> Listed:
     catalog = state.store.catalog
-    return [
+    rows: list[Row] = [
         (name, catalog.databases[name].comment if name in catalog.databases else "")
         for name in sorted(catalog.database_names)
     ]
+    return _DATABASES, rows
 
 
-def _function_names() -> list[str]:
+def _functions(state: SessionState, plan: Show) -> Listed:
     """What a query may call; docs/functions.md says what each does."""
     from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS
 
-    return sorted(FUNCTIONS)
+    return _NAMES, [(name,) for name in sorted(FUNCTIONS)]
 
 
-def _names(state: SessionState, plan: Show) -> list[str]:
-    """The tables and views of a database, or its views, without the database's name."""
+def _tables(state: SessionState, plan: Show) -> Listed:
+    """The tables and views of a database, without the database's name."""
+    database = plan.database or state.settings.database
+    names = state.store.catalog.names_in(database)
+    return _NAMES, [(name.removeprefix(f"{database}."),) for name in names]
+
+
+def _views(state: SessionState, plan: Show) -> Listed:
+    """The views of a database, without the database's name."""
     database = plan.database or state.settings.database
     catalog = state.store.catalog
-    names = catalog.names_in(database)
-    if plan.kind is ShowKind.VIEWS:
-        names = [name for name in names if name in catalog.views]
-    return [name.removeprefix(f"{database}.") for name in names]
+    names = [name for name in catalog.names_in(database) if name in catalog.views]
+    return _NAMES, [(name.removeprefix(f"{database}."),) for name in names]
 
 
-def _create_table(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
-    return header(("result", _TEXT)), [(create_table_sql(table, state.store.catalog.databases),)]
+def _create_table(state: SessionState, table: TableInfo) -> Listed:
+    return _RESULT, [(create_table_sql(table, state.store.catalog.databases),)]
 
 
-def _partitions(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+def _create_view(state: SessionState, view: ViewInfo) -> Listed:
+    return _RESULT, [(create_view_sql(view),)]
+
+
+def _partitions(state: SessionState, table: TableInfo) -> Listed:
     """Impala's columns, and what the keys mean behind them."""
     schema, scheme = table.schema, table.partition_schema
     rows: list[Row] = []
@@ -143,7 +143,7 @@ def _partitions(state: SessionState, table: TableInfo) -> tuple[Header, list[Row
     return _PARTITIONS, rows
 
 
-def _tablets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+def _tablets(state: SessionState, table: TableInfo) -> Listed:
     found = state.store.rowset_infos(table)
     rows: list[Row] = []
     for place, tablet in enumerate(table.tablets):
@@ -161,7 +161,7 @@ def _tablets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
     return _TABLETS, rows
 
 
-def _ranges(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+def _ranges(state: SessionState, table: TableInfo) -> Listed:
     schema, partition_schema = table.schema, table.partition_schema
     columns = schema_columns(schema, partition_schema.range_column_ids)
     names = ", ".join(column.name for column in columns)
@@ -170,7 +170,7 @@ def _ranges(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
     return header((f"RANGE ({names})", _TEXT)), rows if columns else []
 
 
-def _hash_schema(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+def _hash_schema(state: SessionState, table: TableInfo) -> Listed:
     """A row for each range, with the hash dimensions that hold in it, as Impala lists them."""
     schema, scheme = table.schema, table.partition_schema
     hashed = [span for span in scheme.covering_ranges if scheme.hash_dimensions_of(span)]
@@ -178,14 +178,15 @@ def _hash_schema(state: SessionState, table: TableInfo) -> tuple[Header, list[Ro
     return header(("HASH SCHEMA", _TEXT)), lines
 
 
-def _row_error_rows(state: SessionState) -> list[Row]:
-    return [
+def _row_errors(state: SessionState, plan: Show) -> Listed:
+    rows: list[Row] = [
         (error.position, error.key, error.status, error.sqlstate, error.message)
         for error in state.row_errors
     ]
+    return _ROW_ERRORS, rows
 
 
-def _rowsets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+def _rowsets(state: SessionState, table: TableInfo) -> Listed:
     rows: list[Row] = [
         (
             rowset.tablet,
@@ -203,7 +204,7 @@ def _rowsets(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
     return _ROWSETS, rows
 
 
-def _column_files(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+def _column_files(state: SessionState, table: TableInfo) -> Listed:
     """A row for each column: its files of all rowsets together."""
     found = state.store.column_file_infos(table)
     rows: list[Row] = []
@@ -223,7 +224,7 @@ def _column_files(state: SessionState, table: TableInfo) -> tuple[Header, list[R
     return _COLUMN_FILES, rows
 
 
-def _indexes(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
+def _indexes(state: SessionState, table: TableInfo) -> Listed:
     """A row for each column of an index, and how many of the rowsets on disk have it."""
     tablets = (state.store.tablets[tablet.id] for tablet in table.tablets)
     rowsets = [rowset for tablet in tablets for rowset in tablet.components.tree.rowsets]
@@ -240,32 +241,8 @@ def _indexes(state: SessionState, table: TableInfo) -> tuple[Header, list[Row]]:
     return _INDEXES, rows
 
 
-_OF_TABLE: Mapping[ShowKind, Callable[[SessionState, TableInfo], tuple[Header, list[Row]]]] = (
-    MappingProxyType(
-        {
-            ShowKind.CREATE_TABLE: _create_table,
-            ShowKind.TABLE_STATS: table_stats,
-            ShowKind.PARTITIONS: _partitions,
-            ShowKind.TABLETS: _tablets,
-            ShowKind.RANGE_PARTITIONS: _ranges,
-            ShowKind.HASH_SCHEMA: _hash_schema,
-            ShowKind.ROWSETS: _rowsets,
-            ShowKind.COLUMN_FILES: _column_files,
-            ShowKind.INDEXES: _indexes,
-        }
-    )
-)
-
-
-_OF_HISTORY: Mapping[ShowKind, Callable[[SessionState], tuple[Header, list[Row]]]] = (
-    MappingProxyType(
-        {ShowKind.SNAPSHOTS: snapshot_rows, ShowKind.DROPPED_TABLES: dropped_table_rows}
-    )
-)
-
-
-def _setting_rows(state: SessionState) -> list[tuple[str | None, ...]]:
-    return [
+def _settings(state: SessionState, plan: Show) -> Listed:
+    rows: list[Row] = [
         (
             setting.name,
             _setting_text(_value_of(state, setting)),
@@ -277,6 +254,7 @@ def _setting_rows(state: SessionState) -> list[tuple[str | None, ...]]:
         )
         for setting in SETTINGS.values()
     ]
+    return _SETTINGS, rows
 
 
 def _value_of(state: SessionState, setting: Setting) -> object:
@@ -307,5 +285,54 @@ def _like(pattern: str | None) -> Callable[[str | None], bool]:
     return lambda name: compiled.fullmatch(name or "") is not None
 
 
-def _rows(columns: Header, rows: list[Row]) -> Outcome:
-    return Outcome(RowResult(columns, rows), len(rows))
+def _by_name(rows: Lister) -> Lister:
+    """Of rows those whose first value matches the pattern, if there is one."""
+
+    def matching(state: SessionState, plan: Show) -> Listed:
+        columns, found = rows(state, plan)
+        matches = _like(plan.pattern)
+        return columns, [row for row in found if matches(row[0])]
+
+    return matching
+
+
+def _of_table(rows: Callable[[SessionState, TableInfo], Listed]) -> Lister:
+    def listed(state: SessionState, plan: Show) -> Listed:
+        assert isinstance(plan.item, TableInfo)
+        return rows(state, plan.item)
+
+    return listed
+
+
+def _of_view(rows: Callable[[SessionState, ViewInfo], Listed]) -> Lister:
+    def listed(state: SessionState, plan: Show) -> Listed:
+        assert isinstance(plan.item, ViewInfo)
+        return rows(state, plan.item)
+
+    return listed
+
+
+# By the words behind SHOW, as `planner/commands/listing_commands` reads them.
+_LISTED: Mapping[str, Lister] = MappingProxyType(
+    {
+        "TABLES": _by_name(_tables),
+        "VIEWS": _by_name(_views),
+        "DATABASES": _by_name(_databases),
+        "SCHEMAS": _by_name(_databases),
+        "CREATE TABLE": _of_table(_create_table),
+        "CREATE VIEW": _of_view(_create_view),
+        "TABLE STATS": _of_table(table_stats),
+        "PARTITIONS": _of_table(_partitions),
+        "RANGE PARTITIONS": _of_table(_ranges),
+        "TABLETS": _of_table(_tablets),
+        "ROWSETS": _of_table(_rowsets),
+        "COLUMN FILES": _of_table(_column_files),
+        "INDEXES": _of_table(_indexes),
+        "HASH SCHEMA": _of_table(_hash_schema),
+        "ROW ERRORS": _row_errors,
+        "SETTINGS": _by_name(_settings),
+        "FUNCTIONS": _by_name(_functions),
+        "SNAPSHOTS": _by_name(lambda state, plan: snapshot_rows(state)),
+        "DROPPED TABLES": _by_name(lambda state, plan: dropped_table_rows(state)),
+    }
+)

@@ -1,0 +1,216 @@
+"""The registry of statements: the first words of each, and the room that reads the rest.
+
+Statements about rows stand here, all others in `commands`. A room is loaded when the first
+statement for it comes: sqlglot takes longer to load than most statements of a script take to run,
+and many need none of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+
+from pykudu_sql.planner.commands.statement import Statement
+from pykudu_sql.planner.parse.lexer import Token, source_position
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import Explain, PassEffect, Plan
+from pykudu_sql.planner.query.constant_row import constant_row
+from pykudu_sql.storage.errors import Error, SyntaxError, UnknownStatementError
+
+_BEHIND_WITH = frozenset({"SELECT", "UPDATE", "DELETE", "MERGE", "INSERT", "UPSERT"})
+
+
+def plan_statement(text: str, start: int, context: PlanContext) -> Plan:
+    """Plan the statement that begins at a place of a text.
+
+    Raises:
+        SyntaxError: there is none.
+        Error: as of its entry.
+    """
+    tokens = TokenStream(text, start)
+    first = tokens.current
+    entry = _ROWS.get("SELECT" if first.text == "(" else first.word) or _entry(tokens)
+    if entry is None:
+        raise _unknown_statement(tokens)
+    return entry.plan(tokens, context)
+
+
+def statements() -> tuple[Statement, ...]:
+    """All entries."""
+    from pykudu_sql.planner.commands.commands import COMMANDS
+
+    return (*_ROWS.values(), *_TABLES, *COMMANDS)
+
+
+@cache
+def _by_first_word() -> Mapping[str, tuple[Statement, ...]]:
+    """The entries by their first word, those of more words first."""
+    entries: dict[str, tuple[Statement, ...]] = {}
+    for entry in sorted(statements(), key=lambda entry: -len(entry.words)):
+        entries[entry.words[0]] = (*entries.get(entry.words[0], ()), entry)
+    return MappingProxyType(entries)
+
+
+def _entry(tokens: TokenStream) -> Statement | None:
+    entries = _by_first_word().get(tokens.current.word, ())
+    return next((entry for entry in entries if tokens.at(*entry.words)), None)
+
+
+def _unknown_statement(tokens: TokenStream) -> Error:
+    """The error of a text that begins with no statement of ours."""
+    if tokens.at_end():
+        return SyntaxError("the statement is empty")
+    from pykudu_sql.planner.parse.not_offered import refuse_what_is_not_offered
+
+    refuse_what_is_not_offered(tokens)
+    from pykudu_sql.planner.parse.suggestion import near
+
+    first = tokens.current
+    suggestion = near(first.word, tuple(_by_first_word()), 0.75)
+    error = SyntaxError if suggestion else UnknownStatementError
+    return error(
+        f'syntax error at or near "{first.text[:40]}"',
+        hint=suggestion or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
+        position=source_position(tokens.text, first.start, len(first.text)),
+    )
+
+
+def _select(tokens: TokenStream, context: PlanContext) -> Plan:
+    return constant_row(tokens.text, tokens.current.start) or _query(tokens, context)
+
+
+def _query(tokens: TokenStream, context: PlanContext) -> Plan:
+    """A query, or the UPDATE, DELETE or INSERT that a WITH clause stands before."""
+    text, start = tokens.text, tokens.current.start
+    behind = _word_behind_with(tokens) if tokens.at("WITH") else tokens.current
+    if behind.word == "UPDATE":
+        return _update(TokenStream(text, start), context)
+    if behind.word == "DELETE":
+        return _delete(TokenStream(text, start), context)
+    if behind.word == "MERGE":
+        return _merge(TokenStream(text, start), context)
+    if behind.word in ("INSERT", "UPSERT"):
+        from pykudu_sql.planner.dml.insert import plan_insert
+
+        return plan_insert(TokenStream(text, behind.start), context, start)
+    from pykudu_sql.planner.query.query import plan_query
+
+    return plan_query(text, context, start)
+
+
+def _word_behind_with(tokens: TokenStream) -> Token:
+    """The first word outside parentheses that says what a WITH clause belongs to.
+
+    Raises:
+        StatementTooComplexError: the clause has too many queries.
+    """
+    from pykudu_sql.planner.parse.guards import guard_with_queries
+
+    depth = commas = 0
+    while not tokens.at_end():
+        token = tokens.take()
+        depth += (token.text == "(") - (token.text == ")")
+        commas += depth == 0 and token.text == ","
+        guard_with_queries(commas)
+        if depth == 0 and token.word in _BEHIND_WITH:
+            return token
+    return tokens.current
+
+
+def _insert(tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.dml.insert import plan_insert
+
+    return plan_insert(tokens, context)
+
+
+def _update(tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.dml.update import plan_update
+
+    return plan_update(tokens.text, context, tokens.current.start)
+
+
+def _delete(tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.dml.update import plan_delete
+
+    return plan_delete(tokens.text, context, tokens.current.start)
+
+
+def _merge(tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.dml.merge import plan_merge
+
+    return plan_merge(tokens.text, context, tokens.current.start)
+
+
+def _truncate(tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.dml.update import plan_truncate
+
+    return plan_truncate(tokens, context)
+
+
+def _create_table(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`CREATE [EXTERNAL] TABLE`, and whatever else is not offered behind CREATE."""
+    from pykudu_sql.planner.parse.not_offered import refuse_what_is_not_offered
+
+    refuse_what_is_not_offered(tokens)
+    tokens.expect("CREATE")
+    tokens.accept("EXTERNAL")
+    if not tokens.accept("TABLE"):
+        raise tokens.error("TABLE")
+    from pykudu_sql.planner.ddl.ddl import plan_create_table
+    from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_create_table
+
+    return plan_create_table(parse_create_table(tokens), tokens.text, context)
+
+
+def _alter_table(tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.ddl.ddl import plan_alter_table
+    from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table
+
+    tokens.expect("ALTER", "TABLE")
+    return plan_alter_table(parse_alter_table(tokens), tokens.text, context)
+
+
+def _explain(tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.ddl_grammar.explain_parser import explain_options
+
+    options = explain_options(tokens)
+    explained = tokens.current
+    effects: list[PassEffect] = []
+    if options.passes:
+        context = replace(
+            context, trace=lambda name, lines: effects.append(PassEffect(name, (*lines,)))
+        )
+    entry = _ROWS.get(explained.word)
+    if entry is not None and entry.plan is _select:
+        plan = _query(tokens, context)
+    else:
+        plan = plan_statement(tokens.text, explained.start, context)
+    return Explain(plan, options.analyze, options.format, tuple(effects))
+
+
+_ROWS: Mapping[str, Statement] = MappingProxyType(
+    {
+        entry.words[0]: entry
+        for entry in (
+            Statement(("SELECT",), _select, ("SELECT",)),
+            Statement(("WITH",), _select, ("WITH",)),
+            Statement(("VALUES",), _select),
+            Statement(("FROM",), _select),
+            Statement(("TABLE",), _select),
+            Statement(("INSERT",), _insert, ("INSERT INTO",)),
+            Statement(("UPSERT",), _insert, ("UPSERT INTO",)),
+            Statement(("REPLACE",), _insert),
+        )
+    }
+)
+_TABLES = (
+    Statement(("UPDATE",), _update, ("UPDATE",)),
+    Statement(("DELETE",), _delete, ("DELETE FROM",)),
+    Statement(("MERGE",), _merge, ("MERGE INTO",)),
+    Statement(("TRUNCATE",), _truncate, ("TRUNCATE TABLE",)),
+    Statement(("CREATE",), _create_table, ("CREATE TABLE",)),
+    Statement(("CREATE", "OR", "REPLACE", "TABLE"), _create_table),
+    Statement(("ALTER",), _alter_table, ("ALTER TABLE",)),
+    Statement(("EXPLAIN",), _explain, ("EXPLAIN", "EXPLAIN ANALYZE")),
+)

@@ -1,0 +1,151 @@
+"""The registry of what runs statements that are not about rows, an entry a kind of plan.
+
+Such a plan takes no parameters, CREATE TABLE .. AS excepted. A statement that changes the catalog
+takes effect at once, for all sessions and for good, so it is no part of any transaction: its entry
+says what it is called where it has to end one.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pykudu_sql.executor import maintenance, namespaces
+from pykudu_sql.executor.inspection import descriptions, history, listings
+from pykudu_sql.executor.inspection.pragmas import pragma
+from pykudu_sql.executor.session_state import Prepared, SessionState
+from pykudu_sql.executor.writing import definitions
+from pykudu_sql.planner.plan.listing_plans import Describe, DescribeDatabase, DescribeFormatted
+from pykudu_sql.planner.plan.namespace_plans import (
+    CommentOn,
+    CreateDatabase,
+    CreateView,
+    DropDatabase,
+    DropView,
+)
+from pykudu_sql.planner.plan.plan import (
+    AlterTable,
+    CreateSnapshot,
+    CreateTable,
+    DropSnapshot,
+    DropTable,
+    Flush,
+    NoOperation,
+    Optimize,
+    Plan,
+    Pragma,
+    SavepointAction,
+    SavepointControl,
+    SetDatabase,
+    SetOption,
+    Show,
+    TransactionAction,
+    TransactionControl,
+    UndropTable,
+    Vacuum,
+)
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.results.result import Outcome
+from pykudu_sql.settings import with_setting
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, last_before
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What runs a kind of plan.
+
+    Attributes:
+        run: the plan of that kind, in a session, with parameters.
+        definition: what the statement is called if it changes the catalog, else None.
+    """
+
+    run: Callable[[SessionState, Any, ParameterValues], Outcome]
+    definition: str | None = None
+
+
+def prepare_statement(state: SessionState, plan: Plan) -> Prepared:
+    """What runs a plan in a session."""
+    return partial(_run, state, plan, RUNNERS[type(plan)])
+
+
+def _run(state: SessionState, plan: Plan, runner: Runner, parameters: ParameterValues) -> Outcome:
+    if runner.definition is not None:
+        state.transactions.make_way_for(runner.definition)
+    return runner.run(state, plan, parameters)
+
+
+def _plain(run: Callable[[SessionState, Any], Outcome], definition: str | None = None) -> Runner:
+    """Of a plan without parameters."""
+    return Runner(lambda state, plan, parameters: run(state, plan), definition)
+
+
+def _no_operation(state: SessionState, plan: NoOperation) -> Outcome:
+    return Outcome(message=plan.message)
+
+
+def _set(state: SessionState, plan: SetOption) -> Outcome:
+    name, value = plan.name.lower(), plan.value
+    if name == "as_of" and isinstance(value, int):
+        value = last_before(
+            SnapshotBound(value)
+        )  # The planner gives the bound of the moment, settings hold the moment.
+    state.settings = with_setting(state.settings, name, value)
+    return Outcome(message=f"Setting {name} has been changed.")
+
+
+def _control(state: SessionState, plan: TransactionControl) -> Outcome:
+    transactions, action = state.transactions, plan.action
+    if action is TransactionAction.BEGIN:
+        transactions.begin()
+        return Outcome(message="A transaction has begun.")
+    was_open = transactions.is_open
+    if action is TransactionAction.COMMIT:
+        transactions.commit()
+        return Outcome(message="Committed." if was_open else "There was no transaction.")
+    transactions.rollback()
+    return Outcome(message="Rolled back." if was_open else "There was no transaction.")
+
+
+def _savepoint(state: SessionState, plan: SavepointControl) -> Outcome:
+    transactions, name = state.transactions, plan.name
+    match plan.action:
+        case SavepointAction.SET:
+            transactions.savepoint(name)
+            return Outcome(message=f"Savepoint '{name}' is set.")
+        case SavepointAction.ROLLBACK_TO:
+            transactions.rollback_to(name)
+            return Outcome(message=f"Rolled back to savepoint '{name}'.")
+        case SavepointAction.RELEASE:
+            transactions.release(name)
+            return Outcome(message=f"Savepoint '{name}' is released.")
+
+
+RUNNERS: Mapping[type[Plan], Runner] = MappingProxyType(
+    {
+        CreateTable: Runner(definitions.create_table, "CREATE TABLE"),
+        DropTable: _plain(definitions.drop_table, "DROP TABLE"),
+        AlterTable: _plain(definitions.alter_table, "ALTER TABLE"),
+        UndropTable: _plain(history.undrop_table, "UNDROP TABLE"),
+        CreateView: _plain(namespaces.create_view, "CREATE VIEW"),
+        DropView: _plain(namespaces.drop_view, "DROP VIEW"),
+        CreateDatabase: _plain(namespaces.create_database, "CREATE DATABASE"),
+        DropDatabase: _plain(namespaces.drop_database, "DROP DATABASE"),
+        CommentOn: _plain(namespaces.comment_on, "COMMENT ON"),
+        CreateSnapshot: _plain(history.create_snapshot, "CREATE SNAPSHOT"),
+        DropSnapshot: _plain(history.drop_snapshot, "DROP SNAPSHOT"),
+        SetDatabase: _plain(history.set_database, "SET DATABASE"),
+        SetOption: _plain(_set),
+        TransactionControl: _plain(_control),
+        SavepointControl: _plain(_savepoint),
+        Show: _plain(listings.show),
+        Describe: _plain(descriptions.describe),
+        DescribeFormatted: _plain(descriptions.describe),
+        DescribeDatabase: _plain(descriptions.describe),
+        Pragma: _plain(pragma),
+        Flush: _plain(maintenance.flush),
+        Optimize: _plain(maintenance.optimize),
+        Vacuum: _plain(maintenance.vacuum),
+        NoOperation: _plain(_no_operation),
+    }
+)
