@@ -87,6 +87,12 @@ def _of_view(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
     return Show(kind, view)
 
 
+def _named_database(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
+    name = known_database(tokens, context)
+    tokens.expect_end()
+    return Show(kind, database=name)
+
+
 def _columns(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
     _accept_from(tokens)
     return _described(tokens, context)
@@ -120,6 +126,7 @@ LISTINGS = (
     Listing("SNAPSHOTS", _by_name),
     Listing("DROPPED TABLES", _by_name),
     Listing("CREATE VIEW", _of_view),
+    Listing("CREATE DATABASE", _named_database),
     Listing("COLUMNS", _columns),
     Listing("COLUMN STATS", _column_stats),
 )

@@ -8,6 +8,7 @@ from pykudu_sql.executor.inspection.descriptions import table_stats
 from pykudu_sql.executor.inspection.history import dropped_table_rows, snapshot_rows
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain.show_create import create_table_sql, create_view_sql
+from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.plan.plan import Show
 from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header
 from pykudu_sql.settings import SETTINGS, Scope, Setting
@@ -20,6 +21,7 @@ from pykudu_sql.storage.common.partition.partition_text import (
     listed_bounds,
     partition_text,
 )
+from pykudu_sql.storage.common.quoted_name import quoted_name
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 Listed = tuple[Header, list[Row]]
@@ -130,6 +132,14 @@ def _create_table(state: SessionState, table: TableInfo) -> Listed:
 
 def _create_view(state: SessionState, view: ViewInfo) -> Listed:
     return _RESULT, [(create_view_sql(view),)]
+
+
+def _create_database(state: SessionState, plan: Show) -> Listed:
+    name = plan.database or state.settings.database
+    database = state.store.catalog.databases.get(name)
+    comment = "" if database is None else database.comment
+    clause = f" COMMENT {quote_string(comment)}" if comment else ""
+    return _RESULT, [(f"CREATE DATABASE {quoted_name(name)}{clause}",)]
 
 
 def _partitions(state: SessionState, table: TableInfo) -> Listed:
@@ -321,6 +331,7 @@ _LISTED: Mapping[str, Lister] = MappingProxyType(
         "SCHEMAS": _by_name(_databases),
         "CREATE TABLE": _of_table(_create_table),
         "CREATE VIEW": _of_view(_create_view),
+        "CREATE DATABASE": _create_database,
         "TABLE STATS": _of_table(table_stats),
         "PARTITIONS": _of_table(_partitions),
         "RANGE PARTITIONS": _of_table(_ranges),
