@@ -24,7 +24,7 @@ _ELSEWHERE = {
     "23000": "the root of broken rules; its classes say which",
     "24000": "fetching without a result: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "42000": "the root of wrong statements; its classes say how",
-    "428C9": "append to the hidden counter: tests/storage/test_auto_increment.py",
+    "428C9": "append to the hidden counter: tests/storage/ingest/test_auto_increment.py",
     "53200": "memory runs out: tests/pykudu_sql/engine/test_duckdb_engine.py",
     "55006": "another process has the database: tests/pykudu_sql/test_session.py",
     "57014": "interruption: tests/pykudu_sql/test_session.py",

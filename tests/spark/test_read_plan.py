@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.spark.arrow.arrow_types import to_spark
-from pykudu_sql.spark.options import Place, ReadOptions, WriteOptions
+from pykudu_sql.spark.options import ReadOptions, TableLocation, WriteOptions
 from pykudu_sql.spark.reading.read_plan import LEAST_SHARE, bundles, wanted_tasks
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 from pykudu_sql.storage.scan.scan_token import MemoryShare, ScanToken
@@ -58,7 +58,7 @@ def test_decimals_travel_as_their_digits_where_integers_are_expected(kind: pa.Da
 
 @pytest.mark.parametrize("path", ["/data/my.db", "file:/data/my.db", "file:///data/my.db"])
 def test_a_path_may_be_a_uri_of_a_file(path: str) -> None:
-    assert Place.of({"path": path, "table": "T"}) == Place("/data/my.db", "t")
+    assert TableLocation.of({"path": path, "table": "T"}) == TableLocation("/data/my.db", "t")
 
 
 def test_options_that_nobody_reads_are_refused() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import pykudu_sql
-from pykudu_sql.spark.options import Place, WriteOptions
+from pykudu_sql.spark.options import TableLocation, WriteOptions
 from pykudu_sql.spark.writing.writer import stream_name
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 
@@ -44,6 +44,8 @@ def test_a_checkpoint_begun_anew_is_another_stream(tmp_path: Path) -> None:
     names = []
     for number in range(2):
         (tmp_path / "metadata").write_text(f'{{"id": "stream-{number}"}}')
-        options = WriteOptions(Place("my.db", "t"), RowOpKind.INSERT, checkpoint=str(tmp_path))
+        options = WriteOptions(
+            TableLocation("my.db", "t"), RowOpKind.INSERT, checkpoint=str(tmp_path)
+        )
         names.append(stream_name(options))
     assert names == ["stream-0", "stream-1"]

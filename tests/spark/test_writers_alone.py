@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 import pykudu_sql
 from pykudu_sql.spark.arrow.arrow_types import spark_schema
-from pykudu_sql.spark.options import Place, WriteOptions
+from pykudu_sql.spark.options import TableLocation, WriteOptions
 from pykudu_sql.spark.writing.staged_job import find_table
 from pykudu_sql.spark.writing.writer import PykuduStreamWriter, PykuduWriter, StagedMessage
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
@@ -34,7 +34,7 @@ def table(path: str) -> str:
 
 
 def writer(path: str, table: str = "t", overwrite: bool = False) -> PykuduWriter:
-    made = PykuduWriter(WriteOptions(Place(path, table), RowOpKind.INSERT), PAIR, overwrite)
+    made = PykuduWriter(WriteOptions(TableLocation(path, table), RowOpKind.INSERT), PAIR, overwrite)
     copied: PykuduWriter = pickle.loads(pickle.dumps(made))
     return copied
 
@@ -153,7 +153,7 @@ def test_an_overwrite_replaces_all_rows_and_as_of_shows_the_old(table: str) -> N
 
 def test_a_batch_of_a_stream_is_done_once(table: str) -> None:
     def run(number: int, *rows: tuple[object, ...]) -> None:
-        options = WriteOptions(Place(table, "t"), RowOpKind.INSERT, write_id="stream")
+        options = WriteOptions(TableLocation(table, "t"), RowOpKind.INSERT, write_id="stream")
         sent, committing = (PykuduStreamWriter(options, PAIR) for _ in range(2))
         committing.commit([sent.write(batches(*rows))], number)
 
@@ -172,7 +172,7 @@ def test_every_type_is_written_as_given(path: str) -> None:
     )
     with pykudu_sql.connect(path) as conn:
         conn.execute(f"CREATE TABLE t ({kinds})")
-    _, info = find_table(Place(path, "t"))
+    _, info = find_table(TableLocation(path, "t"))
     schema = spark_schema(info.schema.columns)
     row = (
         1, True, -128, 0.5, Decimal("-999.99"), Decimal("123456789012.345"),
@@ -189,6 +189,6 @@ def test_every_type_is_written_as_given(path: str) -> None:
         pa.array([value, nothing], kind)
         for value, nothing, kind in zip(row, empty, kinds_given, strict=True)
     ]
-    job = PykuduWriter(WriteOptions(Place(path, "t"), RowOpKind.UPSERT), schema, False)
+    job = PykuduWriter(WriteOptions(TableLocation(path, "t"), RowOpKind.UPSERT), schema, False)
     job.commit([job.write(iter([pa.RecordBatch.from_arrays(columns, schema.names)]))])
     assert content(path) == [row, empty]

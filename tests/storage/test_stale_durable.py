@@ -15,7 +15,7 @@ from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store
-from tests.storage.test_database_reader import OPTIONS, READING, open_writer, seen
+from tests.storage.recovery.test_database_reader import OPTIONS, READING, open_writer, seen
 
 
 def insert(store: Store, keys: range) -> None:

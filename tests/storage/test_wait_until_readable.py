@@ -19,7 +19,7 @@ from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPo
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from tests.storage.test_database_reader import open_writer, seen
+from tests.storage.recovery.test_database_reader import open_writer, seen
 
 
 @pytest.fixture

@@ -149,7 +149,7 @@ def test_a_disk_that_refuses_drops_nothing_of_a_database() -> None:
 
 CHILD = """
 import sys
-from tests.storage.test_namespaces import crash_while_dropping
+from tests.storage.catalog.test_namespaces import crash_while_dropping
 crash_while_dropping(sys.argv[1], int(sys.argv[2]), sys.argv[3] == "after")
 """
 
