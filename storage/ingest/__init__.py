@@ -1,4 +1,4 @@
-"""Rows to tablets: routing by partition, bulk rowsets, hidden counters, staged files.
+"""Rows on their way in: complete, valid, routed to tablets; bulk rowsets, counters, staged files.
 
-Everything that enters in batches goes through here. Uses `catalog` and `tablet`.
+Everything that writes rows goes through here. Uses `catalog` and `tablet`.
 """

@@ -40,22 +40,19 @@ class AutoIncrement:
 
         Raises:
             NotNullError: an UPSERT does not set the counter.
-            ValueOutOfRangeError: an INSERT sets it, a value is negative, or it is used up.
+            ValueOutOfRangeError: an INSERT sets it, or it is used up.
         """
         schema, kind = table.schema, operations.kind
         if not schema.auto_incrementing or not kind.may_insert:
             return operations
         given = operations.columns.get(schema.key_ids[-1])
         check_counter(table, kind, given is not None)
-        if given is None:
-            first = self._reserve(table, operations.length)
-            numbers = pa.array(np.arange(first, first + operations.length, dtype=np.int64))
-            columns = {**operations.columns, schema.key_ids[-1]: numbers}
-            return replace(operations, columns=columns)
-        bounds = pc.min_max(given).as_py()
-        if bounds["max"] is not None:
-            self._pass(table, bounds["min"], bounds["max"])
-        return operations
+        if given is not None:
+            return operations
+        first = self._reserve(table, operations.length)
+        numbers = pa.array(np.arange(first, first + operations.length, dtype=np.int64))
+        columns = {**operations.columns, schema.key_ids[-1]: numbers}
+        return replace(operations, columns=columns)
 
     def number_row(
         self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]
@@ -63,12 +60,7 @@ class AutoIncrement:
         """`number` for the cells of one row of a table that counts, of a kind that may insert."""
         counter = table.schema.key_ids[-1]
         check_counter(table, kind, counter in cells)
-        if counter not in cells:
-            return {**cells, counter: self._reserve(table, 1)}
-        given = cells[counter]
-        if isinstance(given, int):
-            self._pass(table, given, given)
-        return cells
+        return cells if counter in cells else {**cells, counter: self._reserve(table, 1)}
 
     def _reserve(self, table: TableInfo, count: int) -> int:
         """Reserve some values and return the first."""
@@ -81,12 +73,17 @@ class AutoIncrement:
             self._next[table.id] = first + count
             return first
 
-    def _pass(self, table: TableInfo, low: int, high: int) -> None:
-        """Take note of values that rows bring with them."""
-        if low < 0:
-            raise negative_number(table, low)
-        with self._lock:
-            self._next[table.id] = max(self._following(table), high + 1)
+    def note(self, table: TableInfo, kind: RowOpKind, highest: int) -> None:
+        """Never give out again what rows of an operation bring with them.
+
+        Args:
+            table: that counts.
+            kind: of the operation; one that does not insert brings nothing.
+            highest: of the values.
+        """
+        if kind.may_insert:
+            with self._lock:
+                self._next[table.id] = max(self._following(table), highest + 1)
 
     def _following(self, table: TableInfo) -> int:
         known = self._next.get(table.id)
@@ -95,15 +92,6 @@ class AutoIncrement:
     def _highest(self, table: TableInfo) -> int:
         column = table.schema.key_columns[-1]
         return max((_highest(self._tablets[info.id], column) for info in table.tablets), default=0)
-
-
-def negative_number(table: TableInfo, value: int) -> ValueOutOfRangeError:
-    """The error that says a value of the hidden counter is below zero."""
-    column = table.schema.key_columns[-1].name
-    return ValueOutOfRangeError(
-        f"auto-incrementing column '{column}' of table '{table.name}' cannot be {value}",
-        hint="values start at 1",
-    )
 
 
 def check_counter(table: TableInfo, kind: RowOpKind, given: bool) -> None:

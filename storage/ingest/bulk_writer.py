@@ -21,14 +21,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.encoding.type_encodings import resolve_encoding
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.common.types.arrays import coerce_chunks, combine
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
-from pykudu_sql.storage.ingest.table import given_twice
+from pykudu_sql.storage.ingest.routing import given_twice
+from pykudu_sql.storage.ingest.row_batch import RowBatch
+from pykudu_sql.storage.ingest.validation import raise_first, validate_keys
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_base
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
@@ -121,25 +121,23 @@ class TabletShare:
             yield TabletShare(self.tablet, self.keys.slice(start, stop), self.places[start:stop])
 
 
-def share_out(pool: Executor, table: TableInfo, operations: RowOperations) -> Sequence[TabletShare]:
+def share_out(pool: Executor, batch: RowBatch) -> Sequence[TabletShare]:
     """The rows of an INSERT by tablet, in the tablets' order.
 
     Args:
         pool: threads.
-        table: to be written.
-        operations: complete; at least one row.
+        batch: validated; at least one row.
 
     Raises:
         AlreadyPresentError: a key is given twice.
         UncoveredRangeError: a key lies outside all range partitions.
         ValueTooLargeError: a key is over its limit.
     """
-    key_columns = {i: operations.columns[i] for i in table.schema.key_ids}
-    encoder = table.key_encoder
+    length = batch.operations.length
 
     def share_block(start: int) -> list[TabletShare]:
-        block = {i: values.slice(start, _BLOCK_ROWS) for i, values in key_columns.items()}
-        return _by_tablet(encoder.encode(block), table.assigner.assign(block), start)
+        block = validate_keys(batch.key_block(start, start + _BLOCK_ROWS), raise_first)
+        return _by_tablet(block.keys, block.tablets, start)
 
     def merge(parts: Sequence[TabletShare]) -> TabletShare:
         keys = EncodedKeys.concat([part.keys for part in parts])
@@ -149,11 +147,11 @@ def share_out(pool: Executor, table: TableInfo, operations: RowOperations) -> Se
             keys, places = keys.take(order), places[order]
         repeated = _first_repeated(keys)
         if repeated is not None:
-            raise given_twice(table, key_columns, int(places[repeated]))
+            raise given_twice(batch.table, batch.operations.columns, int(places[repeated]))
         return TabletShare(parts[0].tablet, keys, places)
 
     by_tablet: dict[int, list[TabletShare]] = {}
-    for block in pool.map(share_block, range(0, operations.length, _BLOCK_ROWS)):
+    for block in pool.map(share_block, range(0, length, _BLOCK_ROWS)):
         for part in block:
             by_tablet.setdefault(part.tablet, []).append(part)
     return list(pool.map(merge, [by_tablet[tablet] for tablet in sorted(by_tablet)]))

@@ -29,14 +29,16 @@ import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.container import FileIdentity
-from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind, check_set
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.errors import DataError, LockedError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env, FileLock
 from pykudu_sql.storage.ingest.auto_increment import check_counter
 from pykudu_sql.storage.ingest.bulk_writer import ROWSET_ROWS
-from pykudu_sql.storage.ingest.table import assign, complete, set_columns
+from pykudu_sql.storage.ingest.routing import route, settle_repeated
+from pykudu_sql.storage.ingest.row_batch import check_set, complete
+from pykudu_sql.storage.ingest.validation import raise_first, validate
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import BaseFile, write_base_file
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import STAGED_NUMBERS, RowSetMeta
@@ -288,9 +290,8 @@ def stage_rows(
     table = target.table
     length = len(next(iter(columns.values())))
     given = target.with_counter(columns, length)
-    full = complete(table, RowOperations(target.kind, given, length))
-    changed = set_columns(table.schema, target.kind, columns)
-    rows = assign(table, full, changed)
+    batch = complete(table, RowOperations(target.kind, given, length))
+    rows = settle_repeated(table, route(validate(batch, raise_first), raise_first))
     schema = [column for column in table.schema.columns if column.id in rows.operations.columns]
     for index in np.unique(rows.tablets).tolist():
         mine = np.flatnonzero(rows.tablets == index)

@@ -30,8 +30,8 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.ingest.row_batch import set_columns
 from pykudu_sql.storage.ingest.staging import StagedFile, StageTarget, file_checksum, remove_staging
-from pykudu_sql.storage.ingest.table import set_columns
 from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.tablet.history.row_slice import join
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
@@ -228,9 +228,9 @@ def _note_numbers(store: Store, target: StageTarget, rowset: DiskRowSet) -> None
     schema = target.table.schema
     zone_map = rowset.base.zone_map(schema.key_ids[-1])
     if schema.auto_incrementing and zone_map is not None:
-        stats = zone_map.column_stats()
-        ends = {schema.key_ids[-1]: pa.array([stats.min, stats.max], pa.int64())}
-        store.auto_increment.number(target.table, RowOperations(target.kind, ends, 2))
+        highest = zone_map.column_stats().max
+        if isinstance(highest, int):
+            store.auto_increment.note(target.table, target.kind, highest)
 
 
 def _locate(pending: PendingWrites, batch: KeyedOperations) -> Located:

@@ -5,16 +5,16 @@ with the tablet's rowsets of that moment. If the tablet exchanges rowsets meanwh
 at commit, as for every transaction that is older than its tablets (`PendingWrites.rebase`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.rows.row_operation import RowOpKind, check_columns
+from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.errors import InterfaceError
-from pykudu_sql.storage.ingest.table import set_columns
+from pykudu_sql.storage.ingest.row_batch import complete
+from pykudu_sql.storage.ingest.validation import raise_first, validate
 from pykudu_sql.storage.scan.table_scan import RowSetRead
 from pykudu_sql.storage.tablet.rowset.row_address import shares
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -50,27 +50,23 @@ class AddressedRows:
             for place, (pending, rowset) in enumerate(self._rowsets)
         ]
 
-    def write(
-        self,
-        kind: RowOpKind,
-        columns: Mapping[int, pa.Array],
-        addresses: npt.NDArray[np.int64],
-    ) -> int:
-        """Write to rows by their addresses; see `Transaction.write_at`.
+    def write(self, operations: RowOperations, addresses: npt.NDArray[np.int64]) -> int:
+        """Write to rows by their addresses; see `Transaction.write`.
+
+        Returns:
+            The number of rows changed.
 
         Raises:
             NotNullError, ValueTooLargeError: a cell does not fit; nothing was done.
             InterfaceError: the tablets were written since; nothing was done.
         """
-        schema = self.table.schema
-        check_columns(schema, columns, self.table.name)
+        changes = validate(complete(self.table, operations), raise_first).changed
         self._check_unwritten()
-        ids = set_columns(schema, kind, columns).ids
         changed = 0
         for share in shares(addresses):
             pending, rowset = self._rowsets[share.place]
-            cells = {i: share.cells(columns[i]) for i in ids}
-            batch = AddressedOperations(kind, cells, rowset, share.ordinals)
+            cells = {i: share.cells(operations.columns[i]) for i in changes.ids}
+            batch = AddressedOperations(operations.kind, cells, rowset, share.ordinals)
             changed += self._writes.keep(self.table, pending).write_at(batch)
         return changed
 

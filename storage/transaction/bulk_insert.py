@@ -2,9 +2,8 @@
 
 from concurrent.futures import wait
 
-from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.ingest.bulk_writer import TabletShare, share_out, write_rowset
+from pykudu_sql.storage.ingest.row_batch import RowBatch
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.transaction_host import TransactionHost
@@ -14,16 +13,14 @@ from pykudu_sql.storage.transaction.write_set import WriteSet
 def write_bulk(
     host: TransactionHost,
     writes: WriteSet,
-    table: TableInfo,
-    operations: RowOperations,
+    batch: RowBatch,
 ) -> int:
     """Stage the rows of a large INSERT as rowsets.
 
     Args:
         host: of the transaction.
         writes: of the transaction.
-        table: to be written.
-        operations: complete.
+        batch: validated.
 
     Returns:
         The number of rows.
@@ -32,8 +29,8 @@ def write_bulk(
         AlreadyPresentError: a key is there already, or given twice; nothing was done.
         DiskError: the disk refused; the transaction must be rolled back.
     """
-    pool = host.pool
-    shares = share_out(pool, table, operations)
+    pool, table, operations = host.pool, batch.table, batch.operations
+    shares = share_out(pool, batch)
     pending = [writes.on(table, host.tablets[table.tablets[share.tablet].id]) for share in shares]
 
     def check(target: PendingWrites, share: TabletShare) -> None:

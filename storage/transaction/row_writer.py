@@ -8,11 +8,11 @@ visibility is what `Transaction.commit` does.
 from collections.abc import Mapping
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.keys.key_encoder import MAX_ENCODED_KEY_BYTES, key_too_large
-from pykudu_sql.storage.common.rows.row_operation import RowOpKind, check_cells, check_set
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.ingest.table import complete_cells, set_columns
+from pykudu_sql.storage.ingest.row_batch import check_set, complete_cells, set_columns
+from pykudu_sql.storage.ingest.validation import check_row
 from pykudu_sql.storage.tablet.commit_record import RowInsert, RowMutation, TabletWrites
 from pykudu_sql.storage.tablet.rowset.locator import find_row
 from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
@@ -36,18 +36,20 @@ def keyed_row(
         UncoveredRangeError: the key lies outside all range partitions.
     """
     schema = table.schema
-    check_cells(schema, cells, table.name)
     check_set(schema, kind, cells, table.name)
     changed = set_columns(schema, kind, cells)
+    given = cells
     if kind.may_insert:
         if schema.auto_incrementing:
-            cells = host.auto_increment.number_row(table, kind, cells)
-        cells = complete_cells(table, cells)
+            given = host.auto_increment.number_row(table, kind, cells)
+        cells = complete_cells(table, given)
+    check_row(table, kind, cells, given)
+    key = tuple([cells[i] for i in schema.key_ids])
+    if schema.auto_incrementing and isinstance(key[-1], int):
+        host.auto_increment.note(table, kind, key[-1])
     index = table.assigner.assign_one(cells)
     tablet = host.tablets[table.tablets[index].id]
-    probe = tablet.probe(tuple([cells[i] for i in schema.key_ids]))
-    if len(probe.encoded) > MAX_ENCODED_KEY_BYTES:
-        raise key_too_large(len(probe.encoded))
+    probe = tablet.probe(key)
     return tablet, KeyedRow(kind, probe, cells, changed.ids, changed.fixed)
 
 

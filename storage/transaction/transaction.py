@@ -8,8 +8,6 @@ at once and named by the manifest only at commit.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -18,31 +16,19 @@ from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec, Summary
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
-from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind, check_set
-from pykudu_sql.storage.common.rows.row_result import RowResults
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import InterfaceError
-from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS, coerce_columns
-from pykudu_sql.storage.ingest.table import (
-    TabletRows,
-    assign,
-    choose,
-    complete,
-    set_columns,
-    split,
-    tablet_of_key,
-    take,
-)
+from pykudu_sql.storage.ingest.bulk_writer import coerce_columns
+from pykudu_sql.storage.ingest.table import tablet_of_key
 from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
 from pykudu_sql.storage.scan.table_summary import summarize
-from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.addressed_rows import AddressedRows
-from pykudu_sql.storage.transaction.bulk_insert import write_bulk
-from pykudu_sql.storage.transaction.row_sieve import Places, RowSieve
+from pykudu_sql.storage.transaction.batch_writer import BatchWriter
 from pykudu_sql.storage.transaction.row_writer import keyed_row
 from pykudu_sql.storage.transaction.transaction_host import TransactionHost, check_writable_still
 from pykudu_sql.storage.transaction.write_set import Savepoint, WriteSet
@@ -128,8 +114,8 @@ class Transaction:
     ) -> TableScan:
         """A scan, ready to be carried out; see `table_scan`.
 
-        One that gives addresses reads the transaction's own snapshot; `write_at` takes those of
-        the latest.
+        One that gives addresses reads the transaction's own snapshot; `write` takes those of the
+        latest.
         """
         snapshot = self._snapshot if bound is None else self._held(table, bound)
         chosen = prune(table.schema, table.partition_schema, spec.predicate)
@@ -196,66 +182,41 @@ class Transaction:
             known = self._past[table.id, bound] = self._host.history.hold((table,), bound)
         return known
 
-    def write(self, table: TableInfo, operations: RowOperations) -> int:
-        """Do a batch of operations, all or nothing.
+    def write(
+        self,
+        table: TableInfo,
+        operations: RowOperations,
+        mode: RowErrorMode = RowErrorMode.FAIL,
+    ) -> RowResults:
+        """Do a batch of operations.
 
         Args:
             table: of the transaction's snapshot.
-            operations: what to do.
+            operations: what to do. A key may repeat: where rows are collected, its rows are done in
+                their order. Rows named by addresses are changed by UPDATE_IGNORE or DELETE, without
+                columns of the key.
+            mode: what becomes of rows that do not fit.
 
         Returns:
-            The number of rows changed.
+            What became of the rows.
 
         Raises:
             IntegrityError, DataError: a row does not fit; nothing was done.
+            NotNullError, ProgrammingError: the set of columns does not; nothing was done.
+            InterfaceError: addresses are of another table, or the transaction wrote since they were
+                given, or the rows with them are to be collected; nothing was done.
             DiskError: the disk refused; the transaction must be rolled back.
         """
         self._open()
-        check_set(table.schema, operations.kind, operations.columns, table.name)
-        changed = set_columns(table.schema, operations.kind, operations.columns)
-        full = complete(table, self._host.auto_increment.number(table, operations))
-        if not full.length:
-            return 0
-        if full.kind is RowOpKind.INSERT and full.length >= BULK_ROWS:
-            return write_bulk(self._host, self._writes, table, full)
-        rows = assign(table, full, changed)
-        checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
-        for part in split(rows):
-            pending = self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
-            checked.append((pending, part.batch, pending.check(part.batch)))
-        return sum(
-            self._writes.keep(table, pending).write(batch, found)
-            for pending, batch, found in checked
-        )
-
-    def write_at(
-        self,
-        table: TableInfo,
-        kind: RowOpKind,
-        columns: Mapping[int, pa.Array],
-        addresses: npt.NDArray[np.int64],
-    ) -> int:
-        """Change or delete rows that a scan has just found, all or nothing; none is looked up.
-
-        Args:
-            table: of the transaction's snapshot.
-            kind: UPDATE_IGNORE or DELETE.
-            columns: the columns set, none of the key, by id; as `coerce` gives them.
-            addresses: int64[n], any of those that the transaction's latest scan with
-                `ScanSpec.addressed` gave. If one repeats, the last row with it counts.
-
-        Returns:
-            The number of rows changed.
-
-        Raises:
-            NotNullError, ValueTooLargeError: a cell does not fit; nothing was done.
-            InterfaceError: the scan was of another table, or the transaction wrote since.
-        """
-        self._open()
+        if operations.addresses is None:
+            return BatchWriter(self._host, self._writes).write(table, operations, mode)
         addressed, self._addressed = self._addressed, None
         if addressed is None or addressed.table is not table:
             raise InterfaceError(f"no scan has given addresses of rows of table '{table.name}'")
-        return addressed.write(kind, columns, addresses)
+        if mode is RowErrorMode.COLLECT:
+            raise InterfaceError("rows can only be reported by their keys, not by addresses")
+        changed = addressed.write(operations, operations.addresses)
+        return RowResults(changed, operations.length - changed, 0, ())
 
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
         """An INSERT of a table that counts its rows, as the UPSERT of the numbers it is given.
@@ -275,54 +236,6 @@ class Transaction:
         if table.schema.key_ids[-1] not in columns:
             columns = self._host.auto_increment.number(table, operations).columns
         return RowOperations(RowOpKind.UPSERT, columns, length)
-
-    def write_each(self, table: TableInfo, operations: RowOperations) -> RowResults:
-        """Do those rows of a batch that fit, and report the others: Kudu's way.
-
-        Args:
-            table: of the transaction's snapshot.
-            operations: what to do; a key may repeat, and its rows are done in their order.
-
-        Returns:
-            What became of the rows.
-
-        Raises:
-            NotNullError, ProgrammingError: the set of columns does not fit; nothing was done.
-            DiskError: the disk refused; the transaction must be rolled back.
-        """
-        self._open()
-        sieve = RowSieve(table, operations)
-        rows = sieve.sift(self._host.auto_increment)
-        shares: list[tuple[PendingWrites, TabletRows, Located, list[Places]]] = []
-        for part in split(rows):
-            pending = self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
-            found = pending.locate(part.batch.keys)
-            shares.append((pending, part, found, sieve.rounds(pending, part, found)))
-        fit = [part.places[places] for _, part, _, rounds in shares for places in rounds]
-        if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
-            chosen = np.sort(np.concatenate(fit))
-            columns = take(rows.operations.columns, chosen)
-            inserts = RowOperations(RowOpKind.INSERT, columns, len(chosen))
-            write_bulk(self._host, self._writes, table, inserts)
-            return sieve.results()
-        for pending, part, found, rounds in shares:
-            self._write_rounds(table, pending, part.batch, found, rounds)
-        return sieve.results()
-
-    def _write_rounds(
-        self,
-        table: TableInfo,
-        pending: PendingWrites,
-        batch: KeyedOperations,
-        found: Located,
-        rounds: Sequence[Places],
-    ) -> None:
-        """Write batches of distinct keys one after the other; `found` is true for the first."""
-        for number, places in enumerate(rounds):
-            if len(places):
-                chosen = choose(batch, places)
-                located = pending.locate(chosen.keys) if number else found.take(places)
-                self._writes.keep(table, pending).write(chosen, located)
 
     def coerce(
         self, table: TableInfo, columns: Mapping[int, pa.Array | pa.ChunkedArray]

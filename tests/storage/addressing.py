@@ -6,7 +6,7 @@ import numpy as np
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
-from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.transaction.transaction import Transaction
@@ -36,7 +36,8 @@ def write_rows(
     where = np.array([known[key] for key in rows], np.int64)
     cells = [row for row in rows.values() if row is not None]
     if not cells:
-        return txn.write_at(table, RowOpKind.DELETE, {}, where)
+        return txn.write(table, RowOperations(RowOpKind.DELETE, {}, len(where), where)).applied
     by_id = table.schema.by_id
     columns = {i: cells_to_array([row[i] for row in cells], by_id[i].type) for i in cells[0]}
-    return txn.write_at(table, RowOpKind.UPDATE_IGNORE, columns, where)
+    changes = RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(where), where)
+    return txn.write(table, changes).applied

@@ -18,9 +18,8 @@ from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.writes import (
     ArrowColumns,
-    row_by_row,
+    mode_of,
     write_columns,
-    writer_of,
     written,
 )
 from pykudu_sql.planner.plan.context import check_writable
@@ -28,7 +27,7 @@ from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.common.rows.row_result import RowError
+from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
     DataError,
@@ -63,18 +62,18 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     check_not_system(name.lower())
     table, kind = state.catalog.table(name.lower()), _kind(operation)
     given = _matched(table, kind, _columns(data))
-    write = writer_of(state)
+    mode = mode_of(state)
     try:
         columns = _arrays(given)
     except DataError:
-        if write is not row_by_row:
+        if mode is RowErrorMode.FAIL:
             raise
         columns, kept, errors = _without_faults(table, given)
         results = state.transactions.write(
-            lambda t: reported(write_columns(write, t, table, kind, columns), kept, errors)
+            lambda t: reported(write_columns(mode, t, table, kind, columns), kept, errors)
         )
     else:
-        results = state.transactions.write(lambda t: write_columns(write, t, table, kind, columns))
+        results = state.transactions.write(lambda t: write_columns(mode, t, table, kind, columns))
     return written(state, kind, results)
 
 

@@ -17,7 +17,7 @@ from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.executor.reading.queries import compute
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.conflicts import proposed_rows, target_scan_of
-from pykudu_sql.executor.writing.writes import insert_operations, row_by_row, writer_of
+from pykudu_sql.executor.writing.writes import insert_operations, mode_of
 from pykudu_sql.planner.plan.change_plans import (
     ACTION,
     EXCLUDED,
@@ -34,11 +34,13 @@ from pykudu_sql.planner.plan.change_plans import (
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome, TableResult
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind, check_columns
-from pykudu_sql.storage.common.rows.row_result import RowResults, joined
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import constant_array, plain
 from pykudu_sql.storage.errors import IntegrityError, NotSupportedError
+from pykudu_sql.storage.ingest.row_batch import complete
+from pykudu_sql.storage.ingest.validation import raise_first, validate
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 _VERBS: Mapping[str, str] = {
@@ -125,7 +127,7 @@ def _statement(plan: Change) -> str:
 
 def _check_mode(state: SessionState, plan: Change) -> None:
     returning = plan.change.returning if isinstance(plan, ConflictInsert) else plan.returning
-    if returning is not None and writer_of(state) is row_by_row:
+    if returning is not None and mode_of(state) is RowErrorMode.COLLECT:
         raise NotSupportedError(
             "RETURNING cannot be used while row errors are collected",
             hint="SET row_errors = 'fail' first",
@@ -170,7 +172,7 @@ def _insert(
     operations = transaction.number(table, operations)
     written = _written(table, plan.returning, RowOpKind.INSERT, operations, None)
     shown = _show(state, plan.returning, written, parameters, transaction)
-    return _Changed(writer_of(state)(transaction, table, operations), shown)
+    return _Changed(transaction.write(table, operations, mode_of(state)), shown)
 
 
 def _apply(
@@ -180,17 +182,18 @@ def _apply(
     parameters: ParameterValues,
     transaction: Transaction,
 ) -> _Changed:
-    table, write = plan.table, writer_of(state)
+    table, mode = plan.table, mode_of(state)
     shares = _shares(plan, rows, transaction)
     _check_once(plan, shares)
-    if write is not row_by_row:
+    if mode is RowErrorMode.FAIL:
         for share in shares:
-            check_columns(table.schema, share.operations.columns, table.name)
+            validate(complete(table, share.operations), raise_first)
     shown = None
     if plan.returning is not None:
         written = _image(plan, shares, rows, transaction)
         shown = _show(state, plan.returning, written, parameters, transaction)
-    return _Changed(joined([write(transaction, table, s.operations) for s in shares]), shown)
+    results = [transaction.write(table, share.operations, mode) for share in shares]
+    return _Changed(joined(results), shown)
 
 
 def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list[_Share]:

@@ -16,6 +16,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.rows.row_result import (
     MAX_ROW_ERRORS,
     RowError,
+    RowErrorMode,
     RowResults,
     status_of,
 )
@@ -61,7 +62,7 @@ def collect_columns(
     length = max(map(len, columns.values()), default=0)
     try:
         fitting = transaction.coerce(table, columns)
-        return transaction.write_each(table, RowOperations(kind, fitting, length))
+        return transaction.write(table, RowOperations(kind, fitting, length), RowErrorMode.COLLECT)
     except DataError:
         bad = _bad_rows(transaction, table, columns)
         if not bad:
@@ -72,7 +73,8 @@ def collect_columns(
     errors = [
         row_error(place, key_of(table, columns, place), error) for place, error in bad.items()
     ]
-    return reported(transaction.write_each(table, operations), kept.tolist(), errors)
+    results = transaction.write(table, operations, RowErrorMode.COLLECT)
+    return reported(results, kept.tolist(), errors)
 
 
 def _bad_rows(transaction: Transaction, table: TableInfo, columns: Columns) -> dict[int, DataError]:

@@ -7,12 +7,13 @@ import pyarrow as pa
 
 from pykudu_sql.executor.reading.queries import answer
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.writes import all_or_nothing, write_columns
+from pykudu_sql.executor.writing.writes import write_columns
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTable, Query
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode
 
 
 def create_table(state: SessionState, plan: CreateTable, parameters: ParameterValues) -> Outcome:
@@ -46,7 +47,7 @@ def _fill(state: SessionState, table: TableInfo, rows: pa.Table) -> int:
     columns = dict(zip(ids, rows.columns, strict=True))
     insert = RowOpKind.INSERT
     results = state.transactions.write_alone(
-        lambda t: write_columns(all_or_nothing, t, table, insert, columns)
+        lambda t: write_columns(RowErrorMode.FAIL, t, table, insert, columns)
     )
     return results.applied
 

@@ -44,4 +44,5 @@ def _write(
     if not rows.num_rows:
         return 0
     columns = transaction.coerce(plan.table, dict(zip(column_ids, rows.columns, strict=True)))
-    return transaction.write(plan.table, RowOperations(kind, columns, rows.num_rows))
+    operations = RowOperations(kind, columns, rows.num_rows)
+    return transaction.write(plan.table, operations).applied

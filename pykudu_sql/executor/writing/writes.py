@@ -34,12 +34,12 @@ from pykudu_sql.planner.plan.value import (
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.rows.row_result import RowResults, joined
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
 from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import DataError
-from pykudu_sql.storage.ingest.table import can_hold
+from pykudu_sql.storage.ingest.validation import can_hold
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 _VERBS = {
@@ -54,14 +54,13 @@ _VERBS = {
 }
 
 Action = Callable[[Transaction], RowResults]
-Writer = Callable[[Transaction, TableInfo, RowOperations], RowResults]
 ArrowColumns = Mapping[int, pa.Array | pa.ChunkedArray]
 Prepared = Callable[[ParameterValues], Outcome]
 
 
 def prepare_write(state: SessionState, plan: Write) -> Prepared:
     """What runs a plan for given parameters."""
-    if writer_of(state) is row_by_row:
+    if mode_of(state) is RowErrorMode.COLLECT:
         return lambda parameters: _write(state, plan, [parameters])
     match plan:
         case InsertValues(rows=1):
@@ -74,22 +73,9 @@ def prepare_write(state: SessionState, plan: Write) -> Prepared:
             return lambda parameters: _write(state, plan, [parameters])
 
 
-def all_or_nothing(
-    transaction: Transaction, table: TableInfo, operations: RowOperations
-) -> RowResults:
-    """Write a batch, or fail for its first bad row."""
-    changed = transaction.write(table, operations)
-    return RowResults(changed, operations.length - changed, 0, ())
-
-
-def row_by_row(transaction: Transaction, table: TableInfo, operations: RowOperations) -> RowResults:
-    """Write the rows of a batch that fit, and report the others."""
-    return transaction.write_each(table, operations)
-
-
-def writer_of(state: SessionState) -> Writer:
-    """How a session's statements write, as it has set `row_errors`."""
-    return row_by_row if state.settings.row_errors == "collect" else all_or_nothing
+def mode_of(state: SessionState) -> RowErrorMode:
+    """What a session's statements do about bad rows, as it has set `row_errors`."""
+    return RowErrorMode(state.settings.row_errors)
 
 
 def write_many(
@@ -211,14 +197,14 @@ def _batch(
     rows: int,
 ) -> Action:
     """The operations of all sets of parameters, each of so many rows, as one batch."""
-    write = writer_of(state)
+    mode = mode_of(state)
     try:
         operations = convert(parameter_rows)
     except DataError:
-        if write is not row_by_row:
+        if mode is RowErrorMode.FAIL:
             raise
         return _batch_of_fitting(table, convert, parameter_rows, rows)
-    return lambda transaction: write(transaction, table, operations)
+    return lambda transaction: transaction.write(table, operations, mode)
 
 
 def _batch_of_fitting(
@@ -238,7 +224,7 @@ def _batch_of_fitting(
         for row in range(rows)
     ]
     return lambda transaction: reported(
-        row_by_row(transaction, table, operations), positions, errors
+        transaction.write(table, operations, RowErrorMode.COLLECT), positions, errors
     )
 
 
@@ -336,7 +322,7 @@ def _from_query(
         if not isinstance(plan, InsertQuery) and plan.by_address:
             return _write_at(transaction, plan, kind, rows)
         columns = _queried(table, plan, rows)
-        return write_columns(writer_of(state), transaction, table, kind, columns)
+        return write_columns(mode_of(state), transaction, table, kind, columns)
 
     return lambda transaction: joined([run_once(transaction, row) for row in parameter_rows])
 
@@ -348,12 +334,12 @@ def _write_at(
     addresses, *values = rows.columns
     ids = () if isinstance(plan, DeleteQuery) else plan.column_ids
     columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
-    changed = transaction.write_at(plan.table, kind, columns, addresses.to_numpy())
-    return RowResults(changed, rows.num_rows - changed, 0, ())
+    operations = RowOperations(kind, columns, rows.num_rows, addresses.to_numpy())
+    return transaction.write(plan.table, operations)
 
 
 def write_columns(
-    write: Writer,
+    mode: RowErrorMode,
     transaction: Transaction,
     table: TableInfo,
     kind: RowOpKind,
@@ -362,7 +348,7 @@ def write_columns(
     """Do an operation on rows given as columns of any Arrow type, by column id.
 
     Args:
-        write: what to do about bad rows.
+        mode: what to do about bad rows.
         transaction: to write in.
         table: to be written.
         kind: what to do.
@@ -371,8 +357,8 @@ def write_columns(
     Raises:
         DataError, IntegrityError: a value or a row does not fit; nothing was done.
     """
-    if write is row_by_row:
+    if mode is RowErrorMode.COLLECT:
         return collect_columns(transaction, table, kind, columns)
     length = max(map(len, columns.values()), default=0)
     fitting = transaction.coerce(table, columns)
-    return write(transaction, table, RowOperations(kind, fitting, length))
+    return transaction.write(table, RowOperations(kind, fitting, length))

@@ -81,6 +81,10 @@ class EncodedKeys:
     def __repr__(self) -> str:
         return f"EncodedKeys({len(self)} keys, width {self.width or 'variable'})"
 
+    def sizes(self) -> I64 | None:
+        """Bytes of each key, int64[n]; None when all have `width`."""
+        return None if self._binary is None else self._lengths
+
     @property
     def nbytes(self) -> int:
         """Bytes of memory the keys take."""

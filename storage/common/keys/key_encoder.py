@@ -23,9 +23,6 @@ from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import fixed_view
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType
-from pykudu_sql.storage.errors import ValueTooLargeError
-
-MAX_ENCODED_KEY_BYTES = 16 * 1024
 
 _STRUCT_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -37,8 +34,8 @@ class KeyEncoder:
     Attributes:
         columns: the columns, in key order.
         width: bytes of every encoded key, or 0 when a column is a string or binary.
-        encode_one: the key of one row's cells. It may exceed `MAX_ENCODED_KEY_BYTES`, since a
-            query may ask for a key that no row can have; who stores it sees to that.
+        encode_one: the key of one row's cells; of any length, as those of `encode`. A query may
+            ask for a key that no row can have, and who stores one sees that it is not too long.
     """
 
     def __init__(self, columns: Sequence[ColumnSchema]) -> None:
@@ -57,26 +54,11 @@ class KeyEncoder:
 
         Args:
             columns: by column id; the key's columns among them, without nulls.
-
-        Raises:
-            ValueTooLargeError: a key is longer than 16 KiB.
         """
         arrays = [(columns[column.id], column.type) for column in self.columns]
         if self.width:
             return _encode_fixed(arrays, self.width)
-        keys = _encode_variable(arrays)
-        longest = pc.max(pc.binary_length(keys)).as_py() or 0
-        if longest > MAX_ENCODED_KEY_BYTES:
-            raise key_too_large(longest)
-        return EncodedKeys.from_binary(keys)
-
-    def sizes(self, columns: Mapping[int, pa.Array]) -> npt.NDArray[np.int64] | None:
-        """The bytes that the key of each row would take, int64[n]; None when all are equal."""
-        if self.width:
-            return None
-        arrays = [(columns[column.id], column.type) for column in self.columns]
-        lengths: npt.NDArray[np.int64] = pc.binary_length(_encode_variable(arrays)).to_numpy()
-        return lengths
+        return EncodedKeys.from_binary(_encode_variable(arrays))
 
     def _encode_mixed(self, cells: Sequence[Cell]) -> bytes:
         encoders = self._encoders
@@ -214,10 +196,3 @@ def _big_endian(values: pa.Array, kind: DataType) -> pa.LargeBinaryArray:
     offsets = np.arange(0, (len(values) + 1) * kind.width, kind.width, dtype=np.int64)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_binary(), len(values), buffers)
-
-
-def key_too_large(size: int) -> ValueTooLargeError:
-    """The error that says an encoded key is over its limit."""
-    return ValueTooLargeError(
-        f"encoded primary key too large ({size} bytes, maximum is {MAX_ENCODED_KEY_BYTES} bytes)"
-    )

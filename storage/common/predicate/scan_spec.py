@@ -27,7 +27,7 @@ class ScanSpec:
         limit: how many rows are enough; None for all.
         order: in which rows come.
         addressed: whether there is one more column, the last: where each row is; see
-            `Transaction.write_at`.
+            `RowOperations.addresses`.
     """
 
     column_ids: tuple[int, ...]

@@ -6,6 +6,7 @@ status. A statement in that mode ends in a `RowResults`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,17 @@ _STATUSES: tuple[tuple[type[Error], str], ...] = (
     (UncoveredRangeError, "NotFound"),
     (ImmutableColumnError, "Immutable"),
 )
+
+
+class RowErrorMode(StrEnum):
+    """What becomes of a batch with a row that does not fit; the values of setting `row_errors`.
+
+    FAIL does all rows or none, and ends with the first row's error. COLLECT does the rows that fit
+    and reports the others.
+    """
+
+    FAIL = "fail"
+    COLLECT = "collect"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import pytest
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import NotNullError, ValueOutOfRangeError
@@ -93,7 +94,9 @@ def test_rows_without_a_number_of_their_own_are_reported_row_by_row() -> None:
     with opened(MemoryEnv()) as (store, table):
         txn = store.begin()
         columns = {DAY: pa.array([1, 2, 3], pa.int32()), COUNTER: pa.array([4, -4, None])}
-        results = txn.write_each(table, RowOperations(RowOpKind.UPSERT, columns, 3))
+        results = txn.write(
+            table, RowOperations(RowOpKind.UPSERT, columns, 3), RowErrorMode.COLLECT
+        )
         txn.commit(durable=True)
         assert (results.applied, results.failed) == (1, 2)
         assert [(e.position, e.key) for e in results.errors] == [

@@ -122,7 +122,7 @@ def _insert(store: Store, table: TableInfo, given: dict[str, pa.Array]) -> int:
         RowOpKind.INSERT, transaction.coerce(table, columns), len(next(iter(given.values())))
     )
     try:
-        changed = transaction.write(table, rows)
+        changed = transaction.write(table, rows).applied
     except BaseException:
         transaction.rollback()
         raise

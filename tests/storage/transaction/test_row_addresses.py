@@ -228,7 +228,8 @@ def test_of_a_row_named_twice_the_last_value_counts(store: Store, table: TableIn
     known = addresses(txn, table)
     where = np.array([known[1], known[2], known[1]])
     columns = {N: pa.array([7, 8, 9], pa.int32())}
-    assert txn.write_at(table, RowOpKind.UPDATE_IGNORE, columns, where) == 2
+    changes = RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(where), where)
+    assert txn.write(table, changes).applied == 2
     assert seen(txn, table) == {1: 9, 2: 8}
 
 

@@ -15,7 +15,7 @@ from pykudu_sql.storage.common.partition.partition import (
     RangePartition,
 )
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
-from pykudu_sql.storage.common.rows.row_result import RowResults
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
@@ -24,6 +24,7 @@ from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import Key, Row, read
 
+COLLECT = RowErrorMode.COLLECT
 ID, FIXED, N = 0, 1, 2
 SCHEMA = create_schema(
     [
@@ -57,7 +58,7 @@ def batch(kind: RowOpKind, ids: list[int], rows: list[Row]) -> RowOperations:
 
 def write_each(store: Store, table: TableInfo, operations: RowOperations) -> RowResults:
     txn = store.begin()
-    results = txn.write_each(table, operations)
+    results = txn.write(table, operations, COLLECT)
     txn.commit(durable=True)
     return results
 
@@ -185,10 +186,10 @@ def test_what_a_kind_of_operation_may_not_set_is_refused_as_a_whole() -> None:
     with opened() as (store, table):
         txn = store.begin()
         with pytest.raises(NotNullError, match="no value provided for key column 'id'"):
-            txn.write_each(table, batch(RowOpKind.INSERT, [FIXED], [{FIXED: 1}]))
+            txn.write(table, batch(RowOpKind.INSERT, [FIXED], [{FIXED: 1}]), COLLECT)
         with pytest.raises(ProgrammingError, match="no fields updated"):
-            txn.write_each(table, batch(RowOpKind.UPDATE, [ID], [{ID: "a"}]))
+            txn.write(table, batch(RowOpKind.UPDATE, [ID], [{ID: "a"}]), COLLECT)
         with pytest.raises(ProgrammingError, match="should not have a value for column 'n'"):
             txn.write(table, batch(RowOpKind.DELETE, [ID, N], [{ID: "a", N: "x"}]))
         with pytest.raises(NotNullError, match="required column 'fixed'"):
-            txn.write_each(table, batch(RowOpKind.UPSERT, [ID], [{ID: "a"}]))
+            txn.write(table, batch(RowOpKind.UPSERT, [ID], [{ID: "a"}]), COLLECT)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
-from pykudu_sql.storage.errors import ValueTooLargeError
 from tests.storage.common.strategies import column_list, key_batches, to_columns
 
 INT32 = DataType(Kind.INT32)
@@ -77,19 +76,18 @@ def test_wide_keys_of_many_columns_keep_their_order(batch: Batch) -> None:
     assert [rows[i] for i in keys.argsort().tolist()] == sorted(rows)
 
 
-def test_a_key_of_16_kib_is_taken_and_one_byte_more_is_refused() -> None:
-    encoder = KeyEncoder(column_list([STRING]))
-    longest, longer = "x" * 16384, "x" * 16385
-    assert len(encoder.encode_one((longest,))) == 16384
-    assert len(encoder.encode({0: pa.array([longest])}).at(0)) == 16384
-    message = r"encoded primary key too large \(16385 bytes, maximum is 16384 bytes\)"
-    with pytest.raises(ValueTooLargeError, match=message):
-        encoder.encode({0: pa.array(["a", longer])})
-
-
 def test_a_key_to_look_for_may_be_too_long_to_be_stored() -> None:
     encoder = KeyEncoder(column_list([STRING]))
     assert encoder.encode_one(("x" * 70_000,)) == b"x" * 70_000
+    assert encoder.encode({0: pa.array(["x" * 70_000])}).at(0) == b"x" * 70_000
+
+
+def test_keys_tell_their_sizes_unless_all_have_one_width() -> None:
+    pair = KeyEncoder(column_list([STRING, STRING]))
+    sizes = pair.encode({0: pa.array(["a", "\0"]), 1: pa.array(["xyz", ""])}).sizes()
+    assert sizes is not None
+    assert sizes.tolist() == [6, 4]
+    assert KeyEncoder(column_list([INT32])).encode({0: pa.array([1], pa.int32())}).sizes() is None
 
 
 def test_the_width_tells_fixed_from_variable_keys() -> None:

@@ -1,0 +1,119 @@
+"""Rows of a batch to the tablets that take them, and what becomes of keys that it names twice."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.errors import AlreadyPresentError
+from pykudu_sql.storage.ingest.row_batch import Places, RowBatch, SetColumns, key_text, take
+from pykudu_sql.storage.ingest.validation import Refuse, validate_keys
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
+
+_FIRST_COUNTS = (RowOpKind.INSERT_IGNORE, RowOpKind.DELETE, RowOpKind.DELETE_IGNORE)
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedRows:
+    """Rows whose keys are encoded and which know their tablets.
+
+    Attributes:
+        operations: what to do.
+        keys: encoded, one a row.
+        tablets: index into the table's tablets, one a row, int32[n].
+        changed: what is set in rows that are there already.
+        positions: of the rows in the statement, int64[n].
+    """
+
+    operations: RowOperations
+    keys: EncodedKeys
+    tablets: npt.NDArray[np.int32]
+    changed: SetColumns
+    positions: Places
+
+
+def route(batch: RowBatch, refuse: Refuse) -> RoutedRows:
+    """Encode the keys of rows and find each row's tablet; a key may repeat.
+
+    Args:
+        batch: validated.
+        refuse: what to do with rows that no tablet takes.
+    """
+    rows = validate_keys(batch, refuse)
+    return RoutedRows(rows.operations, rows.keys, rows.tablets, rows.changed, rows.positions)
+
+
+def settle_repeated(table: TableInfo, rows: RoutedRows) -> RoutedRows:
+    """One row for each key, of rows that are done all or none.
+
+    The first counts for INSERT_IGNORE and DELETE, the last for the others.
+
+    Args:
+        table: to be written.
+        rows: whose keys may repeat.
+
+    Raises:
+        AlreadyPresentError: an INSERT names a key twice.
+    """
+    order = rows.keys.argsort()
+    repeated = rows.keys.duplicates(order)
+    if not len(repeated):
+        return rows
+    kind, columns = rows.operations.kind, rows.operations.columns
+    if kind is RowOpKind.INSERT:
+        raise given_twice(table, columns, int(order[repeated[0]]))
+    dropped = np.zeros(len(rows.keys), np.bool_)
+    # The sort is stable: of equal keys the one given earlier stands first.
+    dropped[order[repeated if kind in _FIRST_COUNTS else repeated - 1]] = True
+    kept = np.flatnonzero(~dropped)
+    operations = RowOperations(kind, take(columns, kept), len(kept))
+    keys, tablets = rows.keys.take(kept), rows.tablets[kept]
+    return RoutedRows(operations, keys, tablets, rows.changed, rows.positions[kept])
+
+
+def given_twice(
+    table: TableInfo, columns: Mapping[int, pa.Array], place: int
+) -> AlreadyPresentError:
+    """The error that says an INSERT has the key of one of its rows twice."""
+    return AlreadyPresentError(
+        f"key given twice in one INSERT into table '{table.name}': "
+        f"{key_text(table, columns, place)}",
+        hint="use UPSERT to keep the last, or INSERT OR IGNORE to keep the first",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TabletRows:
+    """The rows of a batch that belong to one tablet.
+
+    Attributes:
+        tablet: index into the table's tablets.
+        batch: what to do.
+        places: of the rows in the whole batch, ascending, int64[n].
+    """
+
+    tablet: int
+    batch: KeyedOperations
+    places: Places
+
+
+def split(rows: RoutedRows) -> Iterator[TabletRows]:
+    """The rows of each tablet."""
+    whole = KeyedOperations(rows.operations, rows.keys, rows.changed.ids, rows.changed.fixed)
+    for index in np.unique(rows.tablets).tolist():
+        mine = np.flatnonzero(rows.tablets == index)
+        yield TabletRows(index, choose(whole, mine), mine)
+
+
+def choose(batch: KeyedOperations, places: Places) -> KeyedOperations:
+    """Some rows of a batch, by their places."""
+    if len(places) == len(batch.keys):
+        return batch
+    columns = take(batch.operations.columns, places)
+    part = RowOperations(batch.kind, columns, len(places))
+    return KeyedOperations(part, batch.keys.take(places), batch.set_ids, batch.fixed)

@@ -1,0 +1,219 @@
+"""A batch of rows on its way into a table: complete, and each row with its place in the statement.
+
+First the set of columns is checked, which fits all rows of a batch or none; then an INSERT or
+UPSERT gets the columns that it leaves out. What may be wrong with single rows is told by
+`validation`, and which tablet takes them by `routing`.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.types.arrays import cells_to_array, plain
+from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.errors import NotNullError, ProgrammingError
+
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class SetColumns:
+    """What an operation sets in a row that is there already.
+
+    Attributes:
+        ids: see `KeyedOperations.set_ids`.
+        fixed: see `KeyedOperations`.
+    """
+
+    ids: tuple[int, ...]
+    fixed: str | None
+
+
+@dataclass(frozen=True)
+class RowBatch:
+    """Rows of one kind of operation, with every column that this needs.
+
+    Attributes:
+        table: to be written.
+        operations: what to do.
+        given: the columns that the statement sets; the others are at their defaults.
+        changed: what is set in rows that are there already.
+        positions: of the rows in the statement, int64[n].
+    """
+
+    table: TableInfo
+    operations: RowOperations
+    given: tuple[int, ...]
+    changed: SetColumns
+    positions: Places
+
+    @cached_property
+    def keys(self) -> EncodedKeys:
+        """The rows' keys; no cell of these may be NULL. They may be too long to be stored."""
+        return self.table.key_encoder.encode(self.operations.columns)
+
+    @cached_property
+    def tablets(self) -> npt.NDArray[np.int32]:
+        """Index into the table's tablets of each row, -1 outside all range partitions, int32[n]."""
+        return self.table.assigner.find(self.key_columns)
+
+    @property
+    def key_columns(self) -> dict[int, pa.Array]:
+        """The cells of the key."""
+        return {i: self.operations.columns[i] for i in self.table.schema.key_ids}
+
+    def take(self, places: Places) -> "RowBatch":
+        """Some of the rows, by their places."""
+        columns = take(self.operations.columns, places)
+        operations = RowOperations(self.operations.kind, columns, len(places))
+        return replace(self, operations=operations, positions=self.positions[places])
+
+    def key_block(self, start: int, stop: int) -> "RowBatch":
+        """The keys of rows that stand one behind another, without a copy."""
+        rows = self.positions[start:stop]
+        columns = {i: values.slice(start, len(rows)) for i, values in self.key_columns.items()}
+        operations = RowOperations(self.operations.kind, columns, len(rows))
+        return RowBatch(self.table, operations, tuple(columns), self.changed, rows)
+
+    def key_text(self, place: int) -> str:
+        """The key of one row for people; see `key_text`."""
+        return key_text(self.table, self.operations.columns, place)
+
+
+def complete(table: TableInfo, operations: RowOperations) -> RowBatch:
+    """Operations with every column that an insert needs, unset ones at their write default.
+
+    Args:
+        table: to be written.
+        operations: what to do; the rows of a table that counts are numbered.
+
+    Raises:
+        NotNullError: a NOT NULL column has neither a value nor a default.
+    """
+    given = tuple(operations.columns)
+    changed = set_columns(table.schema, operations.kind, operations.columns)
+    if operations.kind.may_insert:
+        columns: dict[int, pa.Array] = {}
+        for column in table.schema.columns:
+            values = operations.columns.get(column.id)
+            columns[column.id] = (
+                _default(table.name, column, operations.length) if values is None else values
+            )
+        operations = RowOperations(operations.kind, columns, operations.length)
+    positions = np.arange(operations.length, dtype=np.int64)
+    return RowBatch(table, operations, given, changed, positions)
+
+
+def batch_of_one(
+    table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell], given: Collection[int]
+) -> RowBatch:
+    """One row, its cells complete, as a batch.
+
+    Args:
+        table: to be written.
+        kind: what to do.
+        cells: by column id.
+        given: the columns that the statement sets.
+    """
+    by_id = table.schema.by_id
+    columns = {i: cells_to_array([cell], by_id[i].type) for i, cell in cells.items()}
+    changed = set_columns(table.schema, kind, dict.fromkeys(given))
+    place = np.zeros(1, np.int64)
+    return RowBatch(table, RowOperations(kind, columns, 1), tuple(given), changed, place)
+
+
+def _default(table: str, column: ColumnSchema, length: int) -> pa.Array:
+    check_default(table, column)
+    cell = cells_to_array([column.write_default], column.type)
+    return cell.take(pa.array(np.zeros(length, np.int64)))
+
+
+def check_default(table: str, column: ColumnSchema) -> None:
+    """See that an INSERT may leave a column out.
+
+    Raises:
+        NotNullError: it is NOT NULL and has no default.
+    """
+    if column.write_default is None and not column.nullable:
+        raise NotNullError(
+            f"no value provided for required column '{column.name}' of table '{table}'",
+            hint="give a value, or set a DEFAULT",
+        )
+
+
+def complete_cells(table: TableInfo, cells: Mapping[int, Cell]) -> dict[int, Cell]:
+    """`complete` for the cells of one row, in the order of the table's columns."""
+    full: dict[int, Cell] = {}
+    for column in table.schema.columns:
+        if column.id in cells:
+            full[column.id] = cells[column.id]
+        else:
+            check_default(table.name, column)
+            full[column.id] = column.write_default
+    return full
+
+
+def set_columns(schema: Schema, kind: RowOpKind, columns: Mapping[int, object]) -> SetColumns:
+    """What an operation sets in a present row: *_IGNORE leaves immutable columns alone."""
+    ids = tuple([i for i in columns if i not in schema.key_ids])
+    immutable = schema.immutable_ids
+    if not immutable or kind.numbers or immutable.isdisjoint(ids):
+        return SetColumns(ids, None)
+    if kind.ignores:
+        return SetColumns(tuple(i for i in ids if i not in immutable), None)
+    return SetColumns(ids, next(schema.by_id[i].name for i in ids if i in immutable))
+
+
+def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], table: str) -> None:
+    """Check that a kind of operation may set just these columns.
+
+    Args:
+        schema: the table's schema.
+        kind: what to do.
+        column_ids: the columns set.
+        table: the table's name, for messages.
+
+    Raises:
+        NotNullError: a column of the key is not set, other than the hidden counter of an INSERT.
+        ProgrammingError: an UPDATE sets nothing but the key, or a DELETE more than that.
+    """
+    for column in schema.key_columns:
+        counted = schema.is_hidden(column) and kind.numbers
+        if column.id not in column_ids and not counted:
+            if schema.is_hidden(column):
+                raise NotNullError(f"{column.name} of table '{table}' should be set for {kind}")
+            raise NotNullError(f"no value provided for key column '{column.name}' of '{table}'")
+    others = [i for i in column_ids if i not in schema.key_ids]
+    if kind in (RowOpKind.UPDATE, RowOpKind.UPDATE_IGNORE) and not others:
+        raise ProgrammingError(
+            f"no fields updated: {kind} of table '{table}' sets only its key", sqlstate="42601"
+        )
+    if kind in (RowOpKind.DELETE, RowOpKind.DELETE_IGNORE) and others:
+        raise ProgrammingError(
+            f"{kind} should not have a value for column '{schema.by_id[others[0]].name}' of table "
+            f"'{table}'",
+            hint="give only the columns of the key",
+            sqlstate="42601",
+        )
+
+
+def key_text(table: TableInfo, columns: Mapping[int, pa.Array], place: int) -> str:
+    """The key of one row of a batch for people: `(id) = (5)`; NULL where it has no value."""
+    names = ", ".join(c.name for c in table.schema.key_columns)
+    values = [plain(columns[i].slice(place, 1))[0].as_py() for i in table.schema.key_ids]
+    shown = ", ".join("NULL" if value is None else str(value) for value in values)
+    return f"({names}) = ({shown})"
+
+
+def take(columns: Mapping[int, pa.Array], places: Places) -> dict[int, pa.Array]:
+    """Some rows of columns, by their places."""
+    chosen = pa.array(places)
+    return {i: values.take(chosen) for i, values in columns.items()}

@@ -1,0 +1,271 @@
+"""What may be wrong with a row that is written, whichever road it takes: the rules, in their order.
+
+A rule looks at a batch and gives a mask of the rows that it refuses, with the reason of each. They
+stand in the order in which Kudu finds fault (`common/row_operations.cc`, then `tablet/tablet.cc`):
+cell by cell in the order of the columns, then the row, then its encoded key, then the partition
+that would take it. Whether the key exists already is for the tablet to say (`keyed_operations`).
+
+Who writes says what happens to refused rows: `raise_first` ends the statement with the first
+reason; whoever collects takes the rows out of the batch and goes on with the others.
+
+A single row is a batch of one. So that it need not become one, each rule has a proof that is cheap
+and may fail: where the proofs hold, no rule can refuse the row. Where one does not, the batch of
+one is validated, and gives the error. Only the range partition is left to the row's own routing.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import plain, validity
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import MAX_CELL_BYTES, Cell
+from pykudu_sql.storage.errors import (
+    DatabaseError,
+    NotNullError,
+    ValueOutOfRangeError,
+    ValueTooLargeError,
+)
+from pykudu_sql.storage.ingest.row_batch import RowBatch, batch_of_one
+
+MAX_ENCODED_KEY_BYTES = 16 * 1024
+
+Cells = Mapping[int, Cell]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Rows that a rule refuses.
+
+    Attributes:
+        mask: which, bool[n].
+        reason: the error of the row in a place.
+    """
+
+    mask: Mask
+    reason: Callable[[int], DatabaseError]
+
+
+@dataclass(frozen=True, slots=True)
+class CellRule:
+    """A rule on the cells of each column by itself.
+
+    Attributes:
+        check: a batch and one of the columns that it sets to the rows refused, None for none.
+        clears: whether one row surely fits; False where only `check` can say.
+    """
+
+    check: Callable[[RowBatch, ColumnSchema], Violation | None]
+    clears: Callable[[TableInfo, Cells], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class RowRule:
+    """A rule on whole rows.
+
+    Attributes:
+        check: a batch to the rows refused, None for none.
+        clears: as of `CellRule`.
+    """
+
+    check: Callable[[RowBatch], Violation | None]
+    clears: Callable[[TableInfo, Cells], bool]
+
+
+Refuse = Callable[[RowBatch, Violation], RowBatch]
+
+
+def validate(batch: RowBatch, refuse: Refuse) -> RowBatch:
+    """Apply the rules on cells and rows.
+
+    Args:
+        batch: the rows; those named by address have no cells of their key.
+        refuse: what to do with refused rows; gives the batch without them.
+
+    Returns:
+        The rows that are left.
+    """
+    for column_id in batch.given:
+        for cell_rule in CELL_RULES:
+            violation = cell_rule.check(batch, batch.table.schema.by_id[column_id])
+            batch = batch if violation is None else refuse(batch, violation)
+    return _apply(ROW_RULES, batch, refuse)
+
+
+def validate_keys(batch: RowBatch, refuse: Refuse) -> RowBatch:
+    """Apply the rules on keys and partitions, for rows that `validate` has left; see there."""
+    return _apply(KEY_RULES, batch, refuse)
+
+
+def _apply(rules: tuple[RowRule, ...], batch: RowBatch, refuse: Refuse) -> RowBatch:
+    for rule in rules:
+        violation = rule.check(batch)
+        batch = batch if violation is None else refuse(batch, violation)
+    return batch
+
+
+def raise_first(batch: RowBatch, violation: Violation) -> NoReturn:
+    """All or nothing: the first row refused ends the statement.
+
+    Raises:
+        IntegrityError, DataError: the row's reason.
+    """
+    raise violation.reason(int(np.argmax(violation.mask)))
+
+
+def check_row(table: TableInfo, kind: RowOpKind, cells: Cells, given: Collection[int]) -> None:
+    """Apply all rules to one row, but for that on the range partition.
+
+    Args:
+        table: to be written.
+        kind: what to do.
+        cells: complete, by column id.
+        given: the columns that the statement sets.
+
+    Raises:
+        IntegrityError, DataError: what `validate` and `validate_keys` say of the batch of one.
+    """
+    for clears in _PROOFS:
+        if not clears(table, cells):
+            batch = batch_of_one(table, kind, cells, given)
+            validate_keys(validate(batch, raise_first), raise_first)
+            return
+
+
+def can_hold(table: TableInfo, key: tuple[Cell, ...]) -> bool:
+    """Whether a row of a table can have a key: some range covers it and it is not too long."""
+    encoder = table.key_encoder
+    if not encoder.width and len(encoder.encode_one(key)) > MAX_ENCODED_KEY_BYTES:
+        return False
+    return table.assigner.covers(dict(zip(table.schema.key_ids, key, strict=True)))
+
+
+def _check_null(batch: RowBatch, column: ColumnSchema) -> Violation | None:
+    valid = None if column.nullable else validity(batch.operations.columns[column.id])
+    if valid is None:
+        return None
+    error = NotNullError(
+        f"NULL values not allowed for non-nullable column '{column.name}' of table "
+        f"'{batch.table.name}'",
+        hint="give a value, or leave the column out if it has a DEFAULT",
+    )
+    return Violation(~valid, lambda place: error)
+
+
+def _clears_null(table: TableInfo, cells: Cells) -> bool:
+    if None not in cells.values():
+        return True
+    by_id = table.schema.by_id
+    return all([cell is not None or by_id[i].nullable for i, cell in cells.items()])
+
+
+def _check_cell_size(batch: RowBatch, column: ColumnSchema) -> Violation | None:
+    values = batch.operations.columns[column.id]
+    if not column.type.is_variable or _longest(values) <= MAX_CELL_BYTES:
+        return None
+    sizes = pc.fill_null(pc.binary_length(plain(values)), 0).to_numpy(zero_copy_only=False)
+
+    def reason(place: int) -> ValueTooLargeError:
+        return ValueTooLargeError(
+            f"value too large for column '{column.name}' ({sizes[place]} bytes, maximum is "
+            f"{MAX_CELL_BYTES} bytes)"
+        )
+
+    return Violation(sizes > MAX_CELL_BYTES, reason)
+
+
+def _longest(values: pa.Array) -> int:
+    words = values.dictionary if pa.types.is_dictionary(values.type) else values
+    return int(pc.max(pc.binary_length(words)).as_py() or 0)
+
+
+def _clears_cell_size(table: TableInfo, cells: Cells) -> bool:
+    # A character takes at most four bytes.
+    for cell in cells.values():
+        if (type(cell) is str or type(cell) is bytes) and len(cell) * 4 > MAX_CELL_BYTES:
+            return False
+    return True
+
+
+def _check_counter(batch: RowBatch) -> Violation | None:
+    schema = batch.table.schema
+    counter = schema.key_ids[-1]
+    if not schema.auto_incrementing or not batch.operations.kind.may_insert:
+        return None
+    numbers = batch.operations.columns[counter].to_numpy(zero_copy_only=False)
+    if not len(numbers) or int(numbers.min()) >= 0:
+        return None
+    return Violation(numbers < 0, lambda place: _negative_number(batch.table, int(numbers[place])))
+
+
+def _negative_number(table: TableInfo, value: int) -> ValueOutOfRangeError:
+    column = table.schema.key_columns[-1].name
+    return ValueOutOfRangeError(
+        f"auto-incrementing column '{column}' of table '{table.name}' cannot be {value}",
+        hint="values start at 1",
+    )
+
+
+def _clears_counter(table: TableInfo, cells: Cells) -> bool:
+    if not table.schema.auto_incrementing:
+        return True
+    number = cells[table.schema.key_ids[-1]]
+    return isinstance(number, int) and number >= 0
+
+
+def _check_key_size(batch: RowBatch) -> Violation | None:
+    sizes = batch.keys.sizes()
+    if sizes is None or int(sizes.max(initial=0)) <= MAX_ENCODED_KEY_BYTES:
+        return None
+
+    def reason(place: int) -> ValueTooLargeError:
+        return ValueTooLargeError(
+            f"encoded primary key too large ({sizes[place]} bytes, maximum is "
+            f"{MAX_ENCODED_KEY_BYTES} bytes)"
+        )
+
+    return Violation(sizes > MAX_ENCODED_KEY_BYTES, reason)
+
+
+def _clears_key_size(table: TableInfo, cells: Cells) -> bool:
+    if table.key_encoder.width:
+        return True
+    # Zero bytes inside a key take two, its strings end with two more, numbers take at most 16.
+    bound = 0
+    for column_id in table.schema.key_ids:
+        cell = cells[column_id]
+        bound += 8 * len(cell) + 2 if isinstance(cell, str | bytes) else 16
+    return bound <= MAX_ENCODED_KEY_BYTES
+
+
+def _check_covered(batch: RowBatch) -> Violation | None:
+    outside = batch.tablets < 0
+    if not batch.table.partition_schema.range_column_ids or not outside.any():
+        return None
+    assigner, columns = batch.table.assigner, batch.key_columns
+    return Violation(outside, lambda place: assigner.uncovered(columns, place))
+
+
+def _clears_covered(table: TableInfo, cells: Cells) -> bool:
+    """`PartitionAssigner.assign_one` refuses the row with the same error."""
+    return True
+
+
+CELL_RULES = (
+    CellRule(_check_null, _clears_null),
+    CellRule(_check_cell_size, _clears_cell_size),
+)
+ROW_RULES = (RowRule(_check_counter, _clears_counter),)
+KEY_RULES = (
+    RowRule(_check_key_size, _clears_key_size),
+    RowRule(_check_covered, _clears_covered),
+)
+_PROOFS = tuple(rule.clears for rule in (*CELL_RULES, *ROW_RULES, *KEY_RULES))

@@ -1,0 +1,138 @@
+"""The road of all batches that a transaction writes.
+
+    complete -> validate -> route -> locate -> decide -> apply
+
+`ingest` completes rows, validates them and finds their tablets; a tablet's `PendingWrites` locates
+their keys and applies what is left. In between is decided what each row does: of rows that are done
+all or none (`RowErrorMode.FAIL`) the first reason of any step ends the statement, and of rows with
+one key one counts; where rows stand for themselves (`COLLECT`) each step takes out the rows that it
+refuses, and the others are done as if one after another (`row_collector`).
+
+A large INSERT leaves the road behind `validate`, or behind `decide` where rows are collected, and
+becomes rowsets (`bulk_insert`). Rows named by addresses need neither route nor locate: the scan
+that gave them has found them (`addressed_rows`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
+from pykudu_sql.storage.ingest.routing import (
+    RoutedRows,
+    TabletRows,
+    choose,
+    route,
+    settle_repeated,
+    split,
+)
+from pykudu_sql.storage.ingest.row_batch import Places, RowBatch, check_set, complete, take
+from pykudu_sql.storage.ingest.validation import Refuse, raise_first, validate
+from pykudu_sql.storage.tablet.rowset.locator import Located
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
+from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
+from pykudu_sql.storage.transaction.bulk_insert import write_bulk
+from pykudu_sql.storage.transaction.row_collector import RowCollector
+from pykudu_sql.storage.transaction.transaction_host import TransactionHost
+from pykudu_sql.storage.transaction.write_set import WriteSet
+
+
+class BatchWriter:
+    """Writes batches of rows, named by their keys, into a write set."""
+
+    def __init__(self, host: TransactionHost, writes: WriteSet) -> None:
+        """Write for one transaction.
+
+        Args:
+            host: of the transaction.
+            writes: of the transaction.
+        """
+        self._host = host
+        self._writes = writes
+
+    def write(self, table: TableInfo, operations: RowOperations, mode: RowErrorMode) -> RowResults:
+        """Do a batch of operations; see `Transaction.write`."""
+        if mode is RowErrorMode.COLLECT:
+            return self._write_each(table, operations)
+        changed = self._write_all(self._validated(table, operations, raise_first))
+        return RowResults(changed, operations.length - changed, 0, ())
+
+    def _validated(self, table: TableInfo, operations: RowOperations, refuse: Refuse) -> RowBatch:
+        """The rows that fit, complete; what they bring for a hidden counter is noted."""
+        schema, counters = table.schema, self._host.auto_increment
+        check_set(schema, operations.kind, operations.columns, table.name)
+        numbered = counters.number(table, operations)
+        batch = validate(complete(table, numbered), refuse)
+        if schema.auto_incrementing and numbered is operations:
+            highest = pc.max(batch.operations.columns[schema.key_ids[-1]]).as_py()
+            if highest is not None:
+                counters.note(table, operations.kind, highest)
+        return batch
+
+    def _write_all(self, batch: RowBatch) -> int:
+        """Write all rows or none; the number of rows changed."""
+        if not batch.operations.length:
+            return 0
+        table, kind = batch.table, batch.operations.kind
+        if kind is RowOpKind.INSERT and batch.operations.length >= BULK_ROWS:
+            return write_bulk(self._host, self._writes, batch)
+        rows = settle_repeated(table, route(batch, raise_first))
+        checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
+        for part in split(rows):
+            pending = self._pending(table, part)
+            checked.append((pending, part.batch, pending.check(part.batch)))
+        return sum(
+            self._writes.keep(table, pending).write(keyed, located)
+            for pending, keyed, located in checked
+        )
+
+    def _write_each(self, table: TableInfo, operations: RowOperations) -> RowResults:
+        """Write the rows that fit, and report the others."""
+        collector = RowCollector(table, operations.length)
+        batch = self._validated(table, operations, collector.refuse)
+        rows = route(batch, collector.refuse)
+        shares: list[tuple[PendingWrites, TabletRows, Located, Sequence[Places]]] = []
+        for part in split(rows):
+            pending = self._pending(table, part)
+            located = pending.locate(part.batch.keys)
+            positions = rows.positions[part.places]
+            rounds = collector.decide(pending, part.batch, located, positions)
+            shares.append((pending, part, located, rounds))
+        fit = [part.places[places] for _, part, _, rounds in shares for places in rounds]
+        if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
+            inserts = _inserts(batch, rows, np.sort(np.concatenate(fit)))
+            write_bulk(self._host, self._writes, inserts)
+            return collector.results()
+        for pending, part, located, rounds in shares:
+            self._write_rounds(table, pending, part.batch, located, rounds)
+        return collector.results()
+
+    def _pending(self, table: TableInfo, part: TabletRows) -> PendingWrites:
+        return self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
+
+    def _write_rounds(
+        self,
+        table: TableInfo,
+        pending: PendingWrites,
+        batch: KeyedOperations,
+        located: Located,
+        rounds: Sequence[Places],
+    ) -> None:
+        """Write batches of distinct keys one after the other; `located` is true for the first."""
+        for number, places in enumerate(rounds):
+            if len(places):
+                chosen = choose(batch, places)
+                where = pending.locate(chosen.keys) if number else located.take(places)
+                self._writes.keep(table, pending).write(chosen, where)
+
+
+def _inserts(batch: RowBatch, rows: RoutedRows, places: Places) -> RowBatch:
+    """Routed rows that are all to be inserted, as a batch of their own."""
+    columns = take(rows.operations.columns, places)
+    operations = RowOperations(RowOpKind.INSERT, columns, len(places))
+    return replace(batch, operations=operations, positions=rows.positions[places])
