@@ -107,9 +107,9 @@ def _names_in(message: str) -> Iterator[str]:
     text = _DATA.sub("''", message)
     for quoted in _NAMED.findall(text):
         yield from (word.lower() for word in _WORD.findall(quoted))
-    for found in _WORD.finditer(text):
-        word = found[0]
-        called = text[found.end() : found.end() + 1] == "(" and word.islower()
+    for match in _WORD.finditer(text):
+        word = match[0]
+        called = text[match.end() : match.end() + 1] == "(" and word.islower()
         if called or not word.isalpha():
             yield word.lower()
 

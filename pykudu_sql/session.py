@@ -224,8 +224,8 @@ class Session:
         )
 
     def _evaluate(self, sql: str) -> Any:
-        found = self._engine.execute(sql, {}, ())
-        return python_values(found.table.column(0), found.types[0])[0]
+        result = self._engine.execute(sql, {}, ())
+        return python_values(result.table.column(0), result.types[0])[0]
 
     @property
     def settings(self) -> SessionSettings:

@@ -175,20 +175,20 @@ def _boolean(value: object) -> bool:
 
 
 def _size(value: object) -> int:
-    found = re.fullmatch(r"(\d{1,18})\s*([kmgt]?b)?", str(value).strip().lower())
-    if found is None or isinstance(value, bool):
+    match = re.fullmatch(r"(\d{1,18})\s*([kmgt]?b)?", str(value).strip().lower())
+    if match is None or isinstance(value, bool):
         raise ValueError("a number of bytes, or text such as '512MB'")
-    return int(found.group(1)) * _UNITS[found.group(2) or ""]
+    return int(match.group(1)) * _UNITS[match.group(2) or ""]
 
 
 def _duration(value: object) -> int:
     text = str(value).strip().lower()
-    found = re.fullmatch(r"(\d{1,9})\s*([a-z]*)", text)
-    unit = found.group(2) if found is not None else "none"
+    match = re.fullmatch(r"(\d{1,9})\s*([a-z]*)", text)
+    unit = match.group(2) if match is not None else "none"
     scale = _MILLISECONDS.get(unit, _MILLISECONDS.get(unit.removesuffix("s")))
-    if found is None or scale is None or isinstance(value, bool):
+    if match is None or scale is None or isinstance(value, bool):
         raise ValueError("a number of milliseconds, or text such as '30s' or '5 min'")
-    return int(found.group(1)) * scale
+    return int(match.group(1)) * scale
 
 
 def _count(least: int, most: int) -> Callable[[object], int]:
@@ -204,12 +204,12 @@ def _count(least: int, most: int) -> Callable[[object], int]:
 def _history_age(value: object) -> int:
     """Seconds for which history is kept; -1 is for ever."""
     text = str(value).strip().lower()
-    found = re.fullmatch(r"(\d{1,12})\s*([a-z]*?)s?", text)
+    match = re.fullmatch(r"(\d{1,12})\s*([a-z]*?)s?", text)
     if text in ("forever", "-1"):
         return -1
-    if found is None or isinstance(value, bool) or found.group(2) not in _SECONDS:
+    if match is None or isinstance(value, bool) or match.group(2) not in _SECONDS:
         raise ValueError("seconds, text such as '7 days' or '12 hours', or 'forever'")
-    return min(int(found.group(1)) * _SECONDS[found.group(2)], MAX_HISTORY_AGE)
+    return min(int(match.group(1)) * _SECONDS[match.group(2)], MAX_HISTORY_AGE)
 
 
 def _moment(value: object) -> Timestamp:
@@ -295,15 +295,15 @@ def find_setting(name: str) -> Setting:
     Raises:
         ProgrammingError: there is none; a near name is suggested.
     """
-    found = SETTINGS.get(name.lower())
-    if found is None:
+    setting = SETTINGS.get(name.lower())
+    if setting is None:
         near = difflib.get_close_matches(name.lower(), SETTINGS, n=1)
         raise ProgrammingError(
             f"there is no setting '{name}'",
             hint=f"did you mean '{near[0]}'?" if near else "SHOW SETTINGS lists them",
             sqlstate="42704",
         )
-    return found
+    return setting
 
 
 def settings_of(given: Mapping[str, object]) -> tuple[DatabaseSettings, SessionSettings]:

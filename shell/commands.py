@@ -84,15 +84,15 @@ def run(session: "Session", text: str) -> None:
         arguments = shlex.split(rest)
     except ValueError as error:
         raise UsageError(f"{text}: {error}") from error
-    found = next((c for c in COMMANDS if name in c.names), None)
-    if found is None:
+    command = next((c for c in COMMANDS if name in c.names), None)
+    if command is None:
         names = [name for c in COMMANDS for name in c.names]
         raise UnknownCommandError(f"unknown command '{name}'{near(name, names)} (.help lists all)")
-    if found.names_a_file and session.safe:
+    if command.names_a_file and session.safe:
         raise UsageError(f"{name} is not available in safe mode: it takes a file (--safe)")
-    if not found.accepts(len(arguments)):
-        raise UsageError(f"usage: {found.usage}")
-    found.action(session, arguments)
+    if not command.accepts(len(arguments)):
+        raise UsageError(f"usage: {command.usage}")
+    command.action(session, arguments)
 
 
 @command(".help", "\\?", "\\h", arguments="[COMMAND]", summary="list the commands, or explain one")

@@ -87,8 +87,8 @@ def near(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` when a known name is close, else nothing."""
     import difflib
 
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"; did you mean '{found[0]}'?" if found else ""
+    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{matches[0]}'?" if matches else ""
 
 
 def load(settings: Settings, path: Path) -> Settings:

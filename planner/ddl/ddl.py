@@ -293,12 +293,12 @@ def _encoding(name: str | None) -> Encoding:
 
 
 def _compression(name: str | None) -> Compression:
-    found = _COMPRESSION_NAMES.get(name or "DEFAULT_COMPRESSION")
-    if found is None:
+    compression = _COMPRESSION_NAMES.get(name or "DEFAULT_COMPRESSION")
+    if compression is None:
         raise InvalidSchemaError(
             f"unknown compression {name}", hint=f"compressions are {', '.join(Compression)}"
         )
-    return found
+    return compression
 
 
 def _steps(

@@ -107,13 +107,13 @@ def _column_list(tokens: TokenStream, node: CreateTableSyntax) -> CreateTableSyn
     while True:
         _refuse_constraint(tokens)
         token = tokens.current
-        found = _key_clause(tokens)
-        if found is None:
+        clause = _key_clause(tokens)
+        if clause is None:
             columns.append(_column(tokens))
         elif key is not None:
             raise tokens.error("only one PRIMARY KEY", token)
         else:
-            key = found
+            key = clause
         if not tokens.accept_symbol(","):
             break
     tokens.expect_symbol(")")

@@ -111,12 +111,12 @@ def _columns_of(node: exp.Expr) -> list[exp.Expr]:
     query = node.this if isinstance(node, exp.Subquery) else None
     if not isinstance(query, exp.Select) or query.is_star or query.args.get("distinct"):
         return []
-    found = []
+    columns = []
     for item in query.expressions:
         single = node.copy()
         single.this.set("expressions", [item.copy()])
-        found.append(single)
-    return found
+        columns.append(single)
+    return columns
 
 
 def _items(node: exp.Expr) -> list[exp.Expr]:
@@ -170,13 +170,13 @@ def assigned_value(
         )
     if node.find(exp.Column) is not None:
         return Assignment(column, node, False)
-    found = constant(fold_current(node.copy(), context), context)
-    if isinstance(found, Hole):
-        return Assignment(column, node, True, Parameter(found.key, column.type, column.name))
-    if not isinstance(found, Constant):
+    value = constant(fold_current(node.copy(), context), context)
+    if isinstance(value, Hole):
+        return Assignment(column, node, True, Parameter(value.key, column.type, column.name))
+    if not isinstance(value, Constant):
         return Assignment(column, node, False)
     try:
-        cell = to_cell(found.value, column.type)
+        cell = to_cell(value.value, column.type)
     except DataError as error:
         raise type(error)(
             f"column '{column.name}': {error.message}",

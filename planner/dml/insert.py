@@ -348,11 +348,11 @@ def _raw(node: exp.Expr, context: PlanContext) -> Raw:
     """A cell's value while planning; `_COMPUTED` if only the engine can tell."""
     if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
         return Marker.DEFAULT
-    found = constant(fold_current(node, context), context)
-    if isinstance(found, Hole):
-        return Named(found.key)
-    if isinstance(found, Constant):
-        return found.value  # type: ignore[return-value]
+    value = constant(fold_current(node, context), context)
+    if isinstance(value, Hole):
+        return Named(value.key)
+    if isinstance(value, Constant):
+        return value.value  # type: ignore[return-value]
     return _COMPUTED
 
 

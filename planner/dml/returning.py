@@ -105,10 +105,10 @@ def read_returning(
 def _refuse(items: Sequence[exp.Expr], text: str) -> None:
     for kind, what in _REFUSED:
         for item in items:
-            found = item.find(kind)
-            if found is None:
+            offender = item.find(kind)
+            if offender is None:
                 continue
-            position = node_position(found, text)
+            position = node_position(offender, text)
             if kind is exp.Query:
                 raise NotSupportedError(
                     f"{what} in RETURNING is not supported",

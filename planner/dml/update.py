@@ -252,10 +252,10 @@ def _take_once(rows: _Rows, names: list[exp.Expr], values: list[exp.Expr]) -> No
 
 def _without_ignore(text: str, start: int) -> tuple[str, RowOpKind]:
     """The statement with IGNORE blanked out, so that places stay, and what an UPDATE does then."""
-    found = _IGNORE.match(text, start)
-    if found is None:
+    match = _IGNORE.match(text, start)
+    if match is None:
         return text, RowOpKind.UPDATE
-    first, last = found.span(2)
+    first, last = match.span(2)
     return text[:first] + " " * (last - first) + text[last:], RowOpKind.UPDATE_IGNORE
 
 
@@ -289,8 +289,8 @@ def _rows(
     table = mentioned_table(target, text, context)
     rows = _Rows(select, target, table, joined=len(sources) > 1 or bool(hoisted))
     if any(join.side for join in hoisted):  # the join may bring rows without one of the target
-        found = exp.Not(this=exp.Is(this=rows.key_columns()[0], expression=exp.Null()))
-        select.where(found, copy=False)
+        is_present = exp.Not(this=exp.Is(this=rows.key_columns()[0], expression=exp.Null()))
+        select.where(is_present, copy=False)
     return rows
 
 

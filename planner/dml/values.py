@@ -112,16 +112,16 @@ def read_values(text: str, start: int) -> ValueRows | None:
         offsets.append(at - 1)
         row: list[Raw] = []
         while text[at - 1] != ")":
-            found = _VALUE.match(text, at)
-            if found is None:
+            match = _VALUE.match(text, at)
+            if match is None:
                 return None
-            group = found.lastindex or 0
+            group = match.lastindex or 0
             if group == _POSITIONAL_GROUP:
                 row.append(Named(questions))
                 questions += 1
             else:
-                row.append(_READERS[group - 1](found.group(group)))
-            at = found.end()
+                row.append(_READERS[group - 1](match.group(group)))
+            at = match.end()
         if len(offsets) == 1:
             columns = [[] for _ in row]
         if len(row) != len(columns):

@@ -30,64 +30,64 @@ def explain_json(plan: Plan, facts: ExplainFacts) -> str:
         plan: what is explained.
         facts: what is known beyond it, as for `explain`.
     """
-    found: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     if isinstance(plan, Explain):
         if plan.passes:
-            found["passes"] = [asdict(each) for each in plan.passes]
+            document["passes"] = [asdict(each) for each in plan.passes]
         plan = plan.plan
-    found["operator"] = explain(plan)[0]
+    document["operator"] = explain(plan)[0]
     if isinstance(plan, Query):
-        found["sql"] = plan.sql
+        document["sql"] = plan.sql
     if facts.engine is not None:
-        found["engine"] = facts.engine.name
-        found["engine_sql"] = facts.engine.sql
+        document["engine"] = facts.engine.name
+        document["engine_sql"] = facts.engine.sql
         if facts.engine.reason is not None:
-            found["not_on_spark"] = facts.engine.reason
-    found["scans"] = [_scan(scan, facts) for scan in scans_of(plan)]
+            document["not_on_spark"] = facts.engine.reason
+    document["scans"] = [_scan(scan, facts) for scan in scans_of(plan)]
     if facts.rows is not None:
-        found["rows"] = facts.rows
+        document["rows"] = facts.rows
     if facts.seconds is not None:
-        found["milliseconds"] = round(facts.seconds * 1000, 3)
-    return json.dumps(found, indent=_INDENT, ensure_ascii=False)
+        document["milliseconds"] = round(facts.seconds * 1000, 3)
+    return json.dumps(document, indent=_INDENT, ensure_ascii=False)
 
 
 def _scan(scan: Scan, facts: ExplainFacts) -> dict[str, Any]:
     table = scan.table
-    found: dict[str, Any] = {"table": table.name, "name": scan.name}
-    found["columns"] = [table.schema.by_id[i].name for i in scan.column_ids]
+    entry: dict[str, Any] = {"table": table.name, "name": scan.name}
+    entry["columns"] = [table.schema.by_id[i].name for i in scan.column_ids]
     if is_system(table):
-        return found
+        return entry
     if scan.addressed:
-        found["row_addresses"] = True
-    found["tablets"] = len(table.tablets)
+        entry["row_addresses"] = True
+    entry["tablets"] = len(table.tablets)
     if facts.parameters is not None:
         predicate = bind_predicate(scan.predicate, facts.parameters)
-        found["tablets_read"] = len(prune(table.schema, table.partition_schema, predicate))
+        entry["tablets_read"] = len(prune(table.schema, table.partition_schema, predicate))
     if scan.bound is not None:
-        found["as_of"] = last_before(scan.bound)
+        entry["as_of"] = last_before(scan.bound)
     if scan.history is not None:
-        found["history"] = asdict(scan.history)
+        entry["history"] = asdict(scan.history)
     if scan.predicate is not None:
-        found["pushed"] = predicate_text(scan.predicate, table.schema)
+        entry["pushed"] = predicate_text(scan.predicate, table.schema)
     if scan.limit is not None:
-        found["limit"] = scan.limit
+        entry["limit"] = scan.limit
     if scan.order is not ScanOrder.NONE:
-        found["order"] = str(scan.order)
-    return {**found, **_known(facts.scans.get(scan.name, ScanFacts()))}
+        entry["order"] = str(scan.order)
+    return {**entry, **_known(facts.scans.get(scan.name, ScanFacts()))}
 
 
 def _known(known: ScanFacts) -> dict[str, Any]:
     """What the store knows of a scan, and what ANALYZE measured."""
-    found: dict[str, Any] = {}
+    entry: dict[str, Any] = {}
     if known.rowsets is not None:
-        found["rowsets"] = known.rowsets
-        found["rowsets_in_key_range"] = known.rowsets_read
+        entry["rowsets"] = known.rowsets
+        entry["rowsets_in_key_range"] = known.rowsets_read
     if known.told_by:
-        found["narrowed_by"] = list(known.told_by)
+        entry["narrowed_by"] = list(known.told_by)
     if known.stats is not None:
-        found["read"] = {**asdict(known.stats), "blocks_read": known.stats.blocks_read}
+        entry["read"] = {**asdict(known.stats), "blocks_read": known.stats.blocks_read}
     if known.rows is not None:
-        found["rows"] = known.rows
+        entry["rows"] = known.rows
     if known.seconds is not None:
-        found["milliseconds"] = round(known.seconds * 1000, 3)
-    return found
+        entry["milliseconds"] = round(known.seconds * 1000, 3)
+    return entry

@@ -73,11 +73,11 @@ def strftime_pattern(argument: exp.Expr) -> exp.Expr:
     written = _constant_text(argument, "pattern of time", "'yyyy-MM-dd'")
     if _IS_LETTERS.search(written):
         return letters_pattern(argument)
-    for found in _PIECE.finditer(written):
-        text = found.group()
-        if found.group(1) is not None:
-            pieces.append((found.group(1).replace("''", "'") or "'").replace("%", "%%"))
-        elif found.group(2) is None:
+    for match in _PIECE.finditer(written):
+        text = match.group()
+        if match.group(1) is not None:
+            pieces.append((match.group(1).replace("''", "'") or "'").replace("%", "%%"))
+        elif match.group(2) is None:
             pieces.append(text.replace("%", "%%"))
         elif text in _DIRECTIVES:
             pieces.append(_DIRECTIVES[text])
@@ -97,15 +97,15 @@ def letters_pattern(argument: exp.Expr) -> exp.Expr:
         InvalidValueError: it is no constant text, or has a letter that no part of a time has.
     """
     pieces = []
-    for found in _LETTER.finditer(_constant_text(argument, "pattern of time", "'YYYY-MM-DD'")):
-        if found[3]:
+    for match in _LETTER.finditer(_constant_text(argument, "pattern of time", "'YYYY-MM-DD'")):
+        if match[3]:
             raise InvalidValueError(
-                f"'{found[3]}' in a pattern of time stands for nothing",
+                f"'{match[3]}' in a pattern of time stands for nothing",
                 hint=f"there are {', '.join(_LETTERS)}; other letters stand in double quotes",
                 sqlstate="22023",
             )
-        known = _LETTERS.get(found.group().upper())
-        quoted = found.group() if found[1] is None else found[1]
+        known = _LETTERS.get(match.group().upper())
+        quoted = match.group() if match[1] is None else match[1]
         pieces.append(known or quoted.replace("%", "%%"))
     return exp.Literal.string("".join(pieces))
 
@@ -158,8 +158,8 @@ def extreme_of(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
         arguments: the values.
     """
     unknown = [exp.Is(this=exp.paren(each.copy()), expression=exp.null()) for each in arguments]
-    found = exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
-    return exp.Case(ifs=[exp.If(this=exp.or_(*unknown), true=exp.null())], default=found)
+    extreme = exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
+    return exp.Case(ifs=[exp.If(this=exp.or_(*unknown), true=exp.null())], default=extreme)
 
 
 def truncated(arguments: Sequence[exp.Expr]) -> exp.Expr:

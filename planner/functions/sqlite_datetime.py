@@ -100,18 +100,18 @@ def _modifier(node: exp.Expr) -> str:
 def _changed(moment: exp.Expr, text: str) -> exp.Expr:
     if text == "unixepoch" or text in _NO_CHANGE:
         return moment
-    if found := _START.fullmatch(text):
-        return _tree(f"date_trunc('{found[1]}', _moment)", moment)
-    if found := _WEEKDAY.fullmatch(text):
-        return _tree(f"_moment + to_days(({found[1]} - dayofweek(_moment) + 7) % 7)", moment)
-    found = _SHIFT.fullmatch(text)
-    if found is None:
+    if match := _START.fullmatch(text):
+        return _tree(f"date_trunc('{match[1]}', _moment)", moment)
+    if match := _WEEKDAY.fullmatch(text):
+        return _tree(f"_moment + to_days(({match[1]} - dayofweek(_moment) + 7) % 7)", moment)
+    match = _SHIFT.fullmatch(text)
+    if match is None:
         raise InvalidValueError(
             f"'{text}' is no modifier of a time",
             hint="there are '+1 day' and the like, 'start of month', 'weekday 0' and 'unixepoch'",
             sqlstate="22023",
         )
-    number, unit = float(found[1]), found[2]
+    number, unit = float(match[1]), match[2]
     if unit in _SECONDS:
         return _tree(f"_moment + to_microseconds({round(number * _SECONDS[unit] * 1e6)})", moment)
     months = round(number * _MONTHS[unit])

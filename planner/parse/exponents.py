@@ -30,7 +30,7 @@ def signs_behind_exponents(text: str) -> Sequence[int]:
     if not _SUSPECT.search(text):
         return ()
     ends = (
-        found.end() for found in _NUMBER_OR_OTHER.finditer(text) if found["exponent"] is not None
+        match.end() for match in _NUMBER_OR_OTHER.finditer(text) if match["exponent"] is not None
     )
     return [end for end in ends if text[end : end + 1] in ("+", "-")]
 

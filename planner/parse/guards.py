@@ -52,20 +52,20 @@ def guard_text(text: str, start: int) -> None:
     count = depth = unary = subscripts = 0
     found_of = dict.fromkeys(("chain", "joins", "sets", "queries"), 0)
     before = last = ""
-    for found in TOKEN_PATTERN.finditer(text, start):
-        if found.lastindex == TokenKind.SPACE:
+    for match in TOKEN_PATTERN.finditer(text, start):
+        if match.lastindex == TokenKind.SPACE:
             continue
         count += 1
-        mark = found.group()
-        if found.lastindex == TokenKind.WORD:
+        mark = match.group()
+        if match.lastindex == TokenKind.WORD:
             mark = mark.upper()
-        elif found.lastindex != TokenKind.SYMBOL:
+        elif match.lastindex != TokenKind.SYMBOL:
             mark = "value"
         depth = max(0, depth + _DEEPER.get(mark, 0))
         unary = unary + 1 if mark in _UNARY else 0
         subscripts += mark == "[" and last == "]"
         if max(depth, unary, subscripts) > MAX_NESTING:
-            raise _too_deep(text, found.start())
+            raise _too_deep(text, match.start())
         _count_parts(found_of, before, last, mark)
         if count > MAX_TOKENS + MAX_TOKENS // 8:
             raise _too_long(count)

@@ -85,17 +85,17 @@ def tokenize(text: str, start: int = 0) -> Iterator[Token]:
     Raises:
         SyntaxError: a string, a quoted name or a comment has no end.
     """
-    for found in TOKEN_PATTERN.finditer(text, start):
-        kind = found.lastindex
+    for match in TOKEN_PATTERN.finditer(text, start):
+        kind = match.lastindex
         if kind == TokenKind.SPACE:
             continue
         if kind == TokenKind.UNCLOSED:
-            mark = found.group()
+            mark = match.group()
             raise SyntaxError(
                 f"this {_UNCLOSED[mark]} has no end",
-                position=source_position(text, found.start(), len(mark)),
+                position=source_position(text, match.start(), len(mark)),
             )
-        yield Token(TokenKind(kind or TokenKind.SYMBOL), found.group(), found.start())
+        yield Token(TokenKind(kind or TokenKind.SYMBOL), match.group(), match.start())
     yield Token(TokenKind.END, "", len(text))
 
 

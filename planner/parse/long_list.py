@@ -72,18 +72,18 @@ def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequen
     lists: list[LongList] = []
     pieces: list[str] = []
     kept, place, after_in, count = 0, start, False, 0
-    while count < most_tokens and (found := TOKEN_PATTERN.match(text, place)) is not None:
-        place = found.end()
-        if found.lastindex == TokenKind.SPACE:
+    while count < most_tokens and (match := TOKEN_PATTERN.match(text, place)) is not None:
+        place = match.end()
+        if match.lastindex == TokenKind.SPACE:
             continue
         count += 1
-        cut = _list_at(text, found.start()) if after_in and found.group() == "(" else None
-        after_in = found.group().upper() == "IN"
+        cut = _list_at(text, match.start()) if after_in and match.group() == "(" else None
+        after_in = match.group().upper() == "IN"
         if cut is not None:
             values, end = cut
             mark = f"('{_MARK}{len(lists)}'"
-            rest = _NOT_A_LINE.sub(" ", text[found.start() + len(mark) : end - 1])
-            pieces += [text[kept : found.start()], mark, rest, ")"]
+            rest = _NOT_A_LINE.sub(" ", text[match.start() + len(mark) : end - 1])
+            pieces += [text[kept : match.start()], mark, rest, ")"]
             kept = place = end
             lists.append(values)
     return "".join((*pieces, text[kept:])), lists
@@ -91,19 +91,19 @@ def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequen
 
 def _list_at(text: str, place: int) -> tuple[LongList, int] | None:
     """The list that begins at a parenthesis, if it is long and plain, and where it ends."""
-    found = _INTEGERS.match(text, place)
-    if found is not None:
-        items = [item.strip() for item in found.group(1).split(",")]
+    match = _INTEGERS.match(text, place)
+    if match is not None:
+        items = [item.strip() for item in match.group(1).split(",")]
         numbers = tuple(int(item) for item in items if item[-1].isdigit())
         values = LongList(numbers, len(numbers) < len(items))
     else:
-        found = _TEXTS.match(text, place)
-        items = _TEXT_OR_NULL.findall(found.group(1)) if found is not None else []
+        match = _TEXTS.match(text, place)
+        items = _TEXT_OR_NULL.findall(match.group(1)) if match is not None else []
         texts = tuple(unquote(item) for item in items if item[0] == "'")
         values = LongList(texts, len(texts) < len(items))
-    if found is None or len(items) <= LEAST_VALUES or not values.values:
+    if match is None or len(items) <= LEAST_VALUES or not values.values:
         return None
-    return values, found.end()
+    return values, match.end()
 
 
 def place_long_lists(tree: exp.Expr, lists: Sequence[LongList]) -> None:

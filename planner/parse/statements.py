@@ -31,17 +31,17 @@ def split_statements(sql: str) -> list[Statement]:
     """
     statements = []
     first = last = -1
-    for found in TOKEN_PATTERN.finditer(sql):
-        kind = found.lastindex
+    for match in TOKEN_PATTERN.finditer(sql):
+        kind = match.lastindex
         if kind == TokenKind.SPACE:
             continue
-        if kind == TokenKind.SYMBOL and found.group() == ";":
+        if kind == TokenKind.SYMBOL and match.group() == ";":
             if first >= 0:
                 statements.append(_statement(sql, first, last))
             first = -1
             continue
-        first = found.start() if first < 0 else first
-        last = found.end()
+        first = match.start() if first < 0 else first
+        last = match.end()
         if kind == TokenKind.UNCLOSED:
             last = len(sql)
             break
@@ -53,12 +53,12 @@ def split_statements(sql: str) -> list[Statement]:
 def is_complete(sql: str) -> bool:
     """Whether every statement of a text is closed by a semicolon; blank text is complete."""
     open_statement = False
-    for found in TOKEN_PATTERN.finditer(sql):
-        kind = found.lastindex
+    for match in TOKEN_PATTERN.finditer(sql):
+        kind = match.lastindex
         if kind == TokenKind.UNCLOSED:
             return False
         if kind != TokenKind.SPACE:
-            open_statement = kind != TokenKind.SYMBOL or found.group() != ";"
+            open_statement = kind != TokenKind.SYMBOL or match.group() != ";"
     return not open_statement
 
 

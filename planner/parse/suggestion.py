@@ -6,5 +6,5 @@ from collections.abc import Iterable
 
 def near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """A hint naming the known name closest to one, if any is at least `cutoff` of 1 alike."""
-    found = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=1, cutoff=cutoff)
-    return f"did you mean '{found[0]}'?" if found else None
+    matches = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=1, cutoff=cutoff)
+    return f"did you mean '{matches[0]}'?" if matches else None

@@ -12,12 +12,12 @@ _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION
 
 def unparsed(error: ParseError, text: str) -> SyntaxError:
     """The error of text that the parser does not take, with its place."""
-    found = error.errors[0] if error.errors else {}
-    word = str(found.get("highlight") or "")
-    line, column = int(found.get("line") or 1), int(found.get("col") or 1)
+    details = error.errors[0] if error.errors else {}
+    word = str(details.get("highlight") or "")
+    line, column = int(details.get("line") or 1), int(details.get("col") or 1)
     lines = text.split("\n")
     start = sum(len(skipped) + 1 for skipped in lines[: line - 1]) + column - max(1, len(word))
-    description = str(found.get("description") or "").rstrip(".")
+    description = str(details.get("description") or "").rstrip(".")
     if not word.strip():
         return SyntaxError(
             "syntax error at the end of the statement",
@@ -50,7 +50,7 @@ def _misspelt(before: str) -> str | None:
     Such a word parses as an alias, so the error shows behind it.
     """
     word = before.split()[-1].upper() if before.strip() else ""
-    found = difflib.get_close_matches(word, _CLAUSES, n=1, cutoff=0.7)
-    if not found or word in _CLAUSES:
+    matches = difflib.get_close_matches(word, _CLAUSES, n=1, cutoff=0.7)
+    if not matches or word in _CLAUSES:
         return None
-    return f"did you mean '{found[0]}' by '{word.lower()}'?"
+    return f"did you mean '{matches[0]}' by '{word.lower()}'?"

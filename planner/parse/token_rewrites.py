@@ -197,11 +197,11 @@ def _name(tokens: Sequence[Token], i: int, word: str) -> str | None:
             return "strftime_of"
         case "FORMAT" if count > 1 and says_pattern and "{" not in first.text:
             return "printf"
-    found = _RENAMED.get((word, count))
-    if found is None and word in _RENAMED_FROM:
+    replacement = _RENAMED.get((word, count))
+    if replacement is None and word in _RENAMED_FROM:
         least, name = _RENAMED_FROM[word]
-        found = name if count >= least else None
-    return found
+        replacement = name if count >= least else None
+    return replacement
 
 
 def is_called(tokens: Sequence[Token], i: int) -> bool:

@@ -162,16 +162,16 @@ class TokenStream:
 
     def error(self, expected: str | None = None, token: Token | None = None) -> SyntaxError:
         """The error for the next token (or a given one) where something else is expected."""
-        found = token or self.current
+        offender = token or self.current
         hint = None
         if expected:
-            meant = near(found.text.upper(), expected.split(", "))
+            meant = near(offender.text.upper(), expected.split(", "))
             hint = meant or f"{expected} is expected here"
-        position = source_position(self.text, found.start, len(found.text))
-        if found.kind is TokenKind.END:
+        position = source_position(self.text, offender.start, len(offender.text))
+        if offender.kind is TokenKind.END:
             return SyntaxError(
                 "syntax error at the end of the statement", hint=hint, position=position
             )
         return SyntaxError(
-            f'syntax error at or near "{found.text[:40]}"', hint=hint, position=position
+            f'syntax error at or near "{offender.text[:40]}"', hint=hint, position=position
         )

@@ -163,11 +163,13 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
         if column_type.kind is Kind.STRING:
             return value
         value = _written_number(column_type, value)
-    found = compare(ColumnSchema(0, "", column_type, nullable=False), Op.EQ, value)
-    if isinstance(found, Comparison) and found.op is Op.EQ:
-        too_long = isinstance(found.value, str) and 0 < column_type.length < len(found.value)
-        return None if too_long else found.value
-    if found == NEVER:
+    comparison = compare(ColumnSchema(0, "", column_type, nullable=False), Op.EQ, value)
+    if isinstance(comparison, Comparison) and comparison.op is Op.EQ:
+        too_long = isinstance(comparison.value, str) and 0 < column_type.length < len(
+            comparison.value
+        )
+        return None if too_long else comparison.value
+    if comparison == NEVER:
         return None
     raise InexactKeyError
 

@@ -101,8 +101,8 @@ def _path_text(path: exp.JSONPath) -> str:
         NotSupportedError: it would end too early.
     """
     text = printed(path)
-    found = TOKEN_PATTERN.match(text)
-    if found is None or found.lastindex != TokenKind.STRING or found.end() != len(text):
+    match = TOKEN_PATTERN.match(text)
+    if match is None or match.lastindex != TokenKind.STRING or match.end() != len(text):
         raise _refused(text)
     return text
 

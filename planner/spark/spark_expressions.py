@@ -61,24 +61,24 @@ class Expressions:
 
     def condition(self, node: exp.Expr, scope: Scope) -> exp.Expr:
         """An expression that is true or not."""
-        found = self.typed(node, scope)
-        if found.type not in (ValueType.BOOLEAN, ValueType.NULL):
-            raise NotOnSparkError(f"a condition of type {found.type.name}")
-        return found.node
+        typed = self.typed(node, scope)
+        if typed.type not in (ValueType.BOOLEAN, ValueType.NULL):
+            raise NotOnSparkError(f"a condition of type {typed.type.name}")
+        return typed.node
 
     def number(self, node: exp.Expr, scope: Scope) -> Typed:
         """An expression one can calculate with."""
-        found = self.typed(node, scope)
-        if not found.type.is_number:
-            raise NotOnSparkError(f"{describe(node)} of type {found.type.name} as a number")
-        return found
+        typed = self.typed(node, scope)
+        if not typed.type.is_number:
+            raise NotOnSparkError(f"{describe(node)} of type {typed.type.name} as a number")
+        return typed
 
     def text(self, node: exp.Expr, scope: Scope) -> Typed:
         """An expression that is text."""
-        found = self.typed(node, scope)
-        if found.type is not ValueType.TEXT:
-            raise NotOnSparkError(f"{describe(node)} of type {found.type.name} as text")
-        return found
+        typed = self.typed(node, scope)
+        if typed.type is not ValueType.TEXT:
+            raise NotOnSparkError(f"{describe(node)} of type {typed.type.name} as text")
+        return typed
 
     def together(self, nodes: Sequence[exp.Expr], scope: Scope) -> tuple[list[exp.Expr], ValueType]:
         """Expressions that meet in a comparison or a column, and their common type."""
@@ -279,8 +279,8 @@ def _whole_division(expressions: Expressions, node: exp.Expr, scope: Scope) -> T
     (left, right), kind = meeting(values)
     if not kind.is_integer or kind is ValueType.HUGEINT:
         raise NotOnSparkError(f"{describe(node)} of {kind.name}")
-    found = type(node)(this=exp.Paren(this=left), expression=or_null(right))
-    return Typed(cast(exp.Paren(this=found), kind), kind)
+    quotient = type(node)(this=exp.Paren(this=left), expression=or_null(right))
+    return Typed(cast(exp.Paren(this=quotient), kind), kind)
 
 
 def _negative(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:

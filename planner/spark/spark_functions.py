@@ -53,13 +53,13 @@ def _argument(expressions: Expressions, node: exp.Expr, scope: Scope) -> tuple[e
     """What an aggregate gathers, perhaps DISTINCT."""
     given = node.this
     if not isinstance(given, exp.Distinct):
-        found = expressions.typed(given, scope)
-        return found.node, found.type
+        typed = expressions.typed(given, scope)
+        return typed.node, typed.type
     only(given, "expressions")
     if len(given.expressions) != 1:
         raise NotOnSparkError(f"{describe(node)} of several columns")
-    found = expressions.typed(given.expressions[0], scope)
-    return exp.Distinct(expressions=[found.node]), found.type
+    typed = expressions.typed(given.expressions[0], scope)
+    return exp.Distinct(expressions=[typed.node]), typed.type
 
 
 def _sum(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
@@ -293,8 +293,8 @@ def _truncated(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     if unit not in _TRUNCATED_TO or not moment.type.is_moment:
         raise NotOnSparkError(f"date_trunc() of {moment.type.name} to {unit}")
     given = cast(moment.node, ValueType.TIMESTAMP)
-    found = _called("DATE_TRUNC", exp.Literal.string(unit), given)
-    return Typed(cast(found, ValueType.TIMESTAMP), ValueType.TIMESTAMP)
+    truncation = _called("DATE_TRUNC", exp.Literal.string(unit), given)
+    return Typed(cast(truncation, ValueType.TIMESTAMP), ValueType.TIMESTAMP)
 
 
 def _table(handler: Handler, kinds: Iterable[type[exp.Expr]]) -> dict[type[exp.Expr], Handler]:

@@ -147,21 +147,21 @@ class _Translation:
         tables: Mapping[str, Outputs] = scope.tables
         for each in clause.expressions:
             only(each, "this", "alias")
-            found = self.query(each.this, Scope(tables, scope.outer))
-            tables = {**tables, each.alias.lower(): _renamed(found, each.args["alias"])}
+            outputs = self.query(each.this, Scope(tables, scope.outer))
+            tables = {**tables, each.alias.lower(): _renamed(outputs, each.args["alias"])}
         return Scope(tables, scope.outer)
 
     def _set_operation(self, node: exp.Expr, scope: Scope) -> Outputs:
         only(node, *_SET_OPERATION)
         left = self.query(node.this, Scope(scope.tables, scope.outer))
         right = self.query(node.expression, Scope(scope.tables, scope.outer))
-        found = tuple(
+        outputs = tuple(
             (name, common_type([kind, other]))
             for (name, kind), (_, other) in zip(left, right, strict=True)
         )
-        scope.aliases = dict(found)
+        scope.aliases = dict(outputs)
         self._ordering(node, scope)
-        return found
+        return outputs
 
     def _select(self, node: exp.Select, scope: Scope) -> Outputs:
         only(node, *_SELECT)
@@ -179,11 +179,11 @@ class _Translation:
         distinct = node.args.get("distinct")
         if distinct is not None:
             only(distinct)
-        found = tuple((item.node.alias_or_name.lower(), item.type) for item in shown)
-        scope.aliases = dict(found)
+        outputs = tuple((item.node.alias_or_name.lower(), item.type) for item in shown)
+        scope.aliases = dict(outputs)
         self._ordering(node, scope)
         node.set("expressions", [item.node for item in shown])
-        return found
+        return outputs
 
     def _groups(self, node: exp.Expr, scope: Scope) -> None:
         group = node.args.get("group")

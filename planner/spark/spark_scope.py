@@ -39,9 +39,9 @@ class Scope:
                 raise NotOnSparkError(f"an expression over the output name {node.name}")
             return self.aliases[name]
         for scope in self._chain():
-            found = scope.sources.get(table, {}).get(name)
-            if found is not None:
-                return found
+            column_type = scope.sources.get(table, {}).get(name)
+            if column_type is not None:
+                return column_type
         raise NotOnSparkError(f"the name {node.name} could not be followed to its table")
 
     def _chain(self) -> "Iterator[Scope]":

@@ -122,20 +122,20 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
     Raises:
         NotOnSparkError: the engines would not make the same of them.
     """
-    found = sorted({kind for kind in types if kind is not ValueType.NULL})
-    if not found:
+    kinds = sorted({kind for kind in types if kind is not ValueType.NULL})
+    if not kinds:
         return ValueType.NULL
-    least, most = found[0], found[-1]
-    if len(found) == 1 or (least.is_number and most.is_integer):
+    least, most = kinds[0], kinds[-1]
+    if len(kinds) == 1 or (least.is_number and most.is_integer):
         return most
     if least.is_moment and most.is_moment:
         return ValueType.TIMESTAMP
     if least.is_number and most is ValueType.DOUBLE:
         return ValueType.DOUBLE
-    decimal = most is ValueType.DECIMAL and ValueType.HUGEINT not in found
+    decimal = most is ValueType.DECIMAL and ValueType.HUGEINT not in kinds
     if decimal and least.is_number:
         return ValueType.DECIMAL
-    names = " and ".join(kind.name for kind in found)
+    names = " and ".join(kind.name for kind in kinds)
     raise NotOnSparkError(f"{names} meet, whose common type is another one there")
 
 

@@ -98,11 +98,11 @@ def list_map_of(node: exp.Expr) -> ListMap | None:
 
 def _children(node: exp.Expr) -> list[exp.Expr]:
     """The arguments in the order in which they are written."""
-    found: list[object] = []
+    children: list[object] = []
     for key in node.arg_types:
         value = node.args.get(key)
-        found.extend(value if isinstance(value, list) else [value])
-    return [child for child in found if isinstance(child, exp.Expr)]
+        children.extend(value if isinstance(value, list) else [value])
+    return [child for child in children if isinstance(child, exp.Expr)]
 
 
 def _is_value(node: exp.Expr) -> bool:

@@ -133,12 +133,16 @@ def translate(error: Exception) -> Error:
             "a part of the statement is no SQL of this dialect", sqlstate="42601"
         )
     for name in _class_names(error):
-        found = _BY_NAME.get(name)
-        if found is not None and found.sqlstate == "42804" and _GROUPING.search(message):
+        translation = _BY_NAME.get(name)
+        if (
+            translation is not None
+            and translation.sqlstate == "42804"
+            and _GROUPING.search(message)
+        ):
             return ProgrammingError(message, hint=_hint(message), sqlstate="42803")
-        if found is not None:
-            hint = found.hint or _hint(message)
-            return found.error(message, hint=hint, sqlstate=found.sqlstate)
+        if translation is not None:
+            hint = translation.hint or _hint(message)
+            return translation.error(message, hint=hint, sqlstate=translation.sqlstate)
     if isinstance(error, TypeError | ValueError):
         return InterfaceError(f"a parameter cannot be passed on: {message}", sqlstate="07006")
     return DatabaseError(message)

@@ -58,8 +58,8 @@ _SIGNATURE = re.compile(
 )
 
 
-def _signature(found: re.Match[str]) -> str:
-    name, listed = found[1].strip('"'), found[2]
+def _signature(match: re.Match[str]) -> str:
+    name, listed = match[1].strip('"'), match[2]
     types = _split(listed)
     form = _FORMS.get(name)
     if form is not None and form.count("{") <= len(types) + ("{1}" in form and "{0}" not in form):
@@ -114,5 +114,5 @@ def in_our_words(message: str) -> str:
     for pattern, told in _RULES:
         message = pattern.sub(told, message)
     parts = _DATA.split(message)
-    parts[::2] = [_TYPE.sub(lambda found: _TYPES[found[0]], part) for part in parts[::2]]
+    parts[::2] = [_TYPE.sub(lambda match: _TYPES[match[0]], part) for part in parts[::2]]
     return "".join(parts)

@@ -66,10 +66,10 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
 
 def limit_error(message: str) -> Error | None:
     """The error of a message of the engine's that comes from these checks."""
-    found = _LIMIT.search(message)
-    if found is None:
+    match = _LIMIT.search(message)
+    if match is None:
         return None
-    kind, text = found[1], found[2]
+    kind, text = match[1], match[2]
     if kind == "rows":
         return OperationalError(text, hint=_HINTS[kind], sqlstate="53200")
     return ValueOutOfRangeError(text, hint=_HINTS[kind], sqlstate="54000")

@@ -107,13 +107,13 @@ def load(
     operation_of(chosen_options.operation)
     watch, name = Stopwatch(), table.lower()
     tables = _tables(database)
-    found = tables.get(name)
-    if found is None and not chosen_options.layout.primary_key:
+    target = tables.get(name)
+    if target is None and not chosen_options.layout.primary_key:
         raise _no_table(database, table, tables)
     check_present(sources, chosen_options.conf)
     spark = start_session(chosen_options.master, chosen_options.conf)
-    if found is not None:
-        written, left_out = _fill(spark, database, found, sources, file_format, chosen_options)
+    if target is not None:
+        written, left_out = _fill(spark, database, target, sources, file_format, chosen_options)
         return _reported(watch, written, left_out)
     inferred = read_files(spark, sources, file_format, None, chosen_options.reader)
     statement = create_statement(name, inferred, chosen_options.layout)
@@ -162,18 +162,18 @@ def _fill(
         fit = check.fitting(judged)
         return write_table(fit, database, table.name, operation=options.operation), []
     kind = operation_of(options.operation)
-    found = find_rejects(check, judged, database, kind, options.max_rejects)
-    if len(found) > options.max_rejects:
+    rejects = find_rejects(check, judged, database, kind, options.max_rejects)
+    if len(rejects) > options.max_rejects:
         raise too_many(
-            located(found[:SHOWN], judged, source),
+            located(rejects[:SHOWN], judged, source),
             f"more than {options.max_rejects:,}",
             "--max-rejects N permits more",
         )
-    found = located(found, judged, source)
-    fit = _without(check.fitting(judged, NUMBER), [one.number for one in found])
+    rejects = located(rejects, judged, source)
+    fit = _without(check.fitting(judged, NUMBER), [one.number for one in rejects])
     with appearing(Path(options.rejects)) as unfinished:
-        write_rejects(found, unfinished)
-        return write_table(fit, database, table.name, operation=options.operation), found
+        write_rejects(rejects, unfinished)
+        return write_table(fit, database, table.name, operation=options.operation), rejects
 
 
 def _without(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:

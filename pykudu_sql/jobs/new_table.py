@@ -80,13 +80,13 @@ def create_statement(table: str, rows: DataFrame, layout: TableLayout) -> str:
 def _sql_type(name: str, kind: spark.DataType) -> str:
     if isinstance(kind, spark.DecimalType):
         return f"DECIMAL({kind.precision},{kind.scale})"
-    found = _SIMPLE.get(kind)
-    if found is None:
+    type_name = _SIMPLE.get(kind)
+    if type_name is None:
         raise InvalidSchemaError(
             f"column '{name:.80}' of the files is {kind.simpleString():.80}, which no table takes",
             hint="create the table first, or flatten the column in Spark",
         )
-    return found
+    return type_name
 
 
 def names_of(text: str) -> Sequence[str]:

@@ -27,15 +27,15 @@ def covered(table: TableInfo, cells: Mapping[int, Column]) -> Column | None:
         return None
     columns = [table.schema.by_id[i] for i in ids]
     given = [cells[i] for i in ids]
-    found = f.lit(False)
+    is_covered = f.lit(False)
     for span in table.partition_schema.covering_ranges:
         within = f.lit(True)
         if span.lower is not None:
             within = ~_below(given, columns, span.lower)
         if span.upper is not None:
             within = within & _below(given, columns, span.upper)
-        found = found | within
-    return found
+        is_covered = is_covered | within
+    return is_covered
 
 
 def _below(given: list[Column], columns: list[ColumnSchema], bound: Bound) -> Column:

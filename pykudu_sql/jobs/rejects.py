@@ -96,15 +96,15 @@ def find_rejects(
         operation: what is done with each row.
         limit: of rows that are looked for; one more says that there are more.
     """
-    found = unfit_rows(check, judged, limit + 1)
+    rejects = unfit_rows(check, judged, limit + 1)
     keys = misplaced_keys(check, judged, database, operation)
-    if keys is None or len(found) > limit:
-        return found
+    if keys is None or len(rejects) > limit:
+        return rejects
     kinds: dict[int, str] = {}
     for number, kind in keys.limit(limit + 1).collect():
         if kinds.get(number) != PRESENT:
             kinds[number] = kind
-    return sorted([*found, *_with_kinds(check, judged, kinds)], key=lambda one: one.number)
+    return sorted([*rejects, *_with_kinds(check, judged, kinds)], key=lambda one: one.number)
 
 
 def unfit_rows(check: RowCheck, judged: DataFrame, most: int) -> list[Reject]:
@@ -122,10 +122,10 @@ def _with_kinds(check: RowCheck, judged: DataFrame, kinds: Mapping[int, str]) ->
     wrong = judged.join(f.broadcast(numbers), NUMBER, "left_semi")
     key = f.concat(f.lit("key "), check.key_text(list(check.table.schema.key_columns)))
     rows = wrong.select(NUMBER, f.lit(""), key, check.shown(wrong), FILE, START)
-    found = [_reject(row) for row in rows.collect()]
+    rejects = [_reject(row) for row in rows.collect()]
     return [
         replace(one, kind=kinds[one.number], reason=f"{one.reason} {_told(kinds[one.number])}")
-        for one in found
+        for one in rejects
     ]
 
 

@@ -115,17 +115,17 @@ def steps_until(steps: Sequence[BackupStep], to: str | None) -> Sequence[BackupS
     if to is None:
         return steps
     if to.isascii() and to.isdigit() and int(to) < _MOST_STEPS:
-        found = steps[: int(to) + 1] if int(to) < len(steps) else ()
+        selection = steps[: int(to) + 1] if int(to) < len(steps) else ()
     else:
         bound = _bound_of(to)
-        found = [step for step in steps if step.bound <= bound]
-    if not found:
+        selection = [step for step in steps if step.bound <= bound]
+    if not selection:
         raise InvalidValueError(
             f"the backup has no step '{to}'",
             hint="its steps are "
             + ", ".join(f"{s.number} ({format_timestamp(last_before(s.bound))})" for s in steps),
         )
-    return found
+    return selection
 
 
 def _bound_of(moment: str) -> SnapshotBound:
@@ -145,13 +145,13 @@ def _bound_of(moment: str) -> SnapshotBound:
 def _entries(step: BackupStep, name: str | None) -> list[TableBackup]:
     if name is None:
         return list(step.tables)
-    found = [entry for entry in step.tables if entry.table.name == name.lower()]
-    if not found:
+    entries = [entry for entry in step.tables if entry.table.name == name.lower()]
+    if not entries:
         known = ", ".join(entry.table.name for entry in step.tables)
         raise UndefinedTableError(
             f"the backup has no table '{name}' at step {step.number}", hint=f"it has {known}"
         )
-    return found
+    return entries
 
 
 @contextmanager

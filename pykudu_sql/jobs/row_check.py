@@ -53,7 +53,7 @@ def chosen(
         InvalidSchemaError: a column is there twice, or is nested, or of another family of types.
     """
     known = {column.name: column for column in columns}
-    found: list[ColumnSchema] = []
+    schema_columns: list[ColumnSchema] = []
     for one in rows.schema.fields:
         if one.name in (CORRUPT, *PLACES):
             continue
@@ -63,7 +63,7 @@ def chosen(
                 f"the files have a column '{one.name:.80}' that table '{table}' has not",
                 hint="its columns are " + ", ".join(known),
             )
-        if column in found:
+        if column in schema_columns:
             raise InvalidSchemaError(f"the files have the column '{column.name}' twice")
         if isinstance(one.dataType, _NESTED):
             raise InvalidSchemaError(
@@ -73,8 +73,8 @@ def chosen(
             )
         if typed:
             check_type(column, one.dataType)
-        found.append(column)
-    return found
+        schema_columns.append(column)
+    return schema_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +101,21 @@ class RowCheck:
 
     def problems(self) -> list[tuple[str, Column]]:
         """Kinds of problems, and for each what is wrong with a row; NULL if nothing is."""
-        found = []
+        problems = []
         if self.torn:
             torn = f.col(CORRUPT).isNotNull()
-            found.append((BROKEN, f.when(torn, f.lit("the line cannot be taken apart"))))
+            problems.append((BROKEN, f.when(torn, f.lit("the line cannot be taken apart"))))
         for column in self.columns:
-            found.append((NO_VALUE, _wrong(column, self.types[column.name])))
+            problems.append((NO_VALUE, _wrong(column, self.types[column.name])))
             if not column.nullable:
                 empty = cell(column.name).isNull()
                 message = f.lit(f"column '{column.name}' must not be NULL")
-                found.append((NULL, f.when(empty, message)))
+                problems.append((NULL, f.when(empty, message)))
         inside = covered(self.table, self.cells())
         if inside is not None:
             message = f.concat(f.lit("no range partition covers "), self.key_text(self._ranged()))
-            found.append((OUTSIDE, f.when(~inside, message)))
-        return found
+            problems.append((OUTSIDE, f.when(~inside, message)))
+        return problems
 
     def _ranged(self) -> list[ColumnSchema]:
         schema = self.table.schema

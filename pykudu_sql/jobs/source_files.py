@@ -61,14 +61,14 @@ def format_of(sources: Sequence[str]) -> str:
     Raises:
         InvalidValueError: they tell none, or several.
     """
-    found = {source: _SUFFIXES.get(suffix := _suffix(source), suffix) for source in sources}
-    untold = [source for source, one in found.items() if one not in FORMATS]
+    by_source = {source: _SUFFIXES.get(suffix := _suffix(source), suffix) for source in sources}
+    untold = [source for source, one in by_source.items() if one not in FORMATS]
     if untold:
         raise InvalidValueError(
             f"the name '{untold[0]:.200}' does not tell the format of the file",
             hint="say --format " + "|".join(FORMATS),
         )
-    formats = sorted(set(found.values()))
+    formats = sorted(set(by_source.values()))
     if len(formats) > 1:
         raise InvalidValueError(
             f"the files are of several formats: {', '.join(formats)}",
@@ -209,19 +209,19 @@ def _own_names(
     if file_format == "json":
         # All lines are looked at, for any may have a column that no other has.
         plain["primitivesasstring"] = "true"
-    found = [
+    headers = [
         name
         for name in spark.read.format(file_format).options(**plain).load(list(paths)).columns
         if name != CORRUPT
     ]
     if file_format == "csv" and options["header"].lower() == "false":
-        if len(found) > len(known):
+        if len(headers) > len(known):
             raise InvalidValueError(
-                f"the files have {len(found)} columns, the table has {len(known)}",
+                f"the files have {len(headers)} columns, the table has {len(known)}",
                 hint="without a header, columns are those of the table, in its order",
             )
-        return known[: len(found)]
-    return found or known
+        return known[: len(headers)]
+    return headers or known
 
 
 def _without_blanks(rows: DataFrame, columns: Sequence[ColumnSchema]) -> DataFrame:

@@ -33,13 +33,13 @@ def lines_of(
         with pa.input_stream(path, compression="detect") as packed:
             text = TextIOWrapper(packed, options.get("encoding", "utf-8"), newline="")
             starts = _json(text) if file_format == "json" else _csv(path, text, options)
-            found, chosen, number = {}, set(wanted), -1
+            lines, chosen, number = {}, set(wanted), -1
             for number, line in enumerate(starts):
                 if number in chosen:
-                    found[number] = line
+                    lines[number] = line
     except (OSError, ValueError, TypeError, LookupError, csv.Error, pa.ArrowException):
         return {}
-    return found if number + 1 == records else {}
+    return lines if number + 1 == records else {}
 
 
 def _json(lines: Iterable[str]) -> Iterator[int]:

@@ -158,9 +158,9 @@ class RowResult:
     def fetch(self, count: int) -> list[Row]:
         """See Result."""
         start = self.position
-        found = list(self._rows[start : start + count])
-        self.position = start + len(found)
-        return found
+        rows = list(self._rows[start : start + count])
+        self.position = start + len(rows)
+        return rows
 
     def read_table(self) -> pa.Table:
         """See Result."""
@@ -360,8 +360,8 @@ def _times(counts: pa.ChunkedArray, unit: str) -> list[Any]:
 
 def _check_range(column: pa.ChunkedArray, low: int, high: int, what: str, unit: str) -> None:
     """numpy turns what lies outside Python's calendar into bare numbers without a word."""
-    found = pc.min_max(column).as_py()
-    for value in (found["min"], found["max"]):
+    extremes = pc.min_max(column).as_py()
+    for value in (extremes["min"], extremes["max"]):
         if value is not None and not low <= value <= high:
             raise ValueOutOfRangeError(
                 f"{what} of {unit} {value} is outside the years 1 to 9999 of Python's datetime",

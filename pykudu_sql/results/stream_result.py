@@ -103,15 +103,15 @@ class StreamResult:
     def fetch(self, count: int) -> list[Row]:
         """See Result; raises what the query raises."""
         self._check_not_exported()
-        found: list[Row] = []
-        while len(found) < count:
+        rows: list[Row] = []
+        while len(rows) < count:
             if self._given == len(self._rows) and not self._advance():
                 break
-            some = self._rows[self._given : self._given + count - len(found)]
+            some = self._rows[self._given : self._given + count - len(rows)]
             self._given += len(some)
-            found += some
-        self._position += len(found)
-        return found
+            rows += some
+        self._position += len(rows)
+        return rows
 
     def _advance(self) -> bool:
         """Go on to the next batch; False at the end."""

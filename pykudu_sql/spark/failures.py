@@ -40,10 +40,10 @@ def own_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        found = find_error(str(error))
-        if found is None:
+        own_error = find_error(str(error))
+        if own_error is None:
             raise
-        raise found from error
+        raise own_error from error
 
 
 def find_error(text: str) -> errors.Error | None:

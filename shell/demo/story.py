@@ -60,9 +60,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def _program() -> str:
     """How the shell is started, here."""
-    found = shutil.which("pykudu-sql")
+    path = shutil.which("pykudu-sql")
     beside = Path(sys.executable).with_name("pykudu-sql")
-    return "pykudu-sql" if found or not beside.exists() else shlex.quote(os.path.relpath(beside))
+    return "pykudu-sql" if path or not beside.exists() else shlex.quote(os.path.relpath(beside))
 
 
 def _tell(folder: Path, tables: "dict[str, pa.Table]") -> int:

@@ -151,8 +151,8 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         owner = past[-2].name
         if owner == "sys" and len(past) > 2 and _expects_table(past[:-2]):
             return Completion((Suggest.SYSTEM_TABLES,), prefix)
-        found = tuple(dict.fromkeys(t for alias, t in relations if owner in (alias, t)))
-        return Completion((Suggest.COLUMNS,), prefix, found or (owner,))
+        owners = tuple(dict.fromkeys(t for alias, t in relations if owner in (alias, t)))
+        return Completion((Suggest.COLUMNS,), prefix, owners or (owner,))
     if _expects_table(past):
         return Completion((Suggest.TABLES,), prefix, names=expressions)
     if previous.word in _BEFORE_COLUMN or _in_column_list(past):
@@ -228,7 +228,7 @@ def _expects_type(past: Sequence[Token]) -> bool:
 
 def _relations(statement: Sequence[Token]) -> list[tuple[str, str]]:
     """(alias, table) of everything FROM, JOIN, INTO, UPDATE and ALTER TABLE name."""
-    found = []
+    relations = []
     for i, token in enumerate(statement[:-1]):
         listed = token.text == "," and _in_from_list(statement[:i])
         if not (token.word in ("FROM", "JOIN", "INTO", "UPDATE", "TABLE") or listed):
@@ -243,8 +243,8 @@ def _relations(statement: Sequence[Token]) -> list[tuple[str, str]]:
         if rest and rest[0].word == "AS":
             rest = rest[1:]
         alias = rest[0] if rest and _is_name(rest[0]) else table
-        found.append((alias.name, name))
-    return found
+        relations.append((alias.name, name))
+    return relations
 
 
 def _is_name(token: Token) -> bool:

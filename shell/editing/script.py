@@ -40,15 +40,15 @@ def parts(text: str, is_complete: Callable[[str], bool]) -> Iterator[SqlPart | C
         is_complete: whether every statement of a text is closed.
     """
     start, line = 0, 1
-    for found in _COMMAND_LINE.finditer(text):
-        before = text[start : found.start()]
+    for match in _COMMAND_LINE.finditer(text):
+        before = text[start : match.start()]
         if not is_complete(before):
             continue
         if before.strip():
             yield SqlPart(before, line)
         line += before.count("\n")
-        yield CommandPart(found.group(1).strip(), line)
-        start = found.end()
+        yield CommandPart(match.group(1).strip(), line)
+        start = match.end()
     if text[start:].strip():
         yield SqlPart(text[start:], line)
 

@@ -76,9 +76,9 @@ _END_MARKS = {Kind.STRING: "'", Kind.QUOTED: '"`'}
 def tokenize(text: str) -> list[Token]:
     """All pieces of a text; put together they are the text."""
     tokens = []
-    for found in _PATTERN.finditer(text):
-        kind = Kind(found.lastgroup or "symbol")
-        tokens.append(Token(kind, found.group(), found.start(), _is_closed(kind, found.group())))
+    for match in _PATTERN.finditer(text):
+        kind = Kind(match.lastgroup or "symbol")
+        tokens.append(Token(kind, match.group(), match.start(), _is_closed(kind, match.group())))
     return tokens
 
 

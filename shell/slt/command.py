@@ -102,10 +102,10 @@ def find_scripts(paths: Sequence[Path]) -> Iterator[Path]:
                 raise UsageError(f"no such file or folder: {path}")
             yield path
             continue
-        found = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES and p.is_file())
-        if not found:
+        scripts = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES and p.is_file())
+        if not scripts:
             raise UsageError(f"no scripts ({', '.join(_SUFFIXES)}) in {path}")
-        yield from found
+        yield from scripts
 
 
 def pykudu_driver() -> Driver:

@@ -142,8 +142,8 @@ class _Parser:
                 raise ScriptError(line, f"malformed statement record {rest!r}")
 
     def _failure(self, line: int, detail: str, result: Sequence[str] | None) -> Failure:
-        found = _ERROR.fullmatch(detail)
-        sqlstate, pattern = (found[1] or "", found[2]) if found else ("", detail)
+        match = _ERROR.fullmatch(detail)
+        sqlstate, pattern = (match[1] or "", match[2]) if match else ("", detail)
         try:
             re.compile(pattern)
         except re.error as error:
@@ -189,9 +189,9 @@ class _Parser:
         return list(self._lines[start : self._next])
 
     def _expected(self, line: int, types: str, result: Sequence[str]) -> Values | Digest:
-        found = _DIGEST.fullmatch(result[0].strip()) if len(result) == 1 else None
-        if found:
-            return Digest(int(found[1]), found[2])
+        digest = _DIGEST.fullmatch(result[0].strip()) if len(result) == 1 else None
+        if digest:
+            return Digest(int(digest[1]), digest[2])
         columns = len(types)
         fields = [text.split(FIELD_SEPARATOR) for text in result]
         if columns > 1 and result and all(len(row) == columns for row in fields):

@@ -51,8 +51,8 @@ def _number(value: object) -> decimal.Decimal:
         return decimal.Decimal(f"{value:.15e}")
     if isinstance(value, int):
         return decimal.Decimal(value)
-    found = _NUMBER.match(to_text(value))
-    return decimal.Decimal(found[1]) if found else decimal.Decimal(0)
+    match = _NUMBER.match(to_text(value))
+    return decimal.Decimal(match[1]) if match else decimal.Decimal(0)
 
 
 def _three_decimals(number: decimal.Decimal) -> str:

@@ -197,22 +197,22 @@ class Catalog:
             HistoryPurgedError: there may have been one, that history does not reach back to.
         """
         full = self.full_name(name)
-        found = self.tables.get(full)
-        if found is None and full in self.views:
+        table = self.tables.get(full)
+        if table is None and full in self.views:
             raise ProgrammingError(
                 f"'{name}' is a view, not a table",
                 hint="a view can only be read, described, altered and dropped (DROP VIEW)",
                 sqlstate="42809",
             )
-        if found is None and self.complete_since:
+        if table is None and self.complete_since:
             since = format_timestamp(first_beyond(self.complete_since))
             raise HistoryPurgedError(
                 f"history does not reach back to a table '{name}' at that moment",
                 hint=f"every table is known as of {since} and later",
             )
-        if found is None:
+        if table is None:
             raise self._undefined(name)
-        return found
+        return table
 
     def _undefined(self, name: str) -> UndefinedTableError:
         made = self.made_later(self.full_name(name))
@@ -231,12 +231,12 @@ class Catalog:
             ProgrammingError: it is a table.
         """
         full = self.full_name(name)
-        found = self.views.get(full)
-        if found is None and full in self.tables:
+        view = self.views.get(full)
+        if view is None and full in self.tables:
             raise ProgrammingError(f"'{name}' is a table, not a view", sqlstate="42809")
-        if found is None:
+        if view is None:
             raise UndefinedTableError(f"view '{name}' does not exist", hint=self._hint(name))
-        return found
+        return view
 
     def check_database(self, name: str) -> None:
         """See that a database exists.

@@ -87,11 +87,13 @@ class CatalogHistory:
         """The catalog that a snapshot of the given bound sees."""
         times: Sequence[int] = [catalog.timestamp for catalog in self.catalogs]
         place = max(0, bisect_left(times, bound) - 1)
-        found = self.catalogs[place]
-        if found is self.latest:
-            return found
+        snapshot = self.catalogs[place]
+        if snapshot is self.latest:
+            return snapshot
         missing = self.complete_since if bound < self.complete_since else NOTHING
-        return replace(found, complete_since=missing, made_later=partial(self._made_behind, place))
+        return replace(
+            snapshot, complete_since=missing, made_later=partial(self._made_behind, place)
+        )
 
     def _made_behind(self, place: int, name: str) -> Timestamp | None:
         """When the first table of a full name was made behind a catalog; None if none was."""
@@ -113,10 +115,10 @@ class CatalogHistory:
     @cached_property
     def by_table(self) -> Mapping[str, Sequence[TableEvent]]:
         """The events of each table, by id."""
-        found: dict[str, list[TableEvent]] = {}
+        events: dict[str, list[TableEvent]] = {}
         for event in self.table_events:
-            found.setdefault(event.table_id, []).append(event)
-        return found
+            events.setdefault(event.table_id, []).append(event)
+        return events
 
     def versions(self) -> dict[str, list[TableInfo]]:
         """Every state of every table, dropped ones included, by id, oldest first."""

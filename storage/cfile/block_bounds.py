@@ -116,8 +116,8 @@ def string_zone_map(values: pa.Array, column_type: DataType, cuts: BlockCuts) ->
     """The zone map of strings or binaries."""
     bounds = []
     for start, stop in cuts.blocks():
-        found = pc.min_max(values.slice(start, stop - start)).as_py()
-        bounds.append(None if found["min"] is None else (found["min"], found["max"]))
+        extremes = pc.min_max(values.slice(start, stop - start)).as_py()
+        bounds.append(None if extremes["min"] is None else (extremes["min"], extremes["max"]))
     return _string_zone_map(bounds, column_type, cuts)
 
 

@@ -51,10 +51,10 @@ class BlockCache:
 
     def get(self, key: Key) -> object | None:
         """The value, or None."""
-        found = self.peek(key)
-        if found is None:
+        entry = self.peek(key)
+        if entry is None:
             self.misses += 1
-        return found
+        return entry
 
     def peek(self, key: Key) -> object | None:
         """The value, or None; an absent one does not count as a miss, since another key follows."""

@@ -167,8 +167,8 @@ class BlockFile:
             for number in range(begin, end):
                 block = data[position : position + lengths[number]]
                 place = offset + position
-                found = checksum(self._seed, section, name, first + number, place, block)
-                if found != checksums[number]:
+                crc = checksum(self._seed, section, name, first + number, place, block)
+                if crc != checksums[number]:
                     raise self.corruption(
                         section, name, first + number, place, "checksum does not match"
                     )

@@ -236,10 +236,10 @@ class CFileReader:
         if not self._has_runs or self._whole_memo() is not None:
             return None
         key = (self._file.path, self._entry.name, "runs")
-        found = self._cache.get(key)
-        if isinstance(found, ColumnRuns):
-            return found
-        if found is _NO_RUNS:
+        cached = self._cache.get(key)
+        if isinstance(cached, ColumnRuns):
+            return cached
+        if cached is _NO_RUNS:
             return None
         runs = runs_of(self._open_blocks(0, self.block_count), self.type)
         self._cache.put(key, _NO_RUNS if runs is None else runs, 0 if runs is None else runs.nbytes)
@@ -319,23 +319,23 @@ class CFileReader:
         return first, last
 
     def _cached_whole(self) -> _Decoded | None:
-        found = self._cache.peek(self._whole_key)
-        return found if isinstance(found, _Decoded) else None
+        cached = self._cache.peek(self._whole_key)
+        return cached if isinstance(cached, _Decoded) else None
 
     def _whole(self, stats: ScanStats | None = None) -> _Decoded:
-        found = self._cache.get(self._whole_key)
-        if isinstance(found, _Decoded):
-            self._whole_memo = weakref.ref(found)
-            return found
+        cached = self._cache.get(self._whole_key)
+        if isinstance(cached, _Decoded):
+            self._whole_memo = weakref.ref(cached)
+            return cached
         return self._load(0, self.block_count, self._whole_key, stats)
 
     def _block(self, number: int, stats: ScanStats | None = None) -> _Decoded:
         if self.block_count == 1:
             return self._whole(stats)
         key = self._block_keys[number]
-        found = self._cache.get(key)
-        if isinstance(found, _Decoded):
-            return found
+        cached = self._cache.get(key)
+        if isinstance(cached, _Decoded):
+            return cached
         return self._load(number, number + 1, key, stats)
 
     def _load(
@@ -413,9 +413,9 @@ class CFileReader:
         if pointer is None:
             return None
         key = (self._file.path, self._entry.name, "dictionary")
-        found = self._cache.get(key)
-        if isinstance(found, pa.Array):
-            return found
+        cached = self._cache.get(key)
+        if isinstance(cached, pa.Array):
+            return cached
         data = self._file.read(Section.DICTIONARY, self._entry.name, pointer)
         try:
             words = block_decoder.decode([block.unpack(data, None)], self.type, None)

@@ -176,8 +176,8 @@ class ContainerWriter:
             raise InternalError(f"{self._file.path}: name '{name:.80}' is taken or too long")
 
     def _write(self, section: Section, name: str, index: int, data: bytes) -> BlockPointer:
-        found = checksum(self._seed, section, name, index, self._offset, data)
-        pointer = BlockPointer(self._offset, len(data), found)
+        crc = checksum(self._seed, section, name, index, self._offset, data)
+        pointer = BlockPointer(self._offset, len(data), crc)
         self._append(data)
         return pointer
 

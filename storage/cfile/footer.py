@@ -144,8 +144,8 @@ class Footer:
         body = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
         features = features_of(entry.encoding for entry in self.cfiles.values())
         covered = _COVERED.pack(len(body), FORMAT_VERSION, features)
-        found = checksum(seed, Section.FOOTER, "", 0, offset, body + covered)
-        return body + _TRAILER.pack(len(body), FORMAT_VERSION, features, found, MAGIC)
+        crc = checksum(seed, Section.FOOTER, "", 0, offset, body + covered)
+        return body + _TRAILER.pack(len(body), FORMAT_VERSION, features, crc, MAGIC)
 
 
 def read_footer(file: BlockFile, seed: int) -> Footer:

@@ -61,8 +61,8 @@ def _bounds(cfile: CFileReader, values: pa.Array) -> tuple[Cell, Cell, bool]:
     if not len(present):
         return None, None, False
     if cfile.type.is_variable:
-        found = pc.min_max(present)
-        return _cell(found["min"].as_py()), _cell(found["max"].as_py()), False
+        extremes = pc.min_max(present)
+        return _cell(extremes["min"].as_py()), _cell(extremes["max"].as_py()), False
     stored = fixed_view(present, cfile.type)
     if cfile.type.width == 16:
         low, high = wide_bounds(stored)

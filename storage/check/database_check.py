@@ -80,8 +80,8 @@ class DatabaseCheck:
         tables = _tables_by_tablet(view)
         for tablet_id, tablet in view.tablets.items():
             folder = layout.tablet_directory(self._root, tablet_id)
-            found = check_tablet(tablet, tables[tablet_id], self._cache, self._quick, self.tally)
-            yield from guarded(folder, found)
+            findings = check_tablet(tablet, tables[tablet_id], self._cache, self._quick, self.tally)
+            yield from guarded(folder, findings)
         yield from guarded(self._root, self._find_orphans(view))
 
     def _find_orphans(self, view: DatabaseView) -> Iterator[Finding]:

@@ -106,13 +106,13 @@ def _table(table: TableInfo, view: DatabaseView) -> Iterator[str]:
 
 def _tablet(view: DatabaseView, tablet_id: str) -> Tablet:
     """The tablet of a UUID, or of the beginning of one."""
-    found = [tablet for known, tablet in view.tablets.items() if known.startswith(tablet_id)]
-    if len(found) != 1:
+    matches = [tablet for known, tablet in view.tablets.items() if known.startswith(tablet_id)]
+    if len(matches) != 1:
         raise ProgrammingError(
-            f"{len(found) or 'no'} tablets begin with '{tablet_id}'",
+            f"{len(matches) or 'no'} tablets begin with '{tablet_id}'",
             hint="`pykudu-sql inspect DB tables` lists them",
         )
-    return found[0]
+    return matches[0]
 
 
 def _rowset(tablet: Tablet, rowset_id: str) -> DiskRowSet:

@@ -203,9 +203,9 @@ class LogReader:
             hint=KEEP_A_COPY,
         )
 
-    def _gap(self, offset: int, found: int, expected: int) -> CorruptionError:
+    def _gap(self, offset: int, sequence: int, expected: int) -> CorruptionError:
         return CorruptionError(
-            f"'{self._file.path}' is damaged at offset {offset}: record {found} stands where "
+            f"'{self._file.path}' is damaged at offset {offset}: record {sequence} stands where "
             f"record {expected} belongs",
             hint=KEEP_A_COPY,
         )

@@ -70,5 +70,5 @@ def memory_is_short(due: Sequence[OperationStats], memory_limit: int) -> bool:
 def _best(
     due: Sequence[OperationStats], worth: Callable[[OperationStats], float]
 ) -> OperationStats | None:
-    found = max(due, key=worth, default=None)
-    return found if found is not None and worth(found) > 0 else None
+    best = max(due, key=worth, default=None)
+    return best if best is not None and worth(best) > 0 else None

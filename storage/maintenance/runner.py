@@ -95,5 +95,5 @@ class OperationRunner:
 
 
 def _rowset(tablet: Tablet, rowset_id: int | None) -> DiskRowSet | None:
-    found = (rowset for rowset in tablet.components.tree.rowsets if rowset.id == rowset_id)
-    return next(found, None)
+    rowsets = (rowset for rowset in tablet.components.tree.rowsets if rowset.id == rowset_id)
+    return next(rowsets, None)

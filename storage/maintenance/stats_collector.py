@@ -47,13 +47,13 @@ class StatsCollector:
 
     def due(self) -> list[OperationStats]:
         """The operations that would gain something now, or free memory."""
-        found = []
+        operations = []
         garbage = self._host.log.garbage()
         if garbage:
-            found.append(OperationStats(OperationKind.LOG_GC, "", logs_retained=garbage))
+            operations.append(OperationStats(OperationKind.LOG_GC, "", logs_retained=garbage))
         for tablet in list(self._host.tablets.values()):
-            found += self.due_in(tablet)
-        return found
+            operations += self.due_in(tablet)
+        return operations
 
     def due_in(self, tablet: Tablet) -> list[OperationStats]:
         """The operations of one tablet that would gain something now, or free memory."""

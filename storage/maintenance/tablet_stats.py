@@ -49,8 +49,8 @@ def delta_memory(tablet: Tablet) -> MemoryStats:
     return _memory((store.bytes, store.anchor) for store in stores)
 
 
-def _memory(found: Iterator[tuple[int, int]]) -> MemoryStats:
-    held = list(found)
+def _memory(stores: Iterator[tuple[int, int]]) -> MemoryStats:
+    held = list(stores)
     return MemoryStats(sum(size for size, _ in held), min((a for _, a in held if a), default=None))
 
 
@@ -110,7 +110,7 @@ def _major_score(meta: RowSetMeta) -> float:
 
 
 def _best(scores: Iterator[tuple[int, float]]) -> BestRowSet:
-    rowset_id, score = max(scores, key=lambda found: found[1], default=(0, 0.0))
+    rowset_id, score = max(scores, key=lambda scored: scored[1], default=(0, 0.0))
     return BestRowSet(rowset_id if score > 0 else None, score)
 
 

@@ -198,10 +198,10 @@ def scan_changes(
     names = pa.array(CHANGE_TYPES)
     for index in _all(table) if tablets is None else tablets:
         tablet = store.tablets[table.tablets[index].id]
-        found: Iterator[RowChanges] = scan_tablet_changes(
+        changes: Iterator[RowChanges] = scan_tablet_changes(
             tablet, table.schema.columns, column_ids, reach
         )
-        for part in found:
+        for part in changes:
             times = pa.array(part.timestamps)
             columns = [*part.columns, names.take(pa.array(part.kinds)), times]
             yield from _batches(schema, columns)
@@ -238,10 +238,10 @@ def scan_versions(
     schema = history_schema(table, column_ids, HistoryKind.VERSIONS)
     for index in _all(table) if tablets is None else tablets:
         tablet = store.tablets[table.tablets[index].id]
-        found: Iterator[RowVersions] = scan_tablet_versions(
+        versions: Iterator[RowVersions] = scan_tablet_versions(
             tablet, table.schema.columns, column_ids, reach
         )
-        for part in found:
+        for part in versions:
             begins = pa.array(part.valid_from, mask=part.valid_from == 0)
             ends = pa.array(part.valid_to, mask=part.valid_to == STILL_VALID)
             yield from _batches(schema, [*part.columns, begins, ends])

@@ -189,10 +189,10 @@ class _Planner:
         dead = ordinals[~living]
         ranges = rowset.ranges_of(row_filter, rowset.view(self.bound, None))
         for start, stop, size in split(rowset, wanted, self.split_bytes):
-            found = intersect(ranges, [(start, stop)])
-            if found:
-                size = size * sum(last - first for first, last in found) // (stop - start)
-                start, stop = found[0][0], found[-1][1]
+            stretches = intersect(ranges, [(start, stop)])
+            if stretches:
+                size = size * sum(last - first for first, last in stretches) // (stop - start)
+                start, stop = stretches[0][0], stretches[-1][1]
                 patches = {i: pending.patch(i) for i in sorted(wanted)}
                 yield RowSetShare(
                     rowset.meta,

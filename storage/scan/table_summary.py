@@ -28,10 +28,10 @@ def summarize(scan: TableScan, wanted: Sequence[Summary]) -> tuple[Cell, ...] | 
             facts.append(count_rows(scan.reads, scan.bound))
             continue
         column = scan.schema.by_id[summary.column_id]
-        found = extremes(scan.reads, scan.bound, column)
-        if found is None:
+        bounds = extremes(scan.reads, scan.bound, column)
+        if bounds is None:
             return None
-        facts.append(found[summary.kind is SummaryKind.MAX])
+        facts.append(bounds[summary.kind is SummaryKind.MAX])
     return tuple(facts)
 
 
@@ -59,10 +59,10 @@ def extremes(
     for read in reads:
         if not read.rowset.row_count(bound):
             continue
-        found = _extremes_of(read, bound, column)
-        if found is None:
+        bounds = _extremes_of(read, bound, column)
+        if bounds is None:
             return None
-        low, high = found
+        low, high = bounds
         if low is not None:
             lows.append(low)
             highs.append(high)

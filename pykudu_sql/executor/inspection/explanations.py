@@ -124,14 +124,14 @@ def _measure(
     transaction = state.transactions.reading()
     reports: dict[str, ScanReport] = {}
     relations = relations_of(state, query, parameters, transaction, reports)
-    found = run_engine(state, query, relations, parameters)
-    if query.is_cut_short(rows_at_hand(relations), found.table.num_rows):
+    result = run_engine(state, query, relations, parameters)
+    if query.is_cut_short(rows_at_hand(relations), result.table.num_rows):
         return _measure(state, query.unlimited(), parameters, known)
     facts = {
         name: _measured(known[name], relation, reports[name])
         for name, relation in relations.items()
     }
-    return found.table.num_rows, facts
+    return result.table.num_rows, facts
 
 
 def _measured(before: ScanFacts, relation: Relation, report: ScanReport) -> ScanFacts:

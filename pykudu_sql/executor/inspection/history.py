@@ -75,9 +75,9 @@ def dropped_table_rows(state: SessionState) -> tuple[Header, list[Row]]:
     """SHOW DROPPED TABLES, the one dropped last first; NULL is for ever."""
     store = state.store
     rows: list[Row] = []
-    for found in store.definitions.dropped_tables():
-        age = store.history.age_of(found.table)
-        dropped = to_micros(found.dropped)
+    for table in store.definitions.dropped_tables():
+        age = store.history.age_of(table.table)
+        dropped = to_micros(table.dropped)
         until = None if age == FOR_EVER else from_cell(dropped + age * 1_000_000, _MOMENT)
-        rows.append((found.table.name, from_cell(dropped, _MOMENT), until, found.table.id))
+        rows.append((table.table.name, from_cell(dropped, _MOMENT), until, table.table.id))
     return _DROPPED_TABLES, rows[::-1]

@@ -38,8 +38,8 @@ def select(state: SessionState, query: Query, parameters: ParameterValues) -> Ou
         if row is not None:
             return row
     if state.settings.engine != EMBEDDED:
-        found = answer(state, query, parameters, transaction)
-        return _held(found.table, query, found.types)
+        outcome = answer(state, query, parameters, transaction)
+        return _held(outcome.table, query, outcome.types)
     return _computed_rows(state, query, parameters, transaction)
 
 
@@ -175,10 +175,10 @@ def _compute(
     given: Mapping[str, Relation] = NOTHING_GIVEN,
 ) -> EngineResult:
     state.checkpoint()
-    found = run_engine(state, query, relations, parameters)
-    if query.is_cut_short(rows_at_hand(relations), found.table.num_rows):
+    result = run_engine(state, query, relations, parameters)
+    if query.is_cut_short(rows_at_hand(relations), result.table.num_rows):
         return compute(state, query.unlimited(), parameters, transaction, given)
-    return found
+    return result
 
 
 def run_engine(

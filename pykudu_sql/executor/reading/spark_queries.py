@@ -83,10 +83,10 @@ def run_on_spark(state: SessionState, chosen: OnSpark) -> EngineResult:
         OperationalError: the job failed.
     """
     state.checkpoint()
-    found = chosen.engine.execute(chosen.sql, chosen.relations, ())
+    result = chosen.engine.execute(chosen.sql, chosen.relations, ())
     wanted = chosen.shape.table.schema
     columns = [
-        column.cast(field.type) for column, field in zip(found.table.columns, wanted, strict=True)
+        column.cast(field.type) for column, field in zip(result.table.columns, wanted, strict=True)
     ]
     return EngineResult(pa.Table.from_arrays(columns, schema=wanted), chosen.shape.types)
 
@@ -148,15 +148,15 @@ def _why_too_small(
 ) -> str | None:
     """Why the work is not worth a Spark job; None if it is."""
     least = state.settings.spark_scan_bytes
-    found = sum(
+    size = sum(
         prepared_scan(
             state, scan, bind_predicate(scan.predicate, parameters), transaction
         ).estimated_bytes
         for scan in query.scans
     )
-    if found > least:
+    if size > least:
         return None
-    return f"its scans take about {found} bytes, spark_scan_bytes is {least}"
+    return f"its scans take about {size} bytes, spark_scan_bytes is {least}"
 
 
 def _relation(
@@ -182,25 +182,25 @@ def _no_rows(scans: Iterable[Scan]) -> dict[str, pa.Table]:
     }
 
 
-def _check_types(found: pa.Schema, shape: EngineResult) -> None:
+def _check_types(actual: pa.Schema, shape: EngineResult) -> None:
     """See that each column of Spark's result becomes what the embedded engine gives.
 
     Raises:
         NotOnSparkError: one does not.
     """
-    for number, (ours, theirs) in enumerate(zip(shape.table.schema, found, strict=True), 1):
+    for number, (ours, theirs) in enumerate(zip(shape.table.schema, actual, strict=True), 1):
         if not _becomes(theirs.type, ours.type):
             kind = shape.types[number - 1]
             raise NotOnSparkError(f"column {number} would be {theirs.type}, not {kind}")
 
 
-def _becomes(found: pa.DataType, wanted: pa.DataType) -> bool:
+def _becomes(actual: pa.DataType, wanted: pa.DataType) -> bool:
     """Whether values of one type are the same in another."""
-    if found.equals(wanted) or pa.types.is_null(found):
+    if actual.equals(wanted) or pa.types.is_null(actual):
         return True
-    if pa.types.is_decimal(found) and pa.types.is_decimal(wanted):
-        return bool(found.scale == wanted.scale)
-    if not pa.types.is_integer(found):
+    if pa.types.is_decimal(actual) and pa.types.is_decimal(wanted):
+        return bool(actual.scale == wanted.scale)
+    if not pa.types.is_integer(actual):
         return False
-    wider = pa.types.is_integer(wanted) and wanted.bit_width >= found.bit_width
+    wider = pa.types.is_integer(wanted) and wanted.bit_width >= actual.bit_width
     return wider or bool(wanted.equals(_HUGEINT))

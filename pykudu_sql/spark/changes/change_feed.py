@@ -122,13 +122,13 @@ class ChangeFeed:
         Raises:
             UndefinedTableError: it was dropped.
         """
-        found = self._store.catalog_at(bound).by_id.get(table_id)
-        if found is None:
+        table = self._store.catalog_at(bound).by_id.get(table_id)
+        if table is None:
             raise UndefinedTableError(
                 f"table '{self._options.place.table}' that this stream is of was dropped",
                 hint="a table made anew under its name needs a stream with a checkpoint of its own",
             )
-        return found
+        return table
 
     def schema(self, bound: SnapshotBound) -> StructType:
         """The columns wanted and what is told of each change."""
@@ -191,10 +191,10 @@ class ChangeFeed:
         if known.table_id == table_id and len(left) and known.until <= high:
             return left
         table = self.table(table_id, high)
-        found = [
+        timestamps = [
             batch.column(1).to_numpy() for batch in scan_changes(self._store, table, low, high, ())
         ]
-        times = np.sort(np.concatenate([np.empty(0, np.uint64), *found]))
+        times = np.sort(np.concatenate([np.empty(0, np.uint64), *timestamps]))
         self._backlog = _Backlog(table_id, high, times)
         return times
 

@@ -42,8 +42,8 @@ def translate(error: Exception) -> Error:
         return own
     if _CANCELLED.search(text):
         return QueryCancelledError("the statement was interrupted")
-    found = _CONDITION.search(text)
-    condition, message = found.groups() if found is not None else ("", _first_line(text))
+    match = _CONDITION.search(text)
+    condition, message = match.groups() if match is not None else ("", _first_line(text))
     if isinstance(error, PySparkException):
         condition = error.getCondition() or condition
     condition = condition.partition(".")[0]

@@ -41,5 +41,5 @@ def matching(
     engine = DuckDBEngine(DuckDB(EngineOptions(1, 0, None)))
     for batch in batches:
         relation: Any = pa.Table.from_batches([batch])
-        found = engine.execute(residual.sql, {residual.relation: relation}, ())
-        yield from found.table.to_batches()
+        result = engine.execute(residual.sql, {residual.relation: relation}, ())
+        yield from result.table.to_batches()

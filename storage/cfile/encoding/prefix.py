@@ -155,8 +155,8 @@ def _shared_lengths(
         back = np.repeat(starts[:-1][part] - starts[before], counts)
         differing = np.flatnonzero(data[places] != data[places - back])
         # The first difference behind the beginning of a value's stretch, if it is in it at all.
-        found = np.append(differing, ends[-1])[np.searchsorted(differing, ends - counts)]
-        counts[:] = np.minimum(found - (ends - counts), counts)
+        differing_at = np.append(differing, ends[-1])[np.searchsorted(differing, ends - counts)]
+        counts[:] = np.minimum(differing_at - (ends - counts), counts)
     return most.astype(np.uint8)
 
 

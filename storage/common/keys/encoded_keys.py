@@ -127,10 +127,10 @@ class EncodedKeys:
         """Position of each needle among these sorted keys, -1 where it is not there."""
         if self._is_skewed:
             mine, theirs = self.to_pylist(), needles.to_pylist()
-            found = self.insertion_points(needles, "left").tolist()
+            positions = self.insertion_points(needles, "left").tolist()
             hits = [
                 i if i < len(mine) and mine[i] == key else -1
-                for i, key in zip(found, theirs, strict=True)
+                for i, key in zip(positions, theirs, strict=True)
             ]
             return np.array(hits, np.int64)
         return key_words.find(self._words, needles._words_like(self))

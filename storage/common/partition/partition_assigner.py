@@ -89,11 +89,11 @@ class PartitionAssigner:
         Raises:
             UncoveredRangeError: some row lies outside all ranges.
         """
-        found = self.find(columns)
-        outside = np.flatnonzero(found < 0)
+        indices = self.find(columns)
+        outside = np.flatnonzero(indices < 0)
         if len(outside):
             raise self.uncovered(columns, int(outside[0]))
-        return found
+        return indices
 
     def find(self, columns: Mapping[int, pa.Array]) -> I32:
         """As `assign`, with -1 for a row outside all ranges."""
@@ -101,9 +101,9 @@ class PartitionAssigner:
             return self._within(0, columns)
         spans = self._spans(columns)
         if len(set(self._bucketers)) == 1:
-            found = self._array_offsets[spans] + self._within(0, columns)
-            found[spans < 0] = -1
-            return found
+            tablets = self._array_offsets[spans] + self._within(0, columns)
+            tablets[spans < 0] = -1
+            return tablets
         result = np.full(len(spans), -1, np.int32)
         for span in np.unique(spans[spans >= 0]).tolist():
             rows = np.flatnonzero(spans == span)

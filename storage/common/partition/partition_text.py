@@ -38,8 +38,8 @@ def bounds_text(schema: Schema, partition_schema: PartitionSchema, span: RangePa
 def listed_bounds(schema: Schema, partition_schema: PartitionSchema, span: RangePartition) -> str:
     """The bounds as Impala's SHOW RANGE PARTITIONS lists them: `VALUES >= 10` where open above."""
     text = bounds_text(schema, partition_schema, span)
-    low, found, rest = text.partition(" <= VALUES")
-    return f"VALUES >= {low}" if found and not rest else text
+    low, separator, rest = text.partition(" <= VALUES")
+    return f"VALUES >= {low}" if separator and not rest else text
 
 
 def hash_schema_text(schema: Schema, scheme: PartitionSchema, span: RangePartition) -> str:

@@ -58,7 +58,7 @@ class IntegerSet:
 
     def contains(self, stored: npt.NDArray[np.signedinteger]) -> Mask:
         """Which of some integers are members, bool[n]."""
-        found = np.empty(len(stored), np.bool_)
+        mask = np.empty(len(stored), np.bool_)
         last = np.uint64(len(self._flags) - 1)
         # A stretch at a time, so that what lies between the steps stays in the cache.
         for start in range(0, len(stored), _STRETCH):
@@ -68,8 +68,8 @@ class IntegerSet:
             part -= self._low
             places = part.view(np.uint64)
             np.minimum(places, last, out=places)
-            self._flags.take(part, out=found[start : start + _STRETCH], mode="clip")
-        return found
+            self._flags.take(part, out=mask[start : start + _STRETCH], mode="clip")
+        return mask
 
     def has_between(self, low: int, high: int) -> bool:
         """Whether a member lies between two integers, inclusive."""

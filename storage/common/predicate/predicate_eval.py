@@ -115,14 +115,14 @@ def _evaluate_strings(leaf: Leaf, values: pa.Array, column_type: DataType) -> Ma
     arrow = column_type.arrow
     match leaf:
         case Comparison(_, op, value):
-            found = _ARROW_KERNELS[op](values, pa.scalar(value, arrow))
+            mask = _ARROW_KERNELS[op](values, pa.scalar(value, arrow))
         case InList():
-            found = pc.is_in(values, value_set=pa.array(leaf.ascending, arrow))
+            mask = pc.is_in(values, value_set=pa.array(leaf.ascending, arrow))
         case StartsWith(_, prefix):
-            found = pc.starts_with(values, prefix)
-    if found.null_count:
-        found = found.fill_null(False)
-    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+            mask = pc.starts_with(values, prefix)
+    if mask.null_count:
+        mask = mask.fill_null(False)
+    return np.asarray(mask.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _evaluate_fixed(leaf: Leaf, values: pa.Array, column_type: DataType) -> Mask:
@@ -182,16 +182,16 @@ def _compare_wide(stored: npt.NDArray[np.uint64], op: Op, value: int) -> Mask:
 
 def _is_in(stored: npt.NDArray[Any], members: InList, column_type: DataType) -> Mask:
     if column_type.width == 16:
-        found = np.zeros(len(stored), np.bool_)
+        mask = np.zeros(len(stored), np.bool_)
         for member in members.ascending:
-            found |= _compare(stored, Op.EQ, member, column_type)
-        return found
+            mask |= _compare(stored, Op.EQ, member, column_type)
+        return mask
     if column_type.is_floating:
         numbers = np.array(members.ascending, np.float64)
-        found = np.asarray(np.isin(stored.astype(np.float64), numbers))
+        mask = np.asarray(np.isin(stored.astype(np.float64), numbers))
         if np.isnan(numbers).any():
-            found |= np.isnan(stored)
-        return found
+            mask |= np.isnan(stored)
+        return mask
     low, high = column_type.integer_range or (0, 1)
     integers = members.integers
     inside = integers[(integers >= low) & (integers <= high)]

@@ -82,8 +82,8 @@ def may_match(predicate: Predicate, stats: Callable[[int], ColumnStats | None]) 
             return all(may_match(part, stats) for part in parts)
         case Or(parts):
             return any(may_match(part, stats) for part in parts)
-    found = stats(predicate.column_id)
-    return True if found is None else _leaf_may_match(predicate, found)
+    column_stats = stats(predicate.column_id)
+    return True if column_stats is None else _leaf_may_match(predicate, column_stats)
 
 
 def _leaf_may_match(leaf: Leaf, stats: ColumnStats) -> bool:
@@ -157,8 +157,12 @@ def may_match_blocks(
             for part in parts:
                 mask |= may_match_blocks(part, stats, count)
             return mask
-    found = stats(predicate.column_id)
-    return np.ones(count, np.bool_) if found is None else _blocks_may_match(predicate, found)
+    column_stats = stats(predicate.column_id)
+    return (
+        np.ones(count, np.bool_)
+        if column_stats is None
+        else _blocks_may_match(predicate, column_stats)
+    )
 
 
 def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:

@@ -259,8 +259,8 @@ def _single(array: pa.Array) -> pa.Array:
 def _check_dates(array: pa.Array, column_type: DataType) -> pa.Array:
     if column_type.kind is Kind.DATE and len(array) > array.null_count:
         low, high = column_type.integer_range or (0, 0)
-        found = pc.min_max(array.view(pa.int32()))
-        for day in (found["min"].as_py(), found["max"].as_py()):
+        extremes = pc.min_max(array.view(pa.int32()))
+        for day in (extremes["min"].as_py(), extremes["max"].as_py()):
             if not low <= day <= high:
                 raise ValueOutOfRangeError(f"date of day {day} is outside the years 1 to 9999")
     return array

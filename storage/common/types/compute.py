@@ -12,6 +12,6 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     import pyarrow.compute
 
-    found = getattr(pyarrow.compute, name)
-    globals()[name] = found
-    return found
+    function = getattr(pyarrow.compute, name)
+    globals()[name] = function
+    return function

@@ -178,13 +178,13 @@ class Schema:
         Raises:
             UndefinedColumnError: there is none.
         """
-        found = self.by_name.get(name)
-        if found is None:
+        column = self.by_name.get(name)
+        if column is None:
             raise UndefinedColumnError(
                 f"column '{name}' does not exist",
                 hint=f"columns are {', '.join(c.name for c in self.visible_columns)}",
             )
-        return found
+        return column
 
     def project(self, names: Iterable[str]) -> tuple[ColumnSchema, ...]:
         """The columns of some names, in that order."""

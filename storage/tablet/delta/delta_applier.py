@@ -60,12 +60,12 @@ def patch_of(patch: ColumnPatch, ordinals: npt.NDArray[np.int64]) -> ColumnPatch
     """
     if not len(patch.ordinals):
         return None
-    found = np.searchsorted(patch.ordinals, ordinals)
-    np.minimum(found, len(patch.ordinals) - 1, out=found)
-    places = np.flatnonzero(patch.ordinals[found] == ordinals)
+    positions = np.searchsorted(patch.ordinals, ordinals)
+    np.minimum(positions, len(patch.ordinals) - 1, out=positions)
+    places = np.flatnonzero(patch.ordinals[positions] == ordinals)
     if not len(places):
         return None
-    return ColumnPatch(places, patch.values.take(pa.array(found[places])))
+    return ColumnPatch(places, patch.values.take(pa.array(positions[places])))
 
 
 def _choose(base: pa.Array, places: npt.NDArray[np.int64], values: pa.Array) -> pa.Array:

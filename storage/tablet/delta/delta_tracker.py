@@ -130,12 +130,12 @@ class DeltaTracker:
             bound: of the snapshot.
             column_ids: whose cells are wanted; changes from memory may name others too.
         """
-        found = [
+        changes = [
             file.outcome_of(ordinal, bound, column_ids, self.memory.types)
             for file in self._files_for(bound)
         ]
-        found += [store.outcome_of(ordinal, bound) for store in self.stores if len(store)]
-        return [change for change in found if change is not None]
+        changes += [store.outcome_of(ordinal, bound) for store in self.stores if len(store)]
+        return [change for change in changes if change is not None]
 
     def changed_since(self, bound: SnapshotBound, rows: int) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound, bool[rows]; None when there is none.

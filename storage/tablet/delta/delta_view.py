@@ -172,8 +172,8 @@ class DeltaView:
     def patch(self, column_id: int) -> ColumnPatch | None:
         """The cells that win in a column, or None when none changed."""
         if column_id not in self._patches:
-            found = [part.patch(column_id) for part in self._parts]
-            self._patches[column_id] = _last_patch([p for p in found if p is not None])
+            patches = [part.patch(column_id) for part in self._parts]
+            self._patches[column_id] = _last_patch([p for p in patches if p is not None])
         return self._patches[column_id]
 
     def liveness(self) -> Liveness:

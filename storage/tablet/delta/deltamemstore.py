@@ -170,15 +170,15 @@ class DeltaMemStore:
     def outcome_of(self, ordinal: int, bound: SnapshotBound) -> RowChange | None:
         """What the changes of one row below a bound come to, or None when there are none."""
         history = self._rows.get(ordinal)
-        found = [(b, *records) for b in self._batches if (records := _records(b, ordinal, bound))]
-        if not found and history is not None:
+        batches = [(b, *records) for b in self._batches if (records := _records(b, ordinal, bound))]
+        if not batches and history is not None:
             outcome = history.outcome
             if outcome.timestamp < bound:
                 return outcome
         newest = NewestCells()
         if history is not None:
             history.gather(bound, newest)
-        for batch, first, stop in found:
+        for batch, first, stop in batches:
             _gather(batch, first, stop, self.types, newest)
         return newest.outcome()
 

@@ -88,12 +88,12 @@ class RowHistory:
             return
         newest.timestamp = max(newest.timestamp, self._changes[stop - 1].timestamp)
         wanted = len(self.outcome.cells)
-        found: set[int] = set()
+        column_ids: set[int] = set()
         for place in range(stop - 1, -1, -1):
             change = self._changes[place]
             newest.add_cells(change.order, change.cells)
-            found.update(change.cells)
-            if len(found) == wanted:
+            column_ids.update(change.cells)
+            if len(column_ids) == wanted:
                 break
         decisions = self._decisions or ()
         place = bisect_left(decisions, below, key=_time)

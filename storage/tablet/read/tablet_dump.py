@@ -80,13 +80,13 @@ def _by_ordinal(deltas: Deltas, tablet: Tablet, show_time: ShowTime) -> Mapping[
         values = array_to_cells(changed.values, column.type)
         for position, cell in zip(changed.positions.tolist(), values, strict=True):
             cells.setdefault(position, []).append(f"{column.name}={_show(cell)}")
-    found: dict[int, list[str]] = {}
+    lines: dict[int, list[str]] = {}
     for position, ordinal in enumerate(deltas.ordinals.tolist()):
         time = show_time(int(deltas.timestamps[position]))
         kind = DeltaKind(int(deltas.kinds[position])).name
         sets = f" ({', '.join(cells[position])})" if position in cells else ""
-        found.setdefault(ordinal, []).append(f"@{time} {kind}{sets}")
-    return found
+        lines.setdefault(ordinal, []).append(f"@{time} {kind}{sets}")
+    return lines
 
 
 def _show(cell: Cell) -> str:

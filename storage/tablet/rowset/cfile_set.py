@@ -139,15 +139,15 @@ class CFileSet:
                 what = "key column" if is_key else "column"
                 raise CorruptionError(f"{container.path}: {what} {column_id} is missing")
             return None
-        found = container.cfile(name)
-        if found.row_count != self.rows:
+        reader = container.cfile(name)
+        if reader.row_count != self.rows:
             raise CorruptionError(
-                f"{container.path}: column {column_id} has {found.row_count} rows "
+                f"{container.path}: column {column_id} has {reader.row_count} rows "
                 f"instead of {self.rows}"
             )
-        if is_key and found.null_count:
+        if is_key and reader.null_count:
             raise CorruptionError(f"{container.path}: key column {column_id} has NULLs")
-        return found
+        return reader
 
     def entry(self, column_id: int) -> CFileEntry | None:
         """What the footer says of the newest CFile of a column, whose index is not read for that.
@@ -240,8 +240,8 @@ class CFileSet:
 
     def known_derived(self, view: DeltaView, column_id: int) -> pa.Array | None:
         """What `derived` has kept, None when it has nothing."""
-        found = self._cache.peek((view.token, column_id))
-        return found if isinstance(found, pa.Array) else None
+        cached = self._cache.peek((view.token, column_id))
+        return cached if isinstance(cached, pa.Array) else None
 
     def derived(self, view: DeltaView, column_id: int, make: Callable[[], pa.Array]) -> pa.Array:
         """A column with its deltas, kept in the block cache as decoded blocks are.
@@ -252,9 +252,9 @@ class CFileSet:
             make: makes the array.
         """
         key = (view.token, column_id)
-        found = self._cache.get(key)
-        if isinstance(found, pa.Array):
-            return found
+        cached = self._cache.get(key)
+        if isinstance(cached, pa.Array):
+            return cached
         made = make()
         self._cache.put(key, made, made.nbytes)
         self._cache.forget_after(view, view.token)
@@ -328,8 +328,8 @@ class CFileSet:
 
     def find(self, keys: EncodedKeys) -> Ordinals:
         """The ordinals of keys, or -1, int64[n]."""
-        found = np.full(len(keys), -1, np.int64)
+        ordinals = np.full(len(keys), -1, np.int64)
         maybe = np.flatnonzero(self.bloom.may_contain(keys.hash64()))
         if len(maybe):
-            found[maybe] = self.keys().search(keys.take(maybe))
-        return found
+            ordinals[maybe] = self.keys().search(keys.take(maybe))
+        return ordinals

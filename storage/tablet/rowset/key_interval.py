@@ -73,20 +73,20 @@ def key_intervals(ranges: Sequence[RowSetKeyBounds]) -> list[KeyInterval]:
     places = [(bisect_left(keys, r.min_key), bisect_left(keys, r.max_key)) for r in ranges]
     between = np.zeros(len(keys))
     tails: dict[int, Tails] = {}
-    for found, (first, last) in zip(ranges, places, strict=True):
-        shared = _shared_bytes(found.min_key, found.max_key)
+    for bounds, (first, last) in zip(ranges, places, strict=True):
+        shared = _shared_bytes(bounds.min_key, bounds.max_key)
         if shared not in tails:
             tails[shared] = _tails(keys, shared)
         positions = tails[shared][first : last + 1]
         extent = positions[-1] - positions[0]
         if extent > 0:
-            between[first + 1 : last + 1] += found.size * np.diff(positions) / extent
+            between[first + 1 : last + 1] += bounds.size * np.diff(positions) / extent
     scale = np.cumsum(between)
     if len(keys) and scale[-1] > 0:
         scale /= scale[-1]
     return [
-        KeyInterval(found.id, float(scale[first]), float(scale[last]), found.size)
-        for found, (first, last) in zip(ranges, places, strict=True)
+        KeyInterval(bounds.id, float(scale[first]), float(scale[last]), bounds.size)
+        for bounds, (first, last) in zip(ranges, places, strict=True)
     ]
 
 

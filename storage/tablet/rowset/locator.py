@@ -100,7 +100,7 @@ def locate(
         bound: of the snapshot.
         own: a transaction's changes, by rowset id.
     """
-    found = Located(
+    located = Located(
         rowsets,
         np.full(len(keys), -1, np.int32),
         np.full(len(keys), -1, np.int64),
@@ -113,13 +113,13 @@ def locate(
         ordinals = rowset.find(keys if len(missing) == len(keys) else keys.take(missing))
         hits = ordinals >= 0
         if hits.any():
-            _note(found, index, rowset, missing[hits], ordinals[hits], bound, own, reusable)
-            missing = missing[~found.alive[missing]]
-    return found
+            _note(located, index, rowset, missing[hits], ordinals[hits], bound, own, reusable)
+            missing = missing[~located.alive[missing]]
+    return located
 
 
 def _note(
-    found: Located,
+    located: Located,
     index: int,
     rowset: RowSet,
     places: Ordinals,
@@ -135,9 +135,9 @@ def _note(
     if mask is not None:
         alive[visible] = mask[ordinals[visible]]
     chosen = visible if rowset in reusable else alive
-    found.where[places[chosen]] = index
-    found.ordinals[places[chosen]] = ordinals[chosen]
-    found.alive[places[chosen]] = alive[chosen]
+    located.where[places[chosen]] = index
+    located.ordinals[places[chosen]] = ordinals[chosen]
+    located.alive[places[chosen]] = alive[chosen]
 
 
 def find_row(

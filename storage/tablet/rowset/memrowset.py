@@ -226,8 +226,8 @@ class MemRowSet:
         """The ordinals of keys, alive or not, or -1, int64[n]."""
         if not self._ordinals:
             return np.full(len(keys), -1, np.int64)
-        found = map(self._ordinals.get, keys.to_pylist(), repeat(-1))
-        return np.fromiter(found, np.int64, len(keys))
+        ordinals = map(self._ordinals.get, keys.to_pylist(), repeat(-1))
+        return np.fromiter(ordinals, np.int64, len(keys))
 
     def read_row(
         self,

@@ -39,8 +39,10 @@ def matching_ranges(
     """
     match predicate:
         case And(parts):
-            found = (matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts)
-            return reduce(intersect, found, [(0, rows)])
+            part_ranges = (
+                matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts
+            )
+            return reduce(intersect, part_ranges, [(0, rows)])
         case Or(parts):
             lists = [matching_ranges(part, rows, cfile_of, changed, excludes) for part in parts]
             return unite(r for ranges in lists for r in ranges)

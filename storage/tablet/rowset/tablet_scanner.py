@@ -82,8 +82,8 @@ class _Candidates:
         """Drop the rows that a step of the filter does not hold for."""
         places = self._places
         if places is not None:
-            found = {c.id: self._take(c, places) for c in step.columns}
-            kept = np.flatnonzero(evaluate(step.predicate, found, step.types))
+            columns = {c.id: self._take(c, places) for c in step.columns}
+            kept = np.flatnonzero(evaluate(step.predicate, columns, step.types))
             if len(kept) < len(places):
                 chosen = pa.array(kept)
                 self._places = places[kept]
@@ -164,10 +164,10 @@ def scan_stretch(
         rows.keep(step)
     if rows.count == 0:
         return None
-    found = rows.block(columns, 1.0 if row_filter is None else row_filter.dense)
+    block = rows.block(columns, 1.0 if row_filter is None else row_filter.dense)
     if stats is not None:
-        stats.rows_returned += found.length
-    return found
+        stats.rows_returned += block.length
+    return block
 
 
 def cut(ranges: Iterable[Range], stretch: int | None) -> Iterator[Range]:

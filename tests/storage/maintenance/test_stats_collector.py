@@ -1,4 +1,4 @@
-"""What a surveyor remembers is what a look at the tablet would tell, whatever ran in between."""
+"""What the stats collector caches is what a new look would give, whatever ran in between."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -125,7 +125,7 @@ def test_what_is_remembered_equals_a_survey_read_anew_after_every_step(steps: li
 
 
 def _fresh(store: Store) -> StatsCollector:
-    """A surveyor that has not looked at anything yet."""
+    """A collector that has not looked at anything yet."""
     host: MaintenanceHost = store.maintenance._host
     fresh = StatsCollector(host)
     fresh._unmerged = dict(store.maintenance._collector._unmerged)
