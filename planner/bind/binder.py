@@ -93,6 +93,7 @@ def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
         tuple(binder.fields),
         tuple(binder.frames),
         tuple(binder.stars),
+        tuple(binder.outputs),
         tuple(column.name for column in columns),
         binder.sources.volatile or any(True for _ in current_nodes(tree)),
         frozenset(binder.sources.views),
@@ -108,12 +109,17 @@ class _Binder:
         self.fields: list[tuple[exp.Column, Source]] = []
         self.frames: list[tuple[exp.Select, Frame]] = []
         self.stars: list[tuple[exp.Star, tuple[TableReference, ...]]] = []
+        self.outputs: list[tuple[exp.Expr, Sequence[OutputColumn]]] = []
         self._text = text
         self.sources = FromClauses(text, context, self.query, self.expression)
 
     def query(self, node: exp.Expr, outer: Frame | None, ctes: CteScope) -> list[OutputColumn]:
         """Bind a query of any kind; its columns are not used yet."""
-        ctes = self._with(node, outer, ctes)
+        columns = self._query(node, outer, self._with(node, outer, ctes))
+        self.outputs.append((node, columns))
+        return columns
+
+    def _query(self, node: exp.Expr, outer: Frame | None, ctes: CteScope) -> list[OutputColumn]:
         match node:
             case exp.Select():
                 return self._select(node, outer, ctes)
@@ -127,7 +133,11 @@ class _Binder:
                 names = values_names(node)
                 for row in node.expressions:
                     self.expression(row, Frame(outer), ctes)
-                return [OutputColumn(name) for name in names]
+                cells = zip(*(row.expressions for row in node.expressions), strict=False)
+                return [
+                    OutputColumn(name, shown=column)
+                    for name, column in zip(names, cells, strict=False)
+                ]
         raise SyntaxError("this is not a query", position=node_position(node, self._text))
 
     def expression(self, node: exp.Expr, frame: Frame, ctes: CteScope, *clause: str) -> None:
@@ -200,10 +210,11 @@ class _Binder:
             check_operand(operand, cte.this, self._text)
         first = self.query(cte.this.left, outer, scope)
         _use(first)
-        columns = [OutputColumn(column.name) for column in first]
+        columns = [OutputColumn(column.name, shown=column.shown) for column in first]
         inner = {**scope, name: renamed(columns, cte.args["alias"])}
         _use(self.query(cte.this.right, outer, inner))
         self._modifiers(cte.this, outer, inner, columns)
+        self.outputs.append((cte.this, columns))
         return columns
 
     def _set_operation(
@@ -296,7 +307,7 @@ class _Binder:
             check_undressed(item, self._text)
             name = output_name(item)
             self.expression(item, frame, ctes)
-            yield OutputColumn(name, branches=(self._shown(item, frame),))
+            yield OutputColumn(name, branches=(self._shown(item, frame),), shown=(item,))
             return
         found, covered = frame.star(), list(frame.visible())
         if isinstance(item, exp.Column) and item.table:
@@ -309,7 +320,8 @@ class _Binder:
                 "SELECT * needs a FROM clause", position=node_position(star, self._text)
             )
         columns = [
-            OutputColumn(name, origins, (Branch(frame, *origins[0]),)) for name, origins in found
+            OutputColumn(name, origins, (Branch(frame, *origins[0]),), origins)
+            for name, origins in found
         ]
         yield from self._star_changes(star, columns, frame, ctes)
 

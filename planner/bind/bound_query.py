@@ -4,12 +4,13 @@ What is known of one node stands in its `meta`, under the accessors of this modu
 the node while passes move it, and its copies have it too.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.sources import Frame, Source, TableReference, stored_type
+from pykudu_sql.planner.bind.sources import Frame, OutputColumn, Source, TableReference, stored_type
 from pykudu_sql.planner.plan.value import ParameterKey
 from pykudu_sql.storage.common.types.types import DataType
 
@@ -79,6 +80,7 @@ class BoundQuery:
         fields: what looks like a column and is a field of a struct, and the struct's source.
         frames: each SELECT with its names.
         stars: each `*` of a SELECT list with the stored tables it covers.
+        outputs: each query with its columns, those of queries inside of it first.
         names: the result's column names.
         volatile: whether the moment of planning went into it.
         views: full names of the views that are read, also by other views.
@@ -91,6 +93,7 @@ class BoundQuery:
     fields: tuple[tuple[exp.Column, Source], ...] = ()
     frames: tuple[tuple[exp.Select, Frame], ...] = ()
     stars: tuple[tuple[exp.Star, tuple[TableReference, ...]], ...] = ()
+    outputs: tuple[tuple[exp.Expr, Sequence[OutputColumn]], ...] = ()
     names: tuple[str, ...] = ()
     volatile: bool = False
     views: frozenset[str] = frozenset()

@@ -237,7 +237,7 @@ class FromClauses:
             return self._add(frame, reference, node)
         within = Frame(sources={reference.alias: reference})
         outputs = [
-            OutputColumn(n, ((reference, n),), (Branch(within, reference, n),))
+            OutputColumn(n, ((reference, n),), (Branch(within, reference, n),), ((reference, n),))
             for n in reference.column_names()
         ]
         return self._add(frame, DerivedTable(reference.alias, renamed(outputs, alias)), node)

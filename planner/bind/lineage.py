@@ -14,11 +14,12 @@ only. A filter on a query's rows is the same as one on the rows that its SELECTs
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of
-from pykudu_sql.planner.bind.sources import Branch, Frame, OutputColumn, Places, Source
+from pykudu_sql.planner.bind.sources import Branch, Frame, OutputColumn, Places, Shown, Source
 from pykudu_sql.storage.common.types.types import DataType
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
@@ -32,9 +33,7 @@ def is_cut(query: exp.Expr) -> bool:
 def sealed(columns: Sequence[OutputColumn]) -> list[OutputColumn]:
     """Columns of a query that no filter may enter."""
     return [
-        OutputColumn(
-            column.name, column.origins, tuple(Branch(branch.frame) for branch in column.branches)
-        )
+        replace(column, branches=tuple(Branch(branch.frame) for branch in column.branches))
         for column in columns
     ]
 
@@ -50,17 +49,26 @@ def united(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
     if not whole or not same_width:
         frames = [branch.frame for columns in operands for branch in columns[0].branches]
         unknown = tuple(map(Branch, frames)) if whole else ()
-        return [OutputColumn(column.name, branches=unknown) for column in operands[0]]
+        return [
+            OutputColumn(columns[0].name, branches=unknown, shown=_together(columns))
+            for columns in zip(*operands, strict=False)
+        ]
     return [_united(column) for column in zip(*operands, strict=True)]
 
 
 def by_their_names(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
     """The columns of a set operation BY NAME, as the engine orders them; no filter enters it."""
-    columns: dict[str, OutputColumn] = {}
+    columns: dict[str, list[OutputColumn]] = {}
     for operand in operands:
         for column in operand:
-            columns.setdefault(column.name.lower(), column)
-    return sealed(list(columns.values()))
+            columns.setdefault(column.name.lower(), []).append(column)
+    return sealed([replace(alike[0], shown=_together(alike)) for alike in columns.values()])
+
+
+def _together(columns: Sequence[OutputColumn]) -> Shown:
+    """What columns show that become one; nothing unless it is known of all."""
+    whole = all(column.shown for column in columns)
+    return tuple(each for column in columns for each in column.shown) if whole else ()
 
 
 def _united(columns: Sequence[OutputColumn]) -> OutputColumn:
@@ -68,7 +76,7 @@ def _united(columns: Sequence[OutputColumn]) -> OutputColumn:
     types = [column.stored_type() for column in columns]
     if not all(_compare_alike(types[0], other) for other in types):
         branches = [Branch(branch.frame) for branch in branches]
-    return OutputColumn(columns[0].name, branches=tuple(branches))
+    return OutputColumn(columns[0].name, branches=tuple(branches), shown=_together(columns))
 
 
 def _compare_alike(one: DataType | None, other: DataType | None) -> bool:

@@ -95,11 +95,14 @@ class OutputColumn:
         origins: source columns that a `*` brought here, noted as used only when this one is.
         branches: what it is in each SELECT of the query, where that is known of all of them; see
             `planner.lineage`.
+        shown: the expressions and the columns of sources whose common type it has; none where the
+            engine alone knows.
     """
 
     name: str
     origins: "Origins" = ()
     branches: tuple["Branch", ...] = ()
+    shown: "Shown" = ()
 
     def stored_type(self) -> DataType | None:
         """The type of the stored columns that it is; None where it is computed."""
@@ -170,6 +173,7 @@ class DerivedTable:
 Source = TableReference | DerivedTable
 NAMED_DATABASE = "pykudu_database"  # in the meta of a subquery that stands for a table of one
 Origins = tuple[tuple[Source, str], ...]
+Shown = tuple[exp.Expr | tuple[Source, str], ...]
 Places = frozenset[tuple[Source | None, str]]
 
 
@@ -286,6 +290,6 @@ def renamed(columns: Sequence[OutputColumn], alias: exp.TableAlias | None) -> li
         column.use()
     rest = [column.name for column in columns[len(names) :]]
     return [
-        OutputColumn(name, branches=column.branches)
+        OutputColumn(name, branches=column.branches, shown=column.shown)
         for name, column in zip((*names, *rest), columns, strict=False)
     ]

@@ -84,11 +84,12 @@ def changed(
         for node in changes.renamed
         for each in _covered(node.this, columns, meant, text)
     }
-    replaced = {node.alias.lower() for node in changes.replaced}
+    replaced = {node.alias.lower(): node.this for node in changes.replaced}
     return [
         OutputColumn(
             names.get(id(column), column.name),
             branches=(Branch(frame),) if column.name.lower() in replaced else column.branches,
+            shown=(replaced[name],) if (name := column.name.lower()) in replaced else column.shown,
         )
         for column in columns
         if id(column) not in dropped

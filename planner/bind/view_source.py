@@ -8,6 +8,7 @@ name the view instead.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -69,8 +70,7 @@ def put_in_place(
         by_name = {column.name.lower(): column for column in columns}
         query = _selected(query, by_name, view)
         outputs = [
-            OutputColumn(column.name, branches=by_name[column.source].branches)
-            for column in view.columns
+            replace(by_name[column.source], name=column.name, origins=()) for column in view.columns
         ]
     mention = node.args.get("alias")
     name = exp.TableAlias(

@@ -3,7 +3,7 @@
 The engine compares decimals in a common type of at most 38 digits, and fails or takes doubles where
 that is too narrow. Where a column leaves room for it, a parameter that would need more is replaced
 by a neighbour: the half between the column's two nearest values, or one just beyond its range,
-compares with all of them alike. Else both sides are compared as texts that sort as they do.
+compares with all of them alike. Else both sides are compared as integers of any length.
 """
 
 import math
@@ -18,8 +18,7 @@ from pykudu_sql.storage.errors import InvalidValueError
 MAX_DIGITS = 38
 _ROOM = 2  # digits that a neighbour needs beyond those of the column
 BEYOND = 10**MAX_DIGITS
-KEY_DIGITS = MAX_DIGITS + 1
-EXACT = 1  # the last digit of a key, if no more digits follow
+KEY_SCALE = MAX_DIGITS + 1  # digits behind the point in a key: one more than any DECIMAL has
 _MOST_EXPONENT = 100  # beyond it a value is as far out, or as near to zero, as any
 
 
@@ -90,26 +89,18 @@ def comparable(value: Any, data_type: DataType) -> Any:
 
 
 def sort_key(value: Decimal) -> str:
-    """A text that sorts among those of other numbers as a number does among them.
+    """The integer that compares with those of other numbers as a number does with them, as text.
 
-    It has the sign, what stands before the point, the 38 digits behind it, and whether more follow.
-    Of negative numbers it has the difference to 10 to the power of 38.
+    It is the number in units of 10 to the power of -`KEY_SCALE`. One that has more digits is put
+    halfway between two that have not.
     """
-    sign = -1 if value < 0 else 1
     if value.adjusted() > _MOST_EXPONENT:
-        whole, behind, rest = BEYOND, 0, False
-    elif value and value.adjusted() < -_MOST_EXPONENT:
-        whole, behind, rest = 0, 0, True
-    else:
-        exact = abs(Fraction(value))
-        whole = min(math.floor(exact), BEYOND)
-        scaled = (exact - whole) * BEYOND if whole < BEYOND else Fraction(0)
-        behind = math.floor(scaled)
-        rest = scaled != behind
-    if sign < 0:
-        whole, behind = BEYOND - whole, BEYOND - behind
-    more = EXACT + sign * rest
-    return f"{int(sign > 0)}{whole:0{KEY_DIGITS}}{behind:0{KEY_DIGITS}}{more}"
+        return str((-1 if value < 0 else 1) * BEYOND * BEYOND * BEYOND)
+    if value and value.adjusted() < -_MOST_EXPONENT:
+        return "-5" if value < 0 else "5"
+    exact = Fraction(value) * 10**MAX_DIGITS
+    floor = math.floor(exact)
+    return str(10 * floor + 5 * (exact != floor))
 
 
 def _key_of(value: Any, data_type: DataType) -> Any:

@@ -1,14 +1,14 @@
-"""Comparisons of number columns, exact in all of their 38 digits, whatever they meet.
+"""Comparisons of numbers, exact in all of their 38 digits, whatever they meet.
 
 The engine reads a number of more than 38 digits as a double, and compares two decimals in a type
-of 38 digits that may not have all values of both. Where a column is compared with what would need
-more (a literal, a parameter, another column), both sides are compared as texts that sort as they
-do; see `decimal_values`. Conditions have been pushed into scans before, where cells are integers.
+of 38 digits that may not have all values of both: it fails then, or rounds one. Where numbers are
+compared that would need more (columns, literals, parameters, what is computed, queries), both
+sides are compared as integers of any length; see `decimal_values`. Conditions have been pushed
+into scans before, where cells are integers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import reduce
 
 from sqlglot import exp
 
@@ -16,9 +16,7 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of
 from pykudu_sql.planner.bind.constant import Constant, constant
 from pykudu_sql.planner.bind.sources import stored_type
 from pykudu_sql.planner.functions.decimal_values import (
-    BEYOND,
-    EXACT,
-    KEY_DIGITS,
+    KEY_SCALE,
     MAX_DIGITS,
     Digits,
     digits_of,
@@ -29,15 +27,26 @@ from pykudu_sql.planner.functions.decimal_values import (
 )
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.query.number_types import (
+    COLUMNS,
+    NumberTypes,
+    cast_in_place,
+    decimal_type,
+    digits_of_type,
+    fit_together,
+    number,
+)
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 MEETS = "pykudu_meets"  # in the meta of a parameter: the type of what it is compared with
 _COMPUTED = DataType(Kind.DOUBLE)  # what is computed takes a number that no type has as a double
+_WHOLE = DataType(Kind.DECIMAL, precision=MAX_DIGITS)
 _TYPE = "pykudu_number_type"
 _NUMBER = "pykudu_number"
-_COMPARISONS = (
+_COMPARED = "__compared"
+COMPARISONS = (
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),
-    *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between),
+    *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between, exp.Case),
 )
 
 
@@ -50,28 +59,31 @@ def mark_numbers(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> Non
         context: for what constants stand for.
     """
     for node in tree.walk():
-        if not isinstance(node, _COMPARISONS):
+        if not isinstance(node, COMPARISONS):
             continue
-        operands = list(_operands(node))
+        operands = list(compared(node))
         types = [_stored(each, bound) for each in operands]
         wide = any(found is not None and is_wide(found) for found in types)
         for operand, found in zip(operands, types, strict=True):
             if found is not None:
                 operand.meta[_TYPE] = found
-            elif any(types) and (number := _number(operand, wide, context)) is not None:
-                operand.meta[_NUMBER] = number
+            elif any(types) and (value := _number(operand, wide, context)) is not None:
+                operand.meta[_NUMBER] = value
 
 
-def compare_exactly(tree: exp.Expr) -> None:
-    """Rewrite the comparisons of number columns that the engine would not make exactly.
+def compare_exactly(tree: exp.Expr, types: NumberTypes | None) -> None:
+    """Rewrite the comparisons of numbers that the engine would not make exactly.
 
     Args:
         tree: with the notes of `mark_numbers`, as the engine is to have it otherwise; changed in
             place.
+        types: of expressions; None where only columns may need more digits than the engine has.
     """
     for node in list(tree.walk()):
-        if isinstance(node, _COMPARISONS):
-            _rewrite(node)
+        if isinstance(node, exp.Nullif) and types is not None:
+            _write_out(node, types)
+        elif isinstance(node, COMPARISONS):
+            _rewrite(node, types)
 
 
 def noted_numbers(tree: exp.Expr) -> Iterator[str]:
@@ -82,55 +94,96 @@ def noted_numbers(tree: exp.Expr) -> Iterator[str]:
             yield f"{display(node)} is {note}"
 
 
-def _rewrite(node: exp.Expr) -> None:
-    operands = list(_operands(node))
-    types = {id(e): e.meta[_TYPE] for e in operands if _TYPE in e.meta}
-    numbers = {id(e): e.meta[_NUMBER] for e in operands if _NUMBER in e.meta}
+def _rewrite(node: exp.Expr, types: NumberTypes | None) -> None:
+    operands = list(compared(node))
+    if types is not None and not any(map(types.holds_decimals, operands)):
+        types = None
     parameters = [each for each in operands if isinstance(each, exp.Placeholder)]
-    if not types or len(operands) < 2:
-        for each in parameters:
-            each.meta[MEETS] = _COMPUTED
-        return
-    widest = max(types.values(), key=lambda found: (is_wide(found), found.width))
+    stored = [each.meta[_TYPE] for each in operands if _TYPE in each.meta]
+    numbers = {id(e): value for e in operands if (value := _constant(e, types)) is not None}
+    digits = {id(e): found for e in operands if (found := _digits(e, types)) is not None}
+    known = [each for key, each in digits.items() if key not in numbers]
+    is_known = all(id(e) in digits or _is_free(e) for e in operands)
     for each in parameters:
-        each.meta[MEETS] = widest
-    found = [digits for each in types.values() if (digits := digits_of(each)) is not None]
+        each.meta[MEETS] = _met(stored, known) if is_known else _COMPUTED
+    if not known or len(operands) < 2 or not is_known:
+        return
     if parameters:
-        found = [each.with_neighbours() for each in found]
-    found += [digits_of_number(number) for number in numbers.values()]
-    is_known = all(id(e) in types or id(e) in numbers or _is_free(e) for e in operands)
-    if is_known and not _fit_together(found):
-        _compare_keys(operands, types, numbers, parameters)
+        known = [each.with_neighbours() for each in known]
+    if not fit_together([*known, *map(digits_of_number, numbers.values())]):
+        _compare_keys(operands, digits, numbers)
+
+
+def _digits(operand: exp.Expr, types: NumberTypes | None) -> Digits | None:
+    """The digits of an operand; None if it is no exact number, or not known to be one."""
+    query = _compared_query(operand)
+    if query is not None:
+        columns = query.meta.get(COLUMNS, ())
+        return digits_of_type(columns[0][1]) if len(columns) == 1 else None
+    if _NUMBER in operand.meta:
+        return digits_of_number(operand.meta[_NUMBER])
+    found = None if types is None else types.digits(operand)
+    return digits_of(operand.meta[_TYPE]) if found is None and _TYPE in operand.meta else found
+
+
+def _constant(operand: exp.Expr, types: NumberTypes | None) -> Decimal | None:
+    """The number that an operand is known to be."""
+    noted: Decimal | None = operand.meta.get(_NUMBER)
+    return number(operand) if noted is None and types is not None else noted
+
+
+def _met(stored: Sequence[DataType], known: Sequence[Digits]) -> DataType:
+    """The type that a parameter is compared with."""
+    if len(stored) == len(known):
+        widest = max(stored, key=lambda each: (is_wide(each), each.width), default=None)
+        return _COMPUTED if widest is None else widest
+    together = fit_together([each.with_neighbours() for each in known])
+    scale = max(each.scale for each in known)
+    whole = max(each.whole for each in known)
+    return DataType(Kind.DECIMAL, precision=whole + scale, scale=scale) if together else _WHOLE
 
 
 def _compare_keys(
-    operands: Sequence[exp.Expr],
-    types: Mapping[int, DataType],
-    numbers: Mapping[int, Decimal],
-    parameters: Sequence[exp.Expr],
+    operands: Sequence[exp.Expr], digits: Mapping[int, Digits], numbers: Mapping[int, Decimal]
 ) -> None:
-    whole = DataType(next(iter(types.values())).kind, precision=MAX_DIGITS)
-    for each in parameters:
-        each.meta[MEETS] = whole
     for operand in operands:
-        if id(operand) in types:
-            operand.replace(_key_of_column(operand, types[id(operand)]))
+        query = _compared_query(operand)
+        if isinstance(operand, exp.Placeholder):
+            operand.meta[MEETS] = _WHOLE
+            cast_in_place(operand, _key_type())
         elif id(operand) in numbers:
-            operand.replace(exp.Literal.string(sort_key(numbers[id(operand)])))
+            key = exp.Literal.string(sort_key(numbers[id(operand)]))
+            operand.replace(exp.Cast(this=key, to=_key_type()))
+        elif query is not None:
+            _compare_query(query, digits[id(operand)])
+        elif id(operand) in digits:
+            _compare_key(operand, digits[id(operand)])
 
 
-def _operands(node: exp.Expr) -> Iterator[exp.Expr]:
+def compared(node: exp.Expr) -> Iterator[exp.Expr]:
     """What a comparison compares."""
     if isinstance(node, exp.In):
-        found = [] if node.args.get("query") else [node.this, *node.expressions]
+        query = node.args.get("query")
+        found = [node.this, *([query] if query is not None else node.expressions)]
     elif isinstance(node, exp.Between):
         found = [node.this, node.args["low"], node.args["high"]]
+    elif isinstance(node, exp.Case):
+        found = [] if node.this is None else [node.this, *(each.this for each in node.args["ifs"])]
     else:
         found = [node.this, node.expression]
     for each in found:
         while isinstance(each, exp.Paren):
             each = each.this
         yield each
+
+
+def _compared_query(operand: exp.Expr) -> exp.Expr | None:
+    """The query whose rows an operand stands for, under IN, ANY or ALL."""
+    if isinstance(operand, exp.Query) and isinstance(operand.parent, exp.In):
+        return operand if operand.arg_key == "query" else None
+    if isinstance(operand, exp.Any | exp.All) and isinstance(operand.this, exp.Query):
+        return operand.this
+    return None
 
 
 def _stored(node: exp.Expr, bound: BoundQuery) -> DataType | None:
@@ -147,19 +200,9 @@ def _number(node: exp.Expr, wide: bool, context: PlanContext) -> Decimal | None:
     if not isinstance(written, exp.Literal) and not wide:
         return None
     if isinstance(written, exp.Literal) and not written.is_string:
-        text = str(written.this)
-        if "e" in text.lower():
-            return None
-        number = Decimal(text)
-        return number.copy_negate() if written is not node else number
+        return number(node)
     found = constant(node, context)
     return exact_number(found.value) if isinstance(found, Constant) else None
-
-
-def _fit_together(found: Sequence[Digits]) -> bool:
-    """Whether one type of the engine has all the values of some."""
-    together = Digits(max(each.whole for each in found), max(each.scale for each in found))
-    return together.fits_beside(together)
 
 
 def _is_free(node: exp.Expr) -> bool:
@@ -167,34 +210,47 @@ def _is_free(node: exp.Expr) -> bool:
     return isinstance(node, exp.Placeholder | exp.Null)
 
 
-def _key_of_column(column: exp.Expr, data_type: DataType) -> exp.Expr:
-    """The key of `decimal_values.sort_key` of a column's values; NULL of NULL."""
-    point, nothing = exp.Literal.string("."), exp.Literal.string("")
-    digits = _call("replace", exp.cast(column.copy(), "text"), point, nothing)
-    units, unit = exp.cast(digits, "int128"), _integer(10**data_type.scale)
-    whole = exp.paren(exp.IntDiv(this=units, expression=unit), copy=False)
-    rest = exp.paren(exp.Mod(this=units.copy(), expression=unit.copy()), copy=False)
-    scaled = _integer(10 ** (MAX_DIGITS - data_type.scale))
-    behind = exp.paren(exp.Mul(this=rest, expression=scaled), copy=False)
-    negative = exp.LT(this=units.copy(), expression=_integer(0))
-    far = [exp.Add(this=_integer(BEYOND), expression=part.copy()) for part in (whole, behind)]
-    return exp.Case(
-        ifs=[exp.If(this=negative, true=_key("0", far))], default=_key("1", [whole, behind])
+def _write_out(node: exp.Nullif, types: NumberTypes) -> None:
+    """Write a NULLIF out whose operands the engine would not compare exactly."""
+    operands = [node.this, node.expression]
+    if not any(map(types.holds_decimals, operands)):
+        return
+    found = [digits for each in operands if (digits := types.digits(each)) is not None]
+    if len(found) < len(operands) or fit_together(found):
+        return
+    equal = exp.EQ(this=node.this.copy(), expression=node.expression)
+    same = exp.If(this=equal, true=exp.null())
+    node.replace(exp.paren(exp.Case(ifs=[same], default=node.this), copy=False))
+    _rewrite(equal, types)
+
+
+def _compare_query(query: exp.Expr, digits: Digits) -> None:
+    """Put a query around one of one column that has the keys of its values."""
+    column = exp.to_identifier("c0", quoted=True)
+    alias = exp.TableAlias(this=exp.to_identifier(_COMPARED, quoted=True), columns=[column])
+    place = exp.Column(this=column.copy())
+    inner = exp.Subquery(alias=alias)
+    keys = exp.Select(expressions=[place], from_=exp.From(this=inner))
+    query.replace(exp.Subquery(this=keys))
+    inner.set("this", query.unnest() if isinstance(query, exp.Subquery) else query)
+    _compare_key(place, digits)
+
+
+def _compare_key(operand: exp.Expr, digits: Digits) -> None:
+    """Put the key of `decimal_values.sort_key` in an operand's place; NULL of NULL."""
+    place = exp.null()
+    operand.replace(place)
+    value = operand
+    if digits.whole <= MAX_DIGITS - digits.scale:
+        value = exp.cast(exp.paren(operand, copy=False), decimal_type(digits), copy=False)
+    text = exp.cast(value, "text", copy=False)
+    units = exp.Anonymous(
+        this="replace", expressions=[text, exp.Literal.string("."), exp.Literal.string("")]
     )
+    zeros = exp.Literal.string("0" * (KEY_SCALE - digits.scale))
+    scaled = exp.paren(exp.DPipe(this=units, expression=zeros), copy=False)
+    place.replace(exp.cast(scaled, _key_type(), copy=False))
 
 
-def _key(sign: str, parts: Sequence[exp.Expr]) -> exp.Expr:
-    zero, width = exp.Literal.string("0"), _integer(KEY_DIGITS)
-    padded = [_call("lpad", exp.cast(p, "text"), width.copy(), zero.copy()) for p in parts]
-    pieces = [exp.Literal.string(sign), *padded, exp.Literal.string(str(EXACT))]
-    return exp.paren(
-        reduce(lambda left, right: exp.DPipe(this=left, expression=right), pieces), copy=False
-    )
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
-
-
-def _integer(value: int) -> exp.Expr:
-    return exp.Literal.number(str(value))
+def _key_type() -> exp.DataType:
+    return exp.DataType.build("bignum", dialect="duckdb")

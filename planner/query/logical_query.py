@@ -30,6 +30,7 @@ class LogicalQuery:
         equalities: of columns of two mentions, by which one may narrow the other.
         limit: how far the one table must be read; None for all of it.
         summary: what each column says of the one table; nothing if one says something else.
+        has_wide_decimals: whether decimals may need more than 38 digits together.
         scans: of the tables, in the order of their names.
         scan_names: the scan of each mention.
         group_keys: the text columns that groups may be made of by their codes.
@@ -46,6 +47,7 @@ class LogicalQuery:
     equalities: tuple[Equality, ...] = ()
     limit: RowLimit | None = None
     summary: tuple[Summary, ...] = ()
+    has_wide_decimals: bool = False
     scans: tuple[Scan, ...] = ()
     scan_names: Mapping[TableReference, str] = field(default_factory=dict)
     group_keys: tuple[CodedColumn, ...] = ()

@@ -21,11 +21,14 @@ from pykudu_sql.planner.pushdown.join_filters import equalities
 from pykudu_sql.planner.pushdown.limit_pushdown import row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.transitive import with_equalities
+from pykudu_sql.planner.query.column_types import may_outgrow, note_types
 from pykudu_sql.planner.query.exact_decimals import compare_exactly, mark_numbers
 from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
+from pykudu_sql.planner.query.number_types import NumberTypes
 from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
+from pykudu_sql.planner.query.united_decimals import unite_exactly
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
 from pykudu_sql.planner.value_bounds.value_sizes import mark_cells
 
@@ -64,8 +67,15 @@ def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 
 def _type_comparisons(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    is_wide = may_outgrow(query.tree, query.bound)
+    if is_wide:
+        note_types(query.bound, NumberTypes(context, _engine_form))
     mark_numbers(query.tree, query.bound, context)
-    return query
+    return replace(query, has_wide_decimals=is_wide)
+
+
+def _engine_form(node: exp.Expr) -> exp.Expr:
+    return bound_values(apply_rules(node))
 
 
 def _choose_group_codes(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
@@ -112,8 +122,15 @@ def _bound_values(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 
 def _compare_exactly(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    compare_exactly(query.tree)
+    types = NumberTypes(context, _as_it_is) if query.has_wide_decimals else None
+    if types is not None:
+        unite_exactly(query.tree, types)
+    compare_exactly(query.tree, types)
     return query
+
+
+def _as_it_is(node: exp.Expr) -> exp.Expr:
+    return node
 
 
 def _type_literals(query: LogicalQuery, context: PlanContext) -> LogicalQuery:

@@ -1,0 +1,192 @@
+"""Decimals of which one column, list or value is made, with all their digits or with an error.
+
+Where the engine has no type of 38 digits for all of them it keeps what stands before the point and
+rounds the rest. Here they are cast first to the type that has all digits behind the point; a value
+that has too many before it raises an error then. What cannot be cast so is refused.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS, Digits
+from pykudu_sql.planner.query.exact_decimals import COMPARISONS, compared
+from pykudu_sql.planner.query.number_types import (
+    COLUMNS,
+    NULL,
+    NumberTypes,
+    alternatives,
+    cast_in_place,
+    decimal_type,
+    decimals_within,
+    digits_of_type,
+    fit_together,
+    is_decimal,
+    number,
+    united,
+)
+from pykudu_sql.planner.query.type_conflicts import no_common_type
+from pykudu_sql.storage.errors import ValueOutOfRangeError
+
+_UNITED = "__united"
+
+
+def unite_exactly(tree: exp.Expr, types: NumberTypes) -> None:
+    """Rewrite what makes one value of several decimals; the tree is changed in place.
+
+    Args:
+        tree: as the engine is to have it otherwise.
+        types: of its expressions.
+
+    Raises:
+        ProgrammingError: there is no type that has all values.
+        ValueOutOfRangeError: a number that is written has too many digits.
+    """
+    for node in list(tree.walk()):
+        match node:
+            case exp.SetOperation() if not isinstance(node.parent, exp.SetOperation):
+                _unite_operands(node)
+            case exp.Values():
+                rows = [row.expressions for row in node.expressions if isinstance(row, exp.Tuple)]
+                for column in zip(*rows, strict=False):
+                    _unite(column, types)
+            case exp.Mod():
+                _check_remainder(node, types)
+            case _:
+                _check_nested(node, [*_met(node)], types)
+                _unite(alternatives(node), types)
+
+
+def _unite(operands: Sequence[exp.Expr], types: NumberTypes) -> None:
+    target = _target(operands, types)
+    if target is None:
+        return
+    for operand in operands:
+        digits = types.digits(operand)
+        written = number(operand)
+        is_cast = written is not None or is_decimal(types.of(operand))
+        if digits is not None and is_cast and (written is not None or digits.scale < target.scale):
+            cast_in_place(operand, decimal_type(target))
+
+
+def _target(operands: Sequence[exp.Expr], types: NumberTypes) -> Digits | None:
+    """The type to cast operands to; None where the engine's own is exact."""
+    if len(operands) < 2 or not any(map(types.holds_decimals, operands)):
+        return None
+    found: list[Digits] = []
+    decimals = False
+    for operand in operands:
+        written = number(operand)
+        name = types.of(operand)
+        digits = digits_of_type(name)
+        if written is not None and digits is None:
+            digits = types.digits(operand)
+        if digits is not None:
+            found.append(digits)
+            decimals |= is_decimal(name) or (written is not None and digits.scale > 0)
+        elif name is not None and not isinstance(operand, exp.Null):
+            return None
+    if not decimals or fit_together(found):
+        return None
+    target = united(found)
+    if target.scale > MAX_DIGITS:
+        raise ValueOutOfRangeError(
+            f"a number with {target.scale} digits behind the point is more than a DECIMAL has",
+            hint="CAST it to the type that it is meant to have, as DECIMAL(38,20), or to DOUBLE",
+        )
+    return Digits(MAX_DIGITS - target.scale, target.scale)
+
+
+def _check_remainder(node: exp.Mod, types: NumberTypes) -> None:
+    """Refuse a remainder that the engine would compute with doubles."""
+    operands = [node.this, node.expression]
+    if _target(operands, types) is not None:
+        raise no_common_type("%", [name for each in operands if (name := types.of(each))])
+
+
+def _met(node: exp.Expr) -> Iterator[exp.Expr]:
+    """What a node compares, or makes one value or list of; of calls with lists, all arguments."""
+    yield from alternatives(node)
+    if isinstance(node, COMPARISONS):
+        yield from compared(node)
+    elif isinstance(node, exp.Func) and not isinstance(node, exp.Array):
+        name = node.name if isinstance(node, exp.Anonymous) else node.key
+        if name.lower().startswith(("list", "array", "map")):
+            yield from node.iter_expressions()
+
+
+def _check_nested(node: exp.Expr, operands: Sequence[exp.Expr], types: NumberTypes) -> None:
+    """Refuse to compare or to unite lists and structs of decimals that no type has all of."""
+    if len(operands) < 2 or not any(map(types.holds_decimals, operands)):
+        return
+    names = {name for each in operands if (name := types.of(each)) is not None}
+    nested = {decimal for name in names for decimal in decimals_within(name)}
+    whole = nested | {name for name in names if digits_of_type(name) is not None}
+    found = [digits for name in whole if (digits := digits_of_type(name)) is not None]
+    if nested and len(names) > 1 and not fit_together(found):
+        raise no_common_type(node.key.upper(), sorted(names))
+
+
+def _unite_operands(node: exp.SetOperation) -> None:
+    """Unite the columns of a set operation's queries."""
+    operands = list(_operands(node))
+    together: dict[object, list[str | None]] = {}
+    for operand in operands:
+        for key, name in _columns(operand, node):
+            together.setdefault(key, []).append(name)
+    targets = {key: _common_target(names) for key, names in together.items()}
+    for operand in operands:
+        casts = [
+            target if (target := targets[key]) is not None and _gains(name, target) else None
+            for key, name in _columns(operand, node)
+        ]
+        if any(casts):
+            _wrap(operand, casts)
+
+
+def _operands(node: exp.SetOperation) -> Iterator[exp.Expr]:
+    """The queries that a chain of set operations has, as they are written."""
+    for side in (node.left, node.right):
+        if isinstance(side, exp.SetOperation) and not side.args.get("with_"):
+            yield from _operands(side)
+        else:
+            yield side
+
+
+def _columns(operand: exp.Expr, node: exp.SetOperation) -> list[tuple[object, str | None]]:
+    """The columns of an operand: by what they are united, and their types."""
+    columns = operand.meta.get(COLUMNS, ())
+    if node.args.get("by_name"):
+        return [(name.lower(), type_) for name, type_ in columns]
+    return [(place, type_) for place, (_, type_) in enumerate(columns)]
+
+
+def _common_target(names: Sequence[str | None]) -> Digits | None:
+    """The type to cast a column to; None where the engine's own is exact."""
+    known = [name for name in names if name is not None and name != NULL]
+    found = [digits for name in known if (digits := digits_of_type(name)) is not None]
+    if len(found) < len(known) or not any(map(is_decimal, known)) or fit_together(found):
+        return None
+    target = united(found)
+    return Digits(MAX_DIGITS - target.scale, target.scale)
+
+
+def _gains(name: str | None, target: Digits) -> bool:
+    """Whether a decimal of a type gets more digits behind the point by a cast."""
+    digits = digits_of_type(name) if is_decimal(name) else None
+    return digits is not None and digits.scale < target.scale
+
+
+def _wrap(operand: exp.Expr, casts: Sequence[Digits | None]) -> None:
+    """Put a query around one that casts columns of it, under the names that they have."""
+    places = [exp.to_identifier(f"c{place}", quoted=True) for place in range(len(casts))]
+    items = []
+    for place, target, (name, _) in zip(places, casts, operand.meta[COLUMNS], strict=True):
+        value: exp.Expr = exp.Column(this=place.copy())
+        if target is not None:
+            value = exp.Cast(this=value, to=decimal_type(target))
+        items.append(exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True)))
+    alias = exp.TableAlias(this=exp.to_identifier(_UNITED, quoted=True), columns=places)
+    inner = exp.Subquery(alias=alias)
+    operand.replace(exp.Select(expressions=items, from_=exp.From(this=inner)))
+    inner.set("this", operand)
