@@ -23,6 +23,12 @@ from pykudu_sql.planner.value_bounds.computed_once import (
     without_parts,
 )
 from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
+from pykudu_sql.planner.value_bounds.text_casts import (
+    CASTABLE,
+    TRY_CASTABLE,
+    bounded_cast,
+    refuse_long_text,
+)
 from pykudu_sql.planner.value_bounds.value_calls import (
     Call,
     call_of,
@@ -41,6 +47,7 @@ MAX_VALUE_BYTES = 64 * 1024 * 1024
 ROW_BYTES = 16 * 1024  # what a row may make before the rows of a vector are counted
 WITHIN = "__within"
 SHALLOW = "__shallow"
+_CHECKS = {WITHIN, SHALLOW, CASTABLE, TRY_CASTABLE}
 _COMMON_CELL = 256
 _MAX_WIDTH = 1024 * 1024
 _SHALLOW_BYTES = 1_000
@@ -66,17 +73,22 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
 
     Raises:
         ValueOutOfRangeError: the text of the statement shows that a call makes too much (54000).
+        InvalidValueError: it shows that a text is too long for what it is cast to (22018).
     """
     part_group_keys(tree)
     nodes = list(tree.walk())
     for node in nodes:
+        refuse_long_text(node)
         call = call_of(node)
         if call is not None and call.name in GROWING:
             _refuse_too_large(call, GROWING[call.name])
     maps = ((node, list_map_of(node)) for node in nodes)
     elements = {id(node): element_of(mapped) for node, mapped in maps if mapped is not None}
     for node in reversed(nodes):
-        changed = _bounded_map(node, elements[id(node)]) if id(node) in elements else _bounded(node)
+        if id(node) in elements:
+            changed = _bounded_map(node, elements[id(node)])
+        else:
+            changed = bounded_cast(_bounded(node))
         if changed is not node and node is tree:
             tree = changed
         elif changed is not node:
@@ -224,7 +236,7 @@ def _unchecked(node: exp.Expr) -> exp.Expr:
         first = node.args["ifs"][0]
         condition, result = first.this, first.args["true"]
         asked = {call.name.lower() for call in condition.find_all(exp.Anonymous)}
-        plain: exp.Expr = result.copy() if asked & {WITHIN, SHALLOW} else node
+        plain: exp.Expr = result.copy() if asked & _CHECKS else node
         return plain
     if isinstance(node, exp.Anonymous) and node.name.lower() == "list_extract":
         return without_parts(node)

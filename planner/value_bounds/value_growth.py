@@ -123,8 +123,7 @@ _PATTERNED = Growth(
     wants_constant=True,
 )
 _PATTERNED_CALLS = """
-    regexp_count regexp_extract regexp_full_match regexp_i_like regexp_like
-    regexp_matches
+    regexp_extract regexp_full_match regexp_i_like regexp_like regexp_matches
 """
 
 
@@ -139,7 +138,7 @@ GROWING: Mapping[str, Growth] = MappingProxyType(
         "rpad": _PADDED,
         "replace": Growth(lambda a: a.size(1) * (a.size(3) + 1), small=_CELLS),
         "regexp_replace": Growth(
-            lambda a: (a.size(1) + 1) * (a.size(3) * 2 + 2) + a.size(2) * PATTERN_COST,
+            lambda a: (a.size(1) + 1) * (a.size(3) * 2 + 4) + a.size(2) * PATTERN_COST,
             small=_CELLS,
         ),
         "to_base": Growth(lambda a: a.value(3) if a.count > 2 else a.size(1) * 64, carrier=1),
@@ -154,6 +153,11 @@ GROWING: Mapping[str, Growth] = MappingProxyType(
         "regexp_split": _SPLIT,
         "regexp_split_to_array": _SPLIT,
         "regexp_extract_all": _SPLIT,
+        "split_part": _SPLIT,  # the engine splits the whole text
+        "regexp_count": Growth(
+            lambda a: a.size(1) * (a.element + 1) + a.size(2) * PATTERN_COST, small=_CELLS * 2
+        ),
+        "initcap": times(4),
         "generate_series": Growth(lambda a: a.span() * a.element),
         "range": Growth(lambda a: a.span() * a.element),
         "list_resize": _RESIZED,

@@ -20,9 +20,15 @@ _FIXED_NODES = (
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Predicate, exp.Not,
     exp.Connector, exp.Boolean, exp.Null, exp.Interval, exp.BitwiseAnd, exp.BitwiseOr,
     exp.BitwiseXor, exp.BitwiseNot, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.Count,
-    exp.Length, exp.Avg, exp.StrPosition, exp.Ascii, exp.MD5, exp.SHA, exp.SHA2,
+    exp.Length, exp.Avg, exp.Sum, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance,
+    exp.VariancePop, exp.CountIf, exp.ApproxDistinct, exp.Quantile, exp.RowNumber, exp.Rank,
+    exp.DenseRank, exp.Ntile, exp.LogicalAnd, exp.LogicalOr,
+    exp.StrPosition, exp.Ascii, exp.MD5, exp.SHA, exp.SHA2,
 )  # fmt: skip
-_NO_LARGER = (exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Reverse, exp.Unhex, exp.FromBase64)
+_NO_LARGER = (
+    exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Reverse, exp.Unhex, exp.FromBase64,
+    exp.RegexpExtract, exp.SplitPart, exp.JSONExtract, exp.JSONExtractScalar,
+)  # fmt: skip
 _RECASED = (exp.Lower, exp.Upper)  # some letters take more bytes in the other case
 _ONE_OF = (
     exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Max, exp.Min, exp.AnyValue, exp.First,
@@ -102,6 +108,11 @@ def least_bytes(node: exp.Expr) -> float:
     return 0.0
 
 
+def is_text_type(kind: exp.DataType) -> bool:
+    """Whether values of a type are texts or binaries of any length."""
+    return kind.this in _TEXT_TYPES
+
+
 def number_of(node: exp.Expr) -> float | None:
     """The number that a literal is, with its sign; None for what is no literal."""
     while isinstance(node, exp.Paren | exp.Cast):
@@ -123,7 +134,7 @@ def _default(node: exp.Case) -> exp.Expr:
 
 def _cast_bytes(node: exp.Cast, size: _Size) -> float:
     """A cast to text may write each byte of a binary as four characters."""
-    if node.to.this in _TEXT_TYPES:
+    if is_text_type(node.to):
         return 4 * size(node.this)
     return inf if node.to.args.get("nested") else _FIXED_BYTES
 

@@ -11,7 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.planner.parse.lexer import quote_name
-from pykudu_sql.storage.errors import Error, OperationalError, ValueOutOfRangeError
+from pykudu_sql.storage.errors import (
+    Error,
+    InvalidValueError,
+    OperationalError,
+    ValueOutOfRangeError,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -28,11 +33,12 @@ _SIZED = frozenset({"varchar", "blob", "list", "struct", "map", "union", "array"
 _LEAST_TOGETHER = 32 * 1024 * 1024
 _MOST_TOGETHER = 512 * 1024 * 1024
 _VECTORS = 6  # of large values that are in memory at once: results of calls, and copies for threads
-_LIMIT = re.compile(r"(value|rows|depth) limit: (.*)")
+_LIMIT = re.compile(r"(value|rows|depth|cast) limit: (.*)")
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _HINTS = {
     "rows": "compute it for fewer rows at once, or give connect(memory_limit=...) more",
     "value": f"a value that is computed has at most {MAX_VALUE_BYTES >> 20} MiB",
+    "cast": "a text of more than 64 KiB is cast to no number and no time; TRY_CAST gives NULL",
     "depth": f"JSON is looked into down to {MAX_DEPTH} levels",
 }
 
@@ -52,6 +58,8 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
         ("__within", _within(most), "DOUBLE"),
         ("__handed_on", _handed_on(most), "DOUBLE"),
         ("__shallow", _shallow, "VARCHAR"),
+        ("__castable", _castable, "VARCHAR"),
+        ("__try_castable", _try_castable, "VARCHAR"),
     ):
         parameters: list[Any] = [connection.sqltype(argument), connection.sqltype("VARCHAR")]
         connection.create_function(
@@ -72,6 +80,8 @@ def limit_error(message: str) -> Error | None:
     kind, text = match[1], match[2]
     if kind == "rows":
         return OperationalError(text, hint=_HINTS[kind], sqlstate="53200")
+    if kind == "cast":
+        return InvalidValueError(text, hint=_HINTS[kind])
     return ValueOutOfRangeError(text, hint=_HINTS[kind], sqlstate="54000")
 
 
@@ -168,6 +178,21 @@ def _shallow(texts: Any, names: Any) -> Any:
     if indented > MAX_VALUE_BYTES and str(names[0]) == "json_pretty":
         raise ValueError(f"value limit: '{names[0]}' would make more than {_LIMIT_TEXT}")
     return pc.is_valid(names)
+
+
+def _castable(beginnings: Any, kinds: Any) -> Any:
+    """A check that is asked only of texts which are too long for the type they are cast to."""
+    for beginning, kind in zip(beginnings, kinds, strict=True):
+        if beginning.is_valid:
+            raise ValueError(f"cast limit: could not convert string '{beginning}…' to {kind}")
+    return _try_castable(beginnings, kinds)
+
+
+def _try_castable(beginnings: Any, kinds: Any) -> Any:
+    """What TRY_CAST asks instead: none can be cast."""
+    import pyarrow as pa
+
+    return pa.array([False] * len(kinds), pa.bool_())
 
 
 def nesting(text: str) -> int:
