@@ -1,0 +1,47 @@
+"""ARCHITECTURE.md, the glossary and the pages of the rooms name files that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+GLOSSARY = ROOT / "docs" / "architecture" / "glossary.md"
+PAGES = (ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", GLOSSARY)
+_FILE = re.compile(r"`((?:pykudu_sql|planner|shell|storage|tests|docs)/[\w./]+)`")
+_ROW = re.compile(r"^\| (?!term |-)(?P<term>[^|]+) \|.*\| `(?P<path>[^`]+)` \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_files_that_a_page_names_exist(page: Path) -> None:
+    named = _FILE.findall(page.read_text(encoding="utf-8"))
+    assert [name for name in named if not is_file_or_module(name)] == []
+
+
+def test_the_tree_of_the_house_is_the_folders() -> None:
+    """Each line of the map names folders of the one above it, or files there."""
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    lines = page.partition("## The house")[2].split("```")[1].splitlines()
+    missing, top = [], ""
+    for line in lines[1:]:
+        names = re.findall(r"(?<![\w/])[\w/]+(?:/|\.py)(?=[ ,:;()]|$)", line)
+        if not line.startswith(" "):
+            top = names.pop(0)
+        missing += [top + name for name in names if not is_in(top, name)]
+    assert missing == []
+
+
+def is_in(top: str, name: str) -> bool:
+    return any((ROOT / top).rglob(name.rstrip("/")))
+
+
+def is_file_or_module(name: str) -> bool:
+    return (ROOT / name).exists() or (ROOT / f"{name}.py").exists()
+
+
+def test_every_term_of_the_glossary_has_a_file_and_stands_there_once() -> None:
+    text = GLOSSARY.read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if re.match(r"\| (?!term |-)", line)]
+    terms = [row["term"] for row in _ROW.finditer(text) if (ROOT / row["path"]).is_file()]
+    assert len(terms) == len(rows) > 60
+    assert len(set(terms)) == len(terms)
