@@ -47,6 +47,12 @@ _CURRENT = (
     exp.CurrentTimestamp, exp.Localtimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtime,
     exp.UtcTimestamp, exp.Anonymous,
 )  # fmt: skip
+# No database is as old as that: a smaller number is a year, a date or seconds meant as a time.
+_OLDEST_HYBRID = from_micros(946_684_800_000_000)
+_FORMS = (
+    "write a date or time like '2026-01-31' or '2026-01-31 12:00:00', now() - INTERVAL 5 MINUTES, "
+    "a hybrid timestamp, or {}"
+)
 _NOW_NAMES = ("now", "get_current_timestamp", "transaction_timestamp", "statement_timestamp")
 
 
@@ -201,15 +207,20 @@ def moment_of(
     hybrid = _hybrid_time(value)
     if hybrid is not None:
         moment = Moment(hybrid, bound_at(hybrid))
+        if 0 < hybrid < _OLDEST_HYBRID:
+            raise InvalidValueError(
+                f"{clause} {value} is no moment: a number is a hybrid timestamp (microseconds "
+                f"since 1970 times 4096), and this one is of {to_datetime(hybrid)}",
+                hint=_FORMS.format(_snapshot_form(clause)),
+                position=position,
+            )
     else:
         try:
             micros = to_cell(value, TIMESTAMP)
         except DataError as error:
-            snapshot = "SNAPSHOT name" if clause == "AS OF" else "snapshot('name')"
             raise InvalidValueError(
-                f"{clause} {value!r:.60} is no moment",
-                hint="write a timestamp like '2026-01-31 12:00:00', now() - INTERVAL 5 MINUTES, "
-                f"a hybrid timestamp, or {snapshot}",
+                f"{clause} {_shown(value)} is no moment",
+                hint=_FORMS.format(_snapshot_form(clause)),
                 position=position,
             ) from error
         if not isinstance(micros, int):
@@ -222,6 +233,15 @@ def moment_of(
     if moment.first < 0:
         raise InvalidValueError(f"{clause} {value} lies before 1970", position=position)
     return moment
+
+
+def _snapshot_form(clause: str) -> str:
+    return "SNAPSHOT name" if clause == "AS OF" else "snapshot('name')"
+
+
+def _shown(value: object) -> str:
+    """A value for a message: a number as SQL writes it, anything else as Python does."""
+    return f"{value:f}" if isinstance(value, Decimal) else f"{value!r:.60}"
 
 
 def _hybrid_time(value: object) -> Timestamp | None:

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.vocabulary.data_types import check_type
 from pykudu_sql.planner.vocabulary.time_units import check_part, interval_unit
-from pykudu_sql.storage.errors import NotSupportedError, SourcePosition
+from pykudu_sql.storage.errors import NotSupportedError, SourcePosition, SyntaxError
 
 Place = Callable[[str], SourcePosition | None]
 Kinds = Sequence[type[exp.Expr]]
@@ -97,6 +97,15 @@ def _type(node: exp.Expr, place: Place) -> None:
 # What checks and spells, in place, the words that a node holds beside its children. Each takes the
 # node and tells with `place` where a word stands in the statement. They raise InvalidValueError for
 # a unit that there is not, ProgrammingError for a type, NotSupportedError for what is not offered.
+def _table(node: exp.Expr, place: Place) -> None:
+    if isinstance(node.this, exp.Placeholder):
+        raise SyntaxError(
+            "a parameter cannot stand for a table",
+            hint="write the table's name into the statement: parameters are values",
+            position=place("?"),
+        )
+
+
 SETTLERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Place], None]] = MappingProxyType(
     {
         exp.Anonymous: _function_name,
@@ -105,6 +114,7 @@ SETTLERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Place], None]] = MappingPr
         exp.Kwarg: _argument_name,
         exp.National: _national,
         exp.Operator: _operator,
+        exp.Table: _table,
         **dict.fromkeys(OF_UNITS, _interval_unit),
         **dict.fromkeys((exp.Extract, *OF_PARTS), _part),
     }
