@@ -29,6 +29,7 @@ from pykudu_sql.planner.bind.sources import (
 )
 from pykudu_sql.planner.bind.spread_columns import spread_columns
 from pykudu_sql.planner.bind.star_changes import changed, changes_of, listed
+from pykudu_sql.planner.functions.call_clauses import check_call_clause
 from pykudu_sql.planner.functions.functions import check_function
 from pykudu_sql.planner.functions.query_forms import (
     asked_outputs,
@@ -181,6 +182,8 @@ class _Binder:
             raise clause_not_offered(what, node_position(node, self._text))
         if isinstance(node, exp.Func):
             check_function(node, self._text)
+        else:
+            check_call_clause(node, self._text)
 
     def _with(self, node: exp.Expr, outer: Frame | None, ctes: CteScope) -> CteScope:
         clause = node.args.get("with_")
@@ -393,9 +396,9 @@ class _Binder:
 
     def _use_all(self, star: exp.Star, frame: Frame) -> None:
         """A star inside an expression: nothing in count(*), else every column."""
+        check_inner_star(star, self._text)
         if isinstance(star.parent, exp.Count):
             return
-        check_inner_star(star, self._text)
         _starred(frame.visible())
         for source in frame.visible():
             for name in source.column_names():

@@ -13,11 +13,23 @@ from pykudu_sql.planner.functions.compatibility_functions import COMPATIBILITY_F
 from pykudu_sql.planner.parse.dialect import node_position
 from pykudu_sql.planner.parse.written_calls import undefined_function
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, FunctionKind
+from pykudu_sql.storage.errors import ProgrammingError
 
 ALLOWED = frozenset(FUNCTIONS) | COMPATIBILITY_FUNCTIONS | NODE_NAMES
 AGGREGATES = frozenset(
     function.name for function in FUNCTIONS.values() if function.kind is FunctionKind.AGGREGATE
 )
+# Those of `borrowed_functions` that become aggregates.
+BORROWED_AGGREGATES = frozenset(
+    {
+        "appx_median", "approx_percentile", "collect_list", "collect_set", "json_group_array",
+        "json_group_object", "ndv", "percentile", "percentile_approx", "total",
+    }
+)  # fmt: skip
+_WINDOWS = frozenset(
+    function.name for function in FUNCTIONS.values() if function.kind is FunctionKind.WINDOW
+)
+_OVER_ROWS = AGGREGATES | BORROWED_AGGREGATES | _WINDOWS
 VOLATILE = frozenset(function.name for function in FUNCTIONS.values() if function.volatile)
 TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
 
@@ -44,14 +56,23 @@ def check_function(node: exp.Func, text: str) -> None:
     """
     if is_allowed(node):
         return
-    raise undefined_function(_written_name(node, text), node_position(node, text))
+    name = written_name(node, text)
+    if name is None:
+        raise ProgrammingError("a function of this statement does not exist", sqlstate="42883")
+    raise undefined_function(name, node_position(node, text))
 
 
-def _written_name(node: exp.Func, text: str) -> str:
-    """The name of a call as the statement has it, or one of those it may stand for."""
+def written_name(node: exp.Func, text: str) -> str | None:
+    """The name of a call as the statement has it; None if it has none of its names."""
     if "start" in node.meta and text:
-        return text[node.meta["start"] : node.meta["end"] + 1].lower()
-    return min(function_names(node), key=len)
+        return text[node.meta["start"] : node.meta["end"] + 1].strip('"`').lower()
+    lower = text.lower()
+    return min((name for name in function_names(node) if name in lower), key=len, default=None)
+
+
+def gathers(node: exp.Func) -> bool:
+    """Whether a call is of an aggregate or a window function."""
+    return isinstance(node, exp.AggFunc) or not _OVER_ROWS.isdisjoint(function_names(node))
 
 
 def gathers_rows(node: exp.Expr) -> bool:

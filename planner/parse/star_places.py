@@ -34,6 +34,13 @@ def check_inner_star(star: exp.Expr, text: str) -> None:
     parent = star.parent
     if isinstance(parent, exp.Tuple):
         parent = parent.parent
+    call = parent.parent if isinstance(parent, exp.Distinct) else parent
+    if isinstance(call, exp.Count):
+        if call is parent and star.arg_key == "this" and not call.expressions:
+            return
+        raise SyntaxError(
+            "count() takes * alone", hint="write count(*)", position=node_position(call, text)
+        )
     if not isinstance(parent, _PLACES):
         raise _no_value(star, text)
 

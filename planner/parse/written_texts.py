@@ -81,6 +81,19 @@ def _function_name(node: exp.Expr, _place: Place) -> None:
         node.set("this", node.this.name)
 
 
+def _cast_to_text(_node: exp.Expr, place: Place) -> None:
+    raise SyntaxError(
+        "CAST takes a type behind AS", hint="write CAST(x AS INT)", position=place("CAST")
+    )
+
+
+def _limit(node: exp.Expr, _place: Place) -> None:
+    """`LIMIT ALL` is no limit."""
+    count = node.expression
+    if isinstance(count, exp.Var) and count.name.upper() == "ALL":
+        node.pop()
+
+
 def _operator(_node: exp.Expr, place: Place) -> None:
     raise NotSupportedError("OPERATOR(...) is not supported", position=place("OPERATOR"))
 
@@ -109,9 +122,11 @@ def _table(node: exp.Expr, place: Place) -> None:
 SETTLERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Place], None]] = MappingProxyType(
     {
         exp.Anonymous: _function_name,
+        exp.CastToStrType: _cast_to_text,
         exp.DataType: _type,
         exp.DateBin: _bucket_origin,
         exp.Kwarg: _argument_name,
+        exp.Limit: _limit,
         exp.National: _national,
         exp.Operator: _operator,
         exp.Table: _table,

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.functions import ALLOWED
+from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.parse.written_texts import OF_PARTS, OF_UNITS
 from pykudu_sql.planner.vocabulary.data_types import is_closed
 from pykudu_sql.planner.vocabulary.time_units import ENGINE_UNITS, PARTS
@@ -133,7 +134,7 @@ def closed_texts(tree: exp.Expr) -> TreeTexts:
             elif not _NUMBER.fullmatch(node.this):
                 raise _refused(f"the number {node.this:.40}")
         elif kind not in _KINDS:
-            raise _refused(kind.__name__)
+            raise _refused(_shown(node))
         elif kind is exp.DataType or kind is exp.JSONPath:
             _take_apart(node, stack, texts)
         else:
@@ -190,7 +191,7 @@ def _check_word(word: object, kind: type[exp.Expr], key: str) -> None:
         pattern = _PATTERNS.get(place)
         if pattern is not None and pattern.fullmatch(word):
             return
-    raise _refused(f"{word!s:.40} in {kind.__name__}")
+    raise _refused(f"{word!s:.40}")
 
 
 _PATH_PARTS: Mapping[type[exp.Expr], tuple[type, ...]] = MappingProxyType(
@@ -214,6 +215,15 @@ def _check_path(path: exp.Expr) -> None:
         for value in part.args.values():
             if value is not None and not isinstance(value, (bool, *kinds)):
                 raise _refused("a path of JSON with conditions")
+
+
+def _shown(node: exp.Expr) -> str:
+    """A part of a statement as a person would write it."""
+    try:
+        text = display(node)
+    except NotSupportedError:
+        text = ""
+    return f"{text:.60}" or "a clause of another database"
 
 
 def _refused(what: str) -> NotSupportedError:

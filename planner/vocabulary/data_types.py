@@ -1,11 +1,12 @@
 """The types that a CAST may name, a closed list; their parameters are whole numbers."""
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.storage.errors import ProgrammingError, SourcePosition
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SourcePosition
 
 T = exp.DType
 KINDS = frozenset(
@@ -26,7 +27,23 @@ NAMED_KINDS = frozenset(
         "varint",
     }
 )
+# How the kinds are written that the parser calls otherwise.
+_SPELLINGS: Mapping[T, str] = MappingProxyType(
+    {
+        T.NVARCHAR: "VARCHAR",
+        T.TIMESTAMPNTZ: "TIMESTAMP",
+        T.TIMESTAMPLTZ: "TIMESTAMP WITH TIME ZONE",
+        T.TIMESTAMPTZ: "TIMESTAMP WITH TIME ZONE",
+        T.TIMETZ: "TIME WITH TIME ZONE",
+        T.NCHAR: "CHAR",
+        T.BPCHAR: "CHAR",
+        T.UINT: "UINTEGER",
+        T.INT128: "HUGEINT",
+        T.UINT128: "UHUGEINT",
+    }
+)
 _NAMES = (*(kind.value.lower() for kind in KINDS - {T.NVARCHAR}), *NAMED_KINDS, "string")
+_LENGTHS = frozenset({T.TEXT, T.CHAR, T.NCHAR, T.BPCHAR, T.VARCHAR, T.NVARCHAR})
 _NESTED = frozenset({T.ARRAY, T.LIST, T.MAP, T.STRUCT, T.UNION, T.USERDEFINED})
 _ARGUMENTS = frozenset({"this", "expressions", "nested", "values", "kind", "nullable"})
 
@@ -51,12 +68,25 @@ def check_type(node: exp.DataType, place: Callable[[str], SourcePosition | None]
     elif isinstance(kind, exp.Interval):
         if kind.this is not None:
             raise _no_parameter("INTERVAL", place)
+    elif kind is T.CHARACTER_SET:
+        raise NotSupportedError(
+            "convert(.. USING ..) is not supported",
+            hint="texts are UTF-8; encode(x) gives their bytes",
+            position=place("USING"),
+        )
     elif kind not in KINDS:
         name = kind.value if isinstance(kind, T) else str(kind)
         raise no_type(name, place(name))
     if not is_closed(node):
-        name = kind.value if isinstance(kind, T) else "INTERVAL"
-        raise _no_parameter(name, place)
+        raise _no_parameter(_spelling(node), place)
+
+
+def _spelling(node: exp.DataType) -> str:
+    """A type's name as it is written."""
+    kind = node.this
+    if kind is T.USERDEFINED:
+        return str(node.args["kind"]).upper()
+    return _SPELLINGS.get(kind, kind.value) if isinstance(kind, T) else "INTERVAL"
 
 
 def is_closed(node: exp.DataType) -> bool:
@@ -69,6 +99,8 @@ def is_closed(node: exp.DataType) -> bool:
     others = any(value for key, value in node.args.items() if key not in _ARGUMENTS)
     sizes = node.args.get("values") or ()
     parameters = (_is_parameter(part, kind) for part in node.expressions)
+    if kind in _LENGTHS and len(node.expressions) > 1:
+        return False
     return known and not others and all(map(_is_count, sizes)) and all(parameters)
 
 

@@ -85,6 +85,20 @@ _HINTS: Mapping[str, str] = MappingProxyType(
 _BEYOND_DECIMAL = re.compile(
     r"""^(?:could not cast value|casting value) "?([-\d.]+)"? to (?:type )?(DECIMAL\(\d+,\d+\))"""
 )
+_BEYOND_TYPE = re.compile(
+    r"type \S+ with value (\S+) can't be cast because the value is out of range for the "
+    r"destination type (.+)",
+)
+_NO_TIME = re.compile(r"""could not parse string "(.*)" according to format specifier""", re.DOTALL)
+_NO_DIRECTIVE = re.compile(r"failed to parse format specifier .*: (%\S+)$", re.DOTALL)
+# What RE2 says, and where in the expression.
+_NO_EXPRESSION = re.compile(
+    r"(missing \)|missing \]|unexpected \)|no argument for repetition operator"
+    r"|bad repetition operator|invalid escape sequence|invalid perl operator"
+    r"|invalid character class(?: range)?|invalid repetition size|invalid named capture group"
+    r"|trailing \\|pattern too large)(?:: .*|)",
+    re.DOTALL,
+)
 _FEWER_DIGITS = (
     "numbers that meet in an expression get one type of 38 digits: CAST one to fewer digits behind "
     "the point, as CAST(x AS DECIMAL(38,20)), or to DOUBLE"
@@ -126,6 +140,9 @@ def translate(error: Exception) -> Error:
     if beyond is not None:
         number, kind = beyond.groups()
         return ValueOutOfRangeError(f"{number} does not fit into {kind}", hint=_FEWER_DIGITS)
+    value_error = _about_a_value(message)
+    if value_error is not None:
+        return value_error
     if _TOO_DEEP.search(message):
         return StatementTooComplexError("the statement is nested too deeply")
     if any(name in _ABOUT_THE_TEXT for name in _class_names(error)):
@@ -154,6 +171,23 @@ def _shorten(error: Exception) -> None:
     if len(text) > _LONG_TEXT:
         told = text[: text.rfind("\n\nLINE ")] if "\n\nLINE " in text else text
         error.args = (f"{told[:_SHOWN_END]}…{told[-_SHOWN_END:]}",)
+
+
+def _about_a_value(message: str) -> Error | None:
+    """The error of a message about one value, of which the engine's class says too little."""
+    if found := _BEYOND_TYPE.fullmatch(message):
+        return ValueOutOfRangeError(f"{found[1].removesuffix('.0')} does not fit into {found[2]}")
+    if found := _NO_TIME.match(message):
+        return InvalidValueError(
+            f"'{found[1]:.60}' is not written as the pattern of time says", sqlstate="22007"
+        )
+    if found := _NO_DIRECTIVE.match(message):
+        return InvalidValueError(
+            f"'{found[1]}' in a pattern of time stands for nothing", sqlstate="22023"
+        )
+    if _NO_EXPRESSION.fullmatch(message):
+        return InvalidValueError(f"a regular expression is wrong: {message:.90}", sqlstate="2201B")
+    return None
 
 
 def _class_names(error: Exception) -> Iterator[str]:

@@ -7,11 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
 import pykudu_sql
+from pykudu_sql.planner.functions.borrowed_functions import TEMPLATES
+from pykudu_sql.planner.functions.functions import AGGREGATES, BORROWED_AGGREGATES, gathers
+from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.written_calls import WrittenCall, written_calls
-from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function, FunctionKind
 
 LINES = (Path(__file__).parent / "calls.sql").read_text(encoding="utf-8").splitlines()
 CALLS = [line for line in LINES if not line.startswith("--")]
@@ -40,6 +44,39 @@ def test_there_is_a_call_of_each_function_with_each_number_of_arguments() -> Non
         (function.name, count) for function in FUNCTIONS.values() for count in counts(function)
     }
     assert listed - called == set()
+
+
+def test_borrowed_aggregates_are_those_whose_templates_have_one() -> None:
+    made = {
+        name
+        for (name, _), template in TEMPLATES.items()
+        if name in FUNCTIONS and parse(f"SELECT {template}").find(exp.AggFunc) is not None
+    }
+    assert made - AGGREGATES == BORROWED_AGGREGATES
+
+
+@pytest.mark.parametrize(
+    "clause", ["(DISTINCT x)", "(x ORDER BY x)", "(x) FILTER (WHERE true)", "(x) OVER ()"]
+)
+def test_clauses_of_aggregates_are_refused_of_all_other_functions(
+    connection: pykudu_sql.Connection, clause: str
+) -> None:
+    for function in FUNCTIONS.values():
+        if function.kind is FunctionKind.OPERATOR or function.arity is None:
+            continue
+        if not function.arity.allows(1) or function.name in ("interval", "unnest", "explode"):
+            continue
+        text = f"SELECT {function.name}{clause} FROM (SELECT 1 AS x)"
+        try:
+            connection.execute(text).fetchall()
+        except pykudu_sql.Error as error:
+            known = error.sqlstate != "42809" or f"{function.name}() is none" in error.message
+            assert known, (text, error)
+            assert error.sqlstate != "XX000", text
+            continue
+        node = parse(text).find(exp.Func)
+        assert node is not None
+        assert gathers(node), text
 
 
 def outermost(call: str) -> WrittenCall:

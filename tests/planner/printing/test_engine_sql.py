@@ -1,5 +1,7 @@
 """What is printed for the engine: closed trees, and texts that are read again."""
 
+from collections.abc import Iterator
+
 import pytest
 from sqlglot import exp
 
@@ -99,3 +101,26 @@ def test_a_tree_with_a_text_of_no_list_is_refused(node: exp.Expr) -> None:
 )
 def test_words_of_a_statement_are_spelt_as_the_engine_reads_them(sql: str, printed: str) -> None:
     assert printed in to_sql(parse(sql))
+
+
+def test_no_refusal_names_a_class_of_the_parser() -> None:
+    """Of any kind of node, with no argument or with a word that is on no list."""
+    for kind in sorted({*subclasses(exp.Expr)} - {exp.Literal}, key=lambda kind: kind.__name__):
+        names = kind.__name__, kind.key
+        for arguments in ({}, {"this": "ODD WORD"}, {"this": exp.var("ODD WORD")}):
+            try:
+                closed_texts(kind(**arguments))
+            except NotImplementedError:  # an abstract kind
+                continue
+            except NotSupportedError as error:
+                shown = error.message.partition("offered: ")[2]
+                assert shown, names
+                assert kind.__name__ not in shown or kind.__name__.isupper(), (names, shown)
+                assert "exp." not in shown and "object at" not in shown, (names, shown)
+
+
+def subclasses(kind: type[exp.Expr]) -> Iterator[type[exp.Expr]]:
+    for below in kind.__subclasses__():
+        if "this" in below.arg_types or not below.arg_types:
+            yield below
+        yield from subclasses(below)
