@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
 import pykudu_sql
-from pykudu_sql.planner.functions.borrowed_functions import TEMPLATES
+from pykudu_sql.planner.functions.compatibility_functions import TEMPLATES
 from pykudu_sql.planner.functions.functions import AGGREGATES, BORROWED_AGGREGATES, gathers
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.written_calls import WrittenCall, written_calls
