@@ -62,7 +62,7 @@ class ScanFacts:
         rows: rows it returned.
         seconds: time it took.
         stats: what it read and what it left unread.
-        told_by: tables whose rows, read before, narrowed it.
+        filtered_by: tables whose rows, read before, narrowed it.
     """
 
     rowsets: int | None = None
@@ -70,7 +70,7 @@ class ScanFacts:
     rows: int | None = None
     seconds: float | None = None
     stats: ScanStats | None = None
-    told_by: tuple[str, ...] = ()
+    filtered_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +229,8 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details.append(f"order: by {scan.order}")
     names = [table.schema.by_id[i].name for i in scan.column_ids]
     details.append(f"columns: {', '.join([*names, 'row addresses'] if scan.addressed else names)}")
-    if known.told_by:
-        details.append(f"narrowed by: rows of {', '.join(known.told_by)}")
+    if known.filtered_by:
+        details.append(f"narrowed by: rows of {', '.join(known.filtered_by)}")
     if known.stats is not None:
         details += _read(known.stats)
     if known.rows is not None:

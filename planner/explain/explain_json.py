@@ -82,8 +82,8 @@ def _known(known: ScanFacts) -> dict[str, Any]:
     if known.rowsets is not None:
         entry["rowsets"] = known.rowsets
         entry["rowsets_in_key_range"] = known.rowsets_read
-    if known.told_by:
-        entry["narrowed_by"] = list(known.told_by)
+    if known.filtered_by:
+        entry["narrowed_by"] = list(known.filtered_by)
     if known.stats is not None:
         entry["read"] = {**asdict(known.stats), "blocks_read": known.stats.blocks_read}
     if known.rows is not None:

@@ -62,8 +62,8 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinFilter:
-    """An equality by which the rows of one scan tell which rows of another can matter.
+class RuntimeFilter:
+    """An equality by which the rows of one scan filter another scan.
 
     Attributes:
         source: name of the scan whose values are wanted.
@@ -123,7 +123,7 @@ class Query:
             than the query, so the rows of a limited scan may turn out to be too few.
         summary: what the columns of the one row are, if they are facts about the whole table of
             the one scan; else nothing.
-        join_filters: what scans that were read tell those that are still to be read.
+        runtime_filters: by which scans that were read filter those still to be read.
         lists: relations of the values of long IN lists, by name.
         moments: those of the parameters that meet a TIMESTAMP; texts among their values may have
             an offset from UTC.
@@ -140,7 +140,7 @@ class Query:
     cacheable: bool = True
     expected: int | None = None
     summary: tuple[Summary, ...] = ()
-    join_filters: tuple[JoinFilter, ...] = ()
+    runtime_filters: tuple[RuntimeFilter, ...] = ()
     lists: tuple[tuple[str, pa.Table], ...] = ()
     moments: frozenset[ParameterKey] = frozenset()
     coded: CodedGroups | None = None

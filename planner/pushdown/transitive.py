@@ -1,7 +1,7 @@
 """What equalities add to conditions: `a.k = b.k AND a.k = 5` says `b.k = 5` too.
 
 An equality by which a row of the target cannot matter without an equal value of the source (see
-`planner.join_filters`) passes on what is known of the source's column: rows of the source that
+`planner.runtime_filters`) passes on what is known of the source's column: rows of the source that
 fail it are not looked at, so what only they equal is not wanted either.
 """
 
@@ -20,7 +20,7 @@ from pykudu_sql.planner.plan.template import (
     any_of,
 )
 from pykudu_sql.planner.plan.value import Parameter
-from pykudu_sql.planner.pushdown.join_filters import Equality
+from pykudu_sql.planner.pushdown.runtime_filters import Equality
 from pykudu_sql.storage.common.predicate.column_predicate import (
     ALWAYS,
     And,
@@ -35,28 +35,28 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 _MOST_FOUND = 1000
 _LONGEST_LIST = 10_000
-Place = tuple[TableReference, int]
+ColumnMention = tuple[TableReference, int]
 
 
 def with_equalities(
-    pushed: Mapping[TableReference, PredicateTemplate], found: Sequence[Equality]
+    pushed: Mapping[TableReference, PredicateTemplate], equalities: Sequence[Equality]
 ) -> dict[TableReference, PredicateTemplate]:
     """Predicates of mentions, with what equalities add.
 
     Args:
         pushed: of `push_down`.
-        found: of `equalities`, over the same query.
+        equalities: of `join_equalities`, over the same query.
     """
-    told: dict[Place, list[Place]] = {}
-    for equality in found:
-        told.setdefault(equality.source, []).append(equality.target)
+    equal: dict[ColumnMention, list[ColumnMention]] = {}
+    for equality in equalities:
+        equal.setdefault(equality.source, []).append(equality.target)
     parts = {key: dict.fromkeys(_parts(template)) for key, template in pushed.items()}
     waiting = deque((key, part) for key, known in parts.items() for part in known)
     count = 0
     while waiting and count < _MOST_FOUND:
         mention, part = waiting.popleft()
         column_id = _only_column(part)
-        targets = told.get((mention, column_id), ()) if column_id is not None else ()
+        targets = equal.get((mention, column_id), ()) if column_id is not None else ()
         for target, target_id in targets:
             restated = _restated(part, target.table.schema.by_id[target_id])
             for each in _parts(restated):

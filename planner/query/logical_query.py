@@ -11,8 +11,8 @@ from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan
 from pykudu_sql.planner.plan.template import PredicateTemplate
 from pykudu_sql.planner.plan.value import ParameterKey
-from pykudu_sql.planner.pushdown.join_filters import Equality
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
+from pykudu_sql.planner.pushdown.runtime_filters import Equality
 from pykudu_sql.storage.common.predicate.scan_spec import Summary
 from pykudu_sql.storage.common.types.types import DataType
 

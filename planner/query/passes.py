@@ -17,9 +17,9 @@ from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.pushdown.group_codes import mark_group_keys
-from pykudu_sql.planner.pushdown.join_filters import equalities
 from pykudu_sql.planner.pushdown.limit_pushdown import row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
+from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.query.column_types import may_outgrow, note_types
 from pykudu_sql.planner.query.exact_decimals import compare_exactly, mark_numbers
@@ -55,7 +55,7 @@ def _push_down_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQ
 
 
 def _infer_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    joined, pushed = equalities(query.bound), query.predicates
+    joined, pushed = join_equalities(query.bound), query.predicates
     if pushed and joined:
         pushed = with_equalities(pushed, joined)
     return replace(query, predicates=pushed, equalities=joined)

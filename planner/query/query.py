@@ -16,8 +16,8 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Query
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.group_codes import by_codes
-from pykudu_sql.planner.pushdown.join_filters import join_filters
 from pykudu_sql.planner.pushdown.key_access import key_lookup
+from pykudu_sql.planner.pushdown.runtime_filters import runtime_filters
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.pass_trace import run_traced
 from pykudu_sql.planner.query.passes import PASSES
@@ -92,7 +92,7 @@ def _physical(query: LogicalQuery) -> Query:
         not bound.volatile,
         None if limit is None else limit.expected,
         query.summary,
-        join_filters(query.equalities, query.scan_names),
+        runtime_filters(query.equalities, query.scan_names),
         query.lists,
         bound.moments,
         coded,

@@ -14,8 +14,8 @@ from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Scan
 from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.pushdown.join_filters import NOBODY, Tellers, told_by_others
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
+from pykudu_sql.planner.pushdown.runtime_filters import NO_SOURCES, FilterSources, filter_sources
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder
 from pykudu_sql.storage.common.types.schema import Schema
@@ -34,10 +34,10 @@ def hide_counters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 def plan_scans(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     """Replace each mention of a table by a scan."""
     scans = _Scans(query.limit, query.first_scan)
-    tellers = told_by_others(query.equalities)
+    sources = filter_sources(query.equalities)
     for reference in query.bound.references:
         predicate = query.predicates.get(reference)
-        scans.put(reference, predicate, tellers.get(reference, NOBODY))
+        scans.put(reference, predicate, sources.get(reference, NO_SOURCES))
     return replace(query, scans=scans.made(), scan_names=scans.names)
 
 
@@ -56,7 +56,7 @@ class _MadeScan:
 
     scan: Scan
     starred: bool
-    tellers: Tellers
+    sources: FilterSources
 
 
 class _Scans:
@@ -78,10 +78,10 @@ class _Scans:
         self.names: dict[TableReference, str] = {}
 
     def put(
-        self, reference: TableReference, predicate: PredicateTemplate | None, tellers: Tellers
+        self, reference: TableReference, predicate: PredicateTemplate | None, sources: FilterSources
     ) -> None:
         """Replace a mention of a table by its scan."""
-        name = self.names[reference] = self._name(reference, predicate, tellers)
+        name = self.names[reference] = self._name(reference, predicate, sources)
         node = reference.node
         if node.args.get("alias") is None:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(reference.engine_alias)))
@@ -94,7 +94,7 @@ class _Scans:
         return tuple(made.scan for made in self._made)
 
     def _name(
-        self, reference: TableReference, predicate: PredicateTemplate | None, tellers: Tellers
+        self, reference: TableReference, predicate: PredicateTemplate | None, sources: FilterSources
     ) -> str:
         schema, addressed = reference.table.schema, reference.addressed
         least = () if addressed else (_narrowest(schema),)
@@ -104,7 +104,7 @@ class _Scans:
             rows = replace(rows, limit=None, order=ScanOrder.NONE, history=reference.history)
         for i, made in enumerate(self._made):
             scan = made.scan
-            if scan.table is not reference.table or made.tellers != tellers:
+            if scan.table is not reference.table or made.sources != sources:
                 continue
             if replace(scan, name="", column_ids=(), addressed=False) != rows:
                 continue
@@ -114,11 +114,11 @@ class _Scans:
                 continue
             together = _in_order(schema, {*own, *scan.column_ids})
             shared = replace(scan, column_ids=together, addressed=scan.addressed or addressed)
-            self._made[i] = _MadeScan(shared, starred, tellers)
+            self._made[i] = _MadeScan(shared, starred, sources)
             return scan.name
         name = f"{SCAN_PREFIX}{self._first + len(self._made)}"
         scan = replace(rows, name=name, column_ids=own, addressed=addressed)
-        self._made.append(_MadeScan(scan, reference.starred, tellers))
+        self._made.append(_MadeScan(scan, reference.starred, sources))
         return name
 
 

@@ -136,7 +136,7 @@ def _measure(
 
 def _measured(before: ScanFacts, relation: Relation, report: ScanReport) -> ScanFacts:
     """What became of a scan. A stream is read while the engine works, so it has no time."""
-    after = replace(before, stats=report.stats, told_by=report.told_by)
+    after = replace(before, stats=report.stats, filtered_by=report.filtered_by)
     if isinstance(relation, pa.Table):
         return replace(after, rows=relation.num_rows, seconds=report.seconds)
     return replace(after, rows=report.stats.rows_returned)

@@ -1,17 +1,17 @@
-"""The scans of a query, the small ones first, so that what they found narrows the others.
+"""The scans of a query, smallest first, so that their rows become runtime filters of the others.
 
 Impala's runtime filters, without waiting: when a scan has been read, its values for an equality of
-a join (`JoinFilter`) become an IN predicate of the scan on the other side. That turns the inner
+a join (`RuntimeFilter`) become an IN predicate of the scan on the other side. That turns the inner
 side of a join with few outer rows into look-ups by key, prunes partitions and rowsets, and leaves
-less for the engine to join. Values are told on when they promise to leave out most:
+less for the engine to join. A filter is applied where it promises to leave out most rows:
 
-- they are few, and come from a scan that kept a small share of its table, as then do joins with it;
+- the values are few, and come from a scan that kept a small share of its table;
 - or the other side is much larger, and the column leads its key;
 - or they are integers, however many, of a scan that kept a quarter of its table at most: to look a
   row up in a set of them takes a fraction of what the engine needs to join it.
 
 An order of scans is only a matter of speed; each filter alone is sound (see
-`planner.join_filters`), and so is any sequence of them.
+`planner.runtime_filters`), and so is any sequence of them.
 """
 
 import time
@@ -25,7 +25,7 @@ from pykudu_sql.executor.reading.scans import prepared_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.comparison import conjunction
 from pykudu_sql.planner.plan.plan import Query, Scan
-from pykudu_sql.planner.plan.query_plans import JoinFilter
+from pykudu_sql.planner.plan.query_plans import RuntimeFilter
 from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.storage.catalog.system_catalog import is_system
@@ -55,12 +55,12 @@ class ScanReport:
     Attributes:
         stats: what it read and what it left unread.
         seconds: it took; of a stream, until it could begin.
-        told_by: the tables whose rows narrowed it.
+        filtered_by: the tables whose rows narrowed it.
     """
 
     stats: ScanStats
     seconds: float = 0.0
-    told_by: tuple[str, ...] = ()
+    filtered_by: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -68,10 +68,10 @@ class _Pending:
     """A scan that is still to be read.
 
     Attributes:
-        scan: it.
-        predicate: what it has to meet, with what other scans told.
-        rows: it has to look at, about.
-        all_rows: it had to look at before other scans told anything.
+        scan: of the plan.
+        predicate: of the query, and of the runtime filters applied so far.
+        rows: it has to look at, estimated.
+        all_rows: it had to look at before any runtime filter.
     """
 
     scan: Scan
@@ -104,7 +104,7 @@ def relations_of(
         scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters))
         for scan in query.scans
     }
-    if query.join_filters:
+    if query.runtime_filters:
         for waiting in pending.values():
             waiting.rows = waiting.all_rows = _rows_to_read(state, waiting, transaction)
     relations: dict[str, Relation] = dict(query.lists)
@@ -122,8 +122,8 @@ def relations_of(
         if report is not None:
             report.seconds = time.perf_counter() - started
         if isinstance(relation, pa.Table):
-            told = _tell(query, waiting, relation, pending)
-            _note(told, waiting.scan, reports)
+            filtered = _apply_runtime_filters(query, waiting, relation, pending)
+            _report_filters(filtered, waiting.scan, reports)
     return relations
 
 
@@ -140,38 +140,40 @@ def _cost(waiting: _Pending) -> float:
     return waiting.rows / _FILTER_SHARE if waiting.predicate is not None else waiting.rows
 
 
-def _tell(
-    query: Query, told_by: _Pending, rows: pa.Table, pending: Mapping[str, _Pending]
+def _apply_runtime_filters(
+    query: Query, source: _Pending, rows: pa.Table, pending: Mapping[str, _Pending]
 ) -> list[str]:
-    """Narrow the scans that are still to be read by the values of one that was; their names."""
-    told: list[str] = []
-    for join in query.join_filters:
+    """Filter the scans still to be read by the rows of one that was read; returns their names."""
+    filtered: list[str] = []
+    for join in query.runtime_filters:
         target = pending.get(join.target)
-        if join.source != told_by.scan.name or target is None:
+        if join.source != source.scan.name or target is None:
             continue
-        heard = _values(join, told_by, rows, target) or _members(join, told_by, rows, target)
-        if heard is None:
+        predicate = _in_list(join, source, rows, target) or _integer_set(join, source, rows, target)
+        if predicate is None:
             continue
         target.predicate = (
-            heard if target.predicate is None else conjunction((target.predicate, heard))
+            predicate if target.predicate is None else conjunction((target.predicate, predicate))
         )
-        count = len(heard.values) if isinstance(heard, InList) else len(heard.members)
+        count = len(predicate.values) if isinstance(predicate, InList) else len(predicate.members)
         target.rows = min(target.rows, max(count, target.rows // _KEPT_SHARE))
-        told.append(join.target)
-    return told
+        filtered.append(join.target)
+    return filtered
 
 
-def _values(join: JoinFilter, told_by: _Pending, rows: pa.Table, target: _Pending) -> InList | None:
-    """The values to tell on; None if they are too many or would change too little."""
+def _in_list(
+    join: RuntimeFilter, source: _Pending, rows: pa.Table, target: _Pending
+) -> InList | None:
+    """The values as an IN list; None if they are too many or would leave out too little."""
     if target.rows < _LEAST_ROWS:
         return None
-    selective = rows.num_rows * _KEPT_SHARE <= told_by.all_rows
+    selective = rows.num_rows * _KEPT_SHARE <= source.all_rows
     schema = target.scan.table.schema
     leads = schema.key_ids[0] == join.target_id
     if not selective and not (leads and rows.num_rows * _LOOKUP_SHARE <= target.rows):
         return None
-    name = told_by.scan.table.schema.by_id[join.source_id].name
-    column = _plain(rows.column(name))
+    name = source.scan.table.schema.by_id[join.source_id].name
+    column = _without_dictionary(rows.column(name))
     # Where the first rows are too many values already, the others need not be looked at.
     if len(column) > _SAMPLE_ROWS and len(pc.unique(column.slice(0, _SAMPLE_ROWS))) > MAX_VALUES:
         return None
@@ -181,11 +183,13 @@ def _values(join: JoinFilter, told_by: _Pending, rows: pa.Table, target: _Pendin
     return InList(join.target_id, _cells(schema.by_id[join.target_id], distinct))
 
 
-def _members(join: JoinFilter, told_by: _Pending, rows: pa.Table, target: _Pending) -> Among | None:
-    """Very many integers to tell on; None if they lie too far apart or would change too little."""
-    if target.rows < LEAST_LOOKED_UP or rows.num_rows * _SET_SHARE > told_by.all_rows:
+def _integer_set(
+    join: RuntimeFilter, source: _Pending, rows: pa.Table, target: _Pending
+) -> Among | None:
+    """Integers as a set; None if they lie too far apart or would leave out too little."""
+    if target.rows < LEAST_LOOKED_UP or rows.num_rows * _SET_SHARE > source.all_rows:
         return None
-    column = rows.column(told_by.scan.table.schema.by_id[join.source_id].name)
+    column = rows.column(source.scan.table.schema.by_id[join.source_id].name)
     if not pa.types.is_integer(column.type):
         return None
     integers = combine(column.cast(pa.int64())).drop_null().to_numpy(zero_copy_only=False)
@@ -195,7 +199,7 @@ def _members(join: JoinFilter, told_by: _Pending, rows: pa.Table, target: _Pendi
     return Among(join.target_id, members)
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column without a dictionary."""
     if pa.types.is_dictionary(column.type):
         return column.cast(column.type.value_type)
@@ -211,9 +215,11 @@ def _cells(column: ColumnSchema, values: pa.Array) -> tuple[int | str, ...]:
     return tuple(cell for cell in cells if limits[0] <= int(cell) <= limits[1])
 
 
-def _note(told: list[str], source: Scan, reports: dict[str, ScanReport] | None) -> None:
+def _report_filters(
+    filtered: list[str], source: Scan, reports: dict[str, ScanReport] | None
+) -> None:
     if reports is None:
         return
-    for name in told:
+    for name in filtered:
         report = reports.setdefault(name, ScanReport(ScanStats()))
-        report.told_by = (*report.told_by, source.table.name)
+        report.filtered_by = (*report.filtered_by, source.table.name)

@@ -103,5 +103,5 @@ def unaided(query: Query) -> Query:
         replace(scan, predicate=None, limit=None, order=ScanOrder.NONE) for scan in query.scans
     )
     return replace(
-        query, scans=tuple(scans), expected=None, summary=(), join_filters=(), coded=None
+        query, scans=tuple(scans), expected=None, summary=(), runtime_filters=(), coded=None
     )

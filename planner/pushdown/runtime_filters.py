@@ -1,8 +1,8 @@
-"""Equalities between tables, by which the rows of one scan tell what another need not give.
+"""Runtime filters: equalities by which the rows of one scan filter another scan.
 
 `FROM nation, supplier WHERE n_nationkey = s_nationkey AND n_name = 'CANADA'`: once the nation is
-read, suppliers of others cannot matter. It is what Kudu's clients do with the bloom filters that
-Impala makes of a join's small side (runtime filters), with the values themselves.
+read, suppliers of other nations cannot matter. Impala sends Kudu a bloom filter of a join's small
+side; here the values themselves are the filter.
 
 A row may be dropped from the *target* of an equality when the *source* has no equal value, where
 
@@ -23,14 +23,14 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.sources import Frame, TableReference
-from pykudu_sql.planner.plan.query_plans import JoinFilter
+from pykudu_sql.planner.plan.query_plans import RuntimeFilter
 from pykudu_sql.planner.pushdown.condition import own_column, shared_conjuncts
 from pykudu_sql.planner.pushdown.pushdown import filtered_sides
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-# The table that tells, by its identity, its column, and the one that is told of.
-Tellers = frozenset[tuple[int, int, int]]
-NOBODY: Tellers = frozenset()
+# The source's table by identity, the id of its column, and the id of the filtered column.
+FilterSources = frozenset[tuple[int, int, int]]
+NO_SOURCES: FilterSources = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _End:
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """What one mention of a table tells another.
+    """An equality by which the values of one mention of a table filter another mention.
 
     Attributes:
         source: the mention whose values are wanted, and the column's id.
@@ -54,12 +54,12 @@ class Equality:
     target: tuple[TableReference, int]
 
 
-def equalities(bound: BoundQuery) -> tuple[Equality, ...]:
+def join_equalities(bound: BoundQuery) -> tuple[Equality, ...]:
     """The equalities of a bound query that scans may use.
 
     To be asked after `push_down`, which notes what outer joins may replace by NULLs.
     """
-    found: dict[Equality, None] = {}
+    equalities: dict[Equality, None] = {}
     if len(bound.references) < 2:
         return ()
     for select, frame in bound.frames:
@@ -68,52 +68,52 @@ def equalities(bound: BoundQuery) -> tuple[Equality, ...]:
         here = set(frame.sources.values())
         where = select.args.get("where")
         for source, target in _equalities(where.this if where else None, bound):
-            if target.reference in here and _may_tell(source, target):
-                found[_equality(source, target)] = None
-        found.update(dict.fromkeys(_from_joins(frame, bound)))
-    return tuple(found)
+            if target.reference in here and _may_filter(source, target):
+                equalities[_equality(source, target)] = None
+        equalities.update(dict.fromkeys(_from_joins(frame, bound)))
+    return tuple(equalities)
 
 
-def told_by_others(found: tuple[Equality, ...]) -> Mapping[TableReference, Tellers]:
-    """What mentions of other tables may tell each mention.
+def filter_sources(equalities: tuple[Equality, ...]) -> Mapping[TableReference, FilterSources]:
+    """The other tables whose rows may filter each mention.
 
     Args:
-        found: of `equalities`.
+        equalities: of `join_equalities`.
     """
-    told: dict[TableReference, Tellers] = {}
-    for equality in found:
+    sources: dict[TableReference, FilterSources] = {}
+    for equality in equalities:
         (source, source_id), (target, target_id) = equality.source, equality.target
         if source.table is not target.table:
-            teller = (id(source.table), source_id, target_id)
-            told[target] = told.get(target, NOBODY) | {teller}
-    return told
+            source_column = (id(source.table), source_id, target_id)
+            sources[target] = sources.get(target, NO_SOURCES) | {source_column}
+    return sources
 
 
-def join_filters(
-    found: tuple[Equality, ...], scan_names: Mapping[TableReference, str]
-) -> tuple[JoinFilter, ...]:
+def runtime_filters(
+    equalities: tuple[Equality, ...], scan_names: Mapping[TableReference, str]
+) -> tuple[RuntimeFilter, ...]:
     """Equalities of mentions as filters of scans.
 
     Args:
-        found: of `equalities`.
+        equalities: of `join_equalities`.
         scan_names: the scan of each mention.
     """
     mentions: dict[str, set[TableReference]] = {}
     for mention, name in scan_names.items():
         mentions.setdefault(name, set()).add(mention)
-    told: dict[JoinFilter, set[TableReference]] = {}
-    for equality in found:
+    targets: dict[RuntimeFilter, set[TableReference]] = {}
+    for equality in equalities:
         (source, source_id), (target, target_id) = equality.source, equality.target
-        made = JoinFilter(scan_names[source], source_id, scan_names[target], target_id)
-        if made.source != made.target:
-            told.setdefault(made, set()).add(target)
-    return tuple(made for made, targets in told.items() if targets == mentions[made.target])
+        filter_ = RuntimeFilter(scan_names[source], source_id, scan_names[target], target_id)
+        if filter_.source != filter_.target:
+            targets.setdefault(filter_, set()).add(target)
+    return tuple(each for each, filtered in targets.items() if filtered == mentions[each.target])
 
 
 def _from_joins(frame: Frame, bound: BoundQuery) -> Iterator[Equality]:
     for join, usable in filtered_sides(frame.steps):
         for source, target in _equalities(join.args.get("on"), bound):
-            if any(side is target.reference for side in usable) and _may_tell(source, target):
+            if any(side is target.reference for side in usable) and _may_filter(source, target):
                 yield _equality(source, target)
 
 
@@ -146,11 +146,11 @@ def _only_column(query: exp.Expr, bound: BoundQuery) -> _End | None:
 def _end(node: exp.Expr, bound: BoundQuery) -> _End | None:
     while isinstance(node, exp.Paren):
         node = node.this
-    found = own_column(node, bound)
-    return None if found is None else _End(*found)
+    column = own_column(node, bound)
+    return None if column is None else _End(*column)
 
 
-def _may_tell(source: _End, target: _End) -> bool:
+def _may_filter(source: _End, target: _End) -> bool:
     """Whether the values of one column are among the cells of the other, if they are equal.
 
     Numbers of other kinds meet by rounding, so their cells say little of each other.
