@@ -37,7 +37,7 @@ def may_outgrow(tree: exp.Expr, bound: BoundQuery) -> bool:
         types = (by_id[i].type for i in reference.used)
         found += [digits for each in types if (digits := digits_of(each)) is not None]
     has_decimals = any(each.scale or each.whole > _INTEGER_DIGITS for each in found)
-    sums, terms, factors, recursive = False, 0, 1, False
+    sums, terms, factors, rounds = False, 0, 1, False
     for node in tree.walk():
         match node:
             case exp.Literal() if (written := number(node)) is not None:
@@ -55,12 +55,14 @@ def may_outgrow(tree: exp.Expr, bound: BoundQuery) -> bool:
             case exp.Mul():
                 factors += 1
             case exp.With():
-                recursive |= bool(node.args.get("recursive"))
+                rounds |= bool(node.args.get("recursive"))
+            case exp.Lag() | exp.Lead():
+                rounds |= node.args.get("default") is not None
     if not has_decimals:
         return False
     whole = max(each.whole for each in found) * factors + terms
     scale = max(each.scale for each in found) * factors
-    return recursive or (MAX_DIGITS + 1 if sums else whole) + scale > MAX_DIGITS
+    return rounds or (MAX_DIGITS + 1 if sums else whole) + scale > MAX_DIGITS
 
 
 def note_types(bound: BoundQuery, types: NumberTypes) -> None:

@@ -55,6 +55,8 @@ def unite_exactly(tree: exp.Expr, types: NumberTypes) -> None:
             case _:
                 _check_nested(node, [*_met(node)], types)
                 _unite(alternatives(node), types)
+                if isinstance(node, exp.Lag | exp.Lead):
+                    _widen_for_default(node, types)
 
 
 def _unite(operands: Sequence[exp.Expr], types: NumberTypes) -> None:
@@ -95,6 +97,16 @@ def _target(operands: Sequence[exp.Expr], types: NumberTypes) -> Digits | None:
             hint="CAST it to the type that it is meant to have, as DECIMAL(38,20), or to DOUBLE",
         )
     return Digits(MAX_DIGITS - target.scale, target.scale)
+
+
+def _widen_for_default(node: exp.Lag | exp.Lead, types: NumberTypes) -> None:
+    """Give a value the type that has its default too, to whose type the engine casts that."""
+    default = node.args.get("default")
+    if default is None or not types.holds_decimals(default):
+        return
+    value, other = types.digits(node.this), types.digits(default)
+    if value is not None and other is not None and value.scale < other.scale:
+        cast_in_place(node.this, decimal_type(united([value, other])))
 
 
 def _check_remainder(node: exp.Mod, types: NumberTypes) -> None:
