@@ -129,19 +129,6 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     return tree
 
 
-def parse_printed(sql: str) -> exp.Expr:
-    """Parse what `to_sql` printed, whose calls may be the engine's own.
-
-    Raises:
-        SyntaxError, StatementTooComplexError, NotSupportedError: see `parse`.
-    """
-    raw = _read(sql, 0)
-    tokens = _rewritten(raw.tokens)
-    tree = _tree(raw.tokens, tokens, sql)
-    _settle(tree, tokens, sql, raw.lists)
-    return tree
-
-
 def _settle(tree: exp.Expr, tokens: Sequence[Token], text: str, lists: Sequence[LongList]) -> None:
     """Refuse what no engine gets, then complete what the tree leaves open.
 

@@ -1,6 +1,8 @@
 """Plans of queries: what is scanned, and what the engine makes of it."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -11,6 +13,9 @@ from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary
 from pykudu_sql.storage.common.rows.history_columns import HistoryKind
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.types import DataType
+
+if TYPE_CHECKING:  # plans that need no engine do without the parser, which is slow to load
+    from sqlglot import exp
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +100,18 @@ class CodedColumn:
 
 @dataclass(frozen=True, slots=True)
 class CodedGroups:
-    """A query in the form that groups by codes; see `planner.group_codes`.
+    """The form of a query that groups by codes, made of its tree; see `planner.group_codes`.
 
     Attributes:
-        sql: as that of `Query`, with lists of words as further parameters.
         columns: whose codes it reads beside the scans' columns.
         shown: which of the columns the further parameters are the words of, in their order.
+        print: its SQL, as that of `Query`, with lists of words as further parameters; made when it
+            is asked for first.
     """
 
-    sql: str
     columns: tuple[CodedColumn, ...]
     shown: tuple[int, ...]
+    print: Callable[[], str] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,8 @@ class Query:
     Attributes:
         sql: the residual statement in the engine's dialect over the scans' names; parameters are
             `$1`, `$2`, ...
+        residual: the tree of which `sql` is printed, for the printers of other engines. They copy
+            it; nobody changes it.
         scans: the relations it reads.
         parameters: keys of the values of `$1`, `$2`, ... in that order; a key may repeat.
         names: the result's column names, as many as it has columns.
@@ -134,6 +142,7 @@ class Query:
     """
 
     sql: str
+    residual: "exp.Expr" = field(compare=False, repr=False)
     scans: tuple[Scan, ...]
     parameters: tuple[ParameterKey, ...]
     names: tuple[str, ...]

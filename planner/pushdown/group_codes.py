@@ -14,6 +14,7 @@ words are few. Inside aggregates the text stays.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 from sqlglot import exp
 
@@ -71,28 +72,42 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
     return tuple(numbers)
 
 
-def by_codes(tree: exp.Expr, columns: Sequence[CodedColumn], taken: int) -> CodedGroups:
+def coded_groups(tree: exp.Expr, columns: Sequence[CodedColumn], taken: int) -> CodedGroups:
     """The form over codes of a tree in which `mark_group_keys` noted keys.
 
     Args:
-        tree: as the engine is to have it otherwise; used up.
+        tree: as the engine is to have it otherwise; it stays as it is.
         columns: of `mark_group_keys`.
         taken: parameters that come before those of the words.
     """
-    shown: dict[int, int] = {}
-    for node in [node for node in tree.walk() if _META in node.meta]:
-        alias, number = node.meta.pop(_META)
+    marked = (node for node in tree.walk() if _is_shown(node))
+    shown = tuple(dict.fromkeys(node.meta[_META][1] for node in marked))
+    parameters = {number: taken + place for place, number in enumerate(shown, 1)}
+    return CodedGroups(tuple(columns), shown, cache(partial(_coded_sql, tree, columns, parameters)))
+
+
+def _coded_sql(
+    tree: exp.Expr, columns: Sequence[CodedColumn], parameters: Mapping[int, int]
+) -> str:
+    """The SQL of the form over codes; `parameters` are those of the words, by the column."""
+    coded = tree.copy()
+    for node in [node for node in coded.walk() if node.meta_get(_META) is not None]:
+        alias, number = node.meta[_META]
         code = exp.column(columns[number].code, table=alias, quoted=True)
-        if isinstance(node.parent, exp.Group):
+        if not _is_shown(node):
             node.replace(code)
             continue
-        parameter = shown.setdefault(number, taken + len(shown) + 1)
-        words = exp.Placeholder(this=str(parameter))
+        words = exp.Placeholder(this=str(parameters[number]))
         place = exp.Add(this=exp.cast(code, "int"), expression=exp.Literal.number(1))
         word = exp.Anonymous(this="list_extract", expressions=[words, place])
         is_item = isinstance(node.parent, exp.Select) and isinstance(node, exp.Column)
         node.replace(exp.alias_(word, node.name, quoted=True) if is_item else word)
-    return CodedGroups(to_sql(tree), tuple(columns), tuple(shown))
+    return to_sql(coded)
+
+
+def _is_shown(node: exp.Expr) -> bool:
+    """Whether a node is a mark of `mark_group_keys` where the word is wanted, not its code."""
+    return node.meta_get(_META) is not None and not isinstance(node.parent, exp.Group)
 
 
 def _behind_groups(select: exp.Select) -> Sequence[exp.Expr] | None:

@@ -15,7 +15,7 @@ from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Query
 from pykudu_sql.planner.printing.engine_sql import to_sql
-from pykudu_sql.planner.pushdown.group_codes import by_codes
+from pykudu_sql.planner.pushdown.group_codes import coded_groups
 from pykudu_sql.planner.pushdown.key_access import key_lookup
 from pykudu_sql.planner.pushdown.runtime_filters import runtime_filters
 from pykudu_sql.planner.query.logical_query import LogicalQuery
@@ -83,9 +83,10 @@ def _physical(query: LogicalQuery) -> Query:
     bound, limit = query.bound, query.limit
     sql = to_sql(query.tree)
     keys, parameters = query.group_keys, query.parameters
-    coded = by_codes(query.tree, keys, len(parameters)) if keys else None
+    coded = coded_groups(query.tree, keys, len(parameters)) if keys else None
     return Query(
         sql,
+        query.tree,
         query.scans,
         parameters,
         bound.names,

@@ -54,6 +54,8 @@ class Expressions:
         Raises:
             NotOnSparkError: Spark would not, or might not, give the same.
         """
+        if isinstance(node, exp.Anonymous):
+            node = _known_call(node)
         handler = self._handlers.get(type(node))
         if handler is None:
             raise NotOnSparkError(describe(node))
@@ -83,6 +85,14 @@ class Expressions:
     def together(self, nodes: Sequence[exp.Expr], scope: Scope) -> tuple[list[exp.Expr], ValueType]:
         """Expressions that meet in a comparison or a column, and their common type."""
         return meeting(_days_read([self.typed(node, scope) for node in nodes]))
+
+
+def _known_call(call: exp.Anonymous) -> exp.Expr:
+    """A call that a rewrite made by its name, as the node that the parser makes of it."""
+    try:
+        return exp.func(call.name, *call.expressions, dialect="duckdb")
+    except ValueError as error:
+        raise NotOnSparkError(describe(call)) from error
 
 
 def _days_read(values: list[Typed]) -> list[Typed]:
@@ -128,6 +138,10 @@ def _unhex(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     if not isinstance(node.this, exp.Literal):
         raise NotOnSparkError("unhex() of what is no literal")
     return Typed(node.copy(), ValueType.BINARY)
+
+
+def _binary_literal(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+    return Typed(exp.Unhex(this=exp.Literal.string(node.name)), ValueType.BINARY)
 
 
 def _parenthesis(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
@@ -320,6 +334,15 @@ def _if(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     return _case(expressions, exp.Case(ifs=[branch], default=default), scope)
 
 
+def _if_null(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+    """`nvl2(x, a, b)`: `a` where x is not NULL, else `b`."""
+    given = exp.Not(this=exp.Is(this=exp.paren(node.this), expression=exp.Null()))
+    branch = exp.If(this=given, true=node.args["true"].copy())
+    otherwise = node.args.get("false")
+    default = None if otherwise is None else otherwise.copy()
+    return _case(expressions, exp.Case(ifs=[branch], default=default), scope)
+
+
 def _cast(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     only(node, "this", "to")
     return translate_cast(expressions.typed(node.this, scope), node.args["to"])
@@ -332,6 +355,7 @@ _OPERATORS: Mapping[type[exp.Expr], Handler] = MappingProxyType(
         exp.Boolean: _boolean,
         exp.Null: _null,
         exp.Unhex: _unhex,
+        exp.HexString: _binary_literal,
         exp.Paren: _parenthesis,
         exp.Alias: _alias,
         exp.And: _connector,
@@ -355,6 +379,7 @@ _OPERATORS: Mapping[type[exp.Expr], Handler] = MappingProxyType(
         exp.Interval: _interval,
         exp.Case: _case,
         exp.If: _if,
+        exp.Nvl2: _if_null,
         exp.Cast: _cast,
     }
 )

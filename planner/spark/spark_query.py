@@ -18,7 +18,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
-from pykudu_sql.planner.parse.dialect import Kudu, parse_printed
+from pykudu_sql.planner.parse.dialect import Kudu
 from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.planner.printing.engine_sql import check_spark
 from pykudu_sql.planner.spark.spark_expressions import Expressions
@@ -47,7 +47,7 @@ def spark_sql(query: Query, parameters: Sequence[Any]) -> str:
         NotOnSparkError: Spark would not, or might not, give the same answer.
     """
     try:
-        tree = _filled(without_bounds(parse_printed(query.sql)), parameters)
+        tree = _filled(without_bounds(query.residual.copy()), parameters)
         shapes = {scan.name: _shape(scan) for scan in query.scans}
         tree = qualify(
             tree, dialect=Kudu(), schema=_schema(query.scans), validate_qualify_columns=False

@@ -71,6 +71,8 @@ def only(node: exp.Expr, *names: str) -> None:
 
 def describe(node: exp.Expr) -> str:
     """What a node is, for people."""
+    if isinstance(node, exp.WithinGroup):
+        return describe(node.this)
     if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
         return f"{node.name.lower()}()"
     if isinstance(node, exp.Func):

@@ -57,9 +57,7 @@ def with_parts(node: exp.Expr, parts: dict[str, exp.Expr]) -> exp.Expr:
     ]
     struct = exp.Anonymous(this="struct_pack", expressions=fields)
     inner = exp.Lambda(this=node.copy(), expressions=[exp.to_identifier(_BOUND)])
-    made = exp.Anonymous(
-        this="list_transform", expressions=[exp.Array(expressions=[struct]), inner]
-    )
+    made = exp.Transform(this=exp.Array(expressions=[struct]), expression=inner)
     return exp.Anonymous(this="list_extract", expressions=[made, exp.Literal.number(1)])
 
 

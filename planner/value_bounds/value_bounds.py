@@ -220,7 +220,7 @@ def _check_structure(call: Call) -> None:
 
 
 def without_bounds(tree: exp.Expr) -> exp.Expr:
-    """A tree that `to_sql` printed, without the checks: for an engine that does not know them."""
+    """A tree without its checks, for an engine that does not know them; changed in place."""
     for node in reversed(list(tree.walk())):
         plain = _unchecked(node)
         if plain is not node and node is tree:

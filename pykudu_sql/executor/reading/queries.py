@@ -200,7 +200,7 @@ def _asked(
     values = parameter_values(query, parameters)
     coded = None if query.coded is None else coded_relations(query.coded, relations)
     if query.coded is not None and coded is not None:
-        return query.coded.sql, coded.relations, [*values, *coded.words]
+        return query.coded.print(), coded.relations, [*values, *coded.words]
     return query.sql, relations, values
 
 

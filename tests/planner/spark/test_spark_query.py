@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (tables of expressions read best one a line)
 """Queries for Spark, without Spark: what is translated, how, and what is left alone."""
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.plan.template import bind_predicate
 from pykudu_sql.planner.planner import plan
+from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.query.scan_condition import scan_condition
 from pykudu_sql.planner.spark.spark_query import spark_sql
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, ValueType, common_type
@@ -54,6 +56,13 @@ def shown(expression: str, context: PlanContext, parameters: tuple[Any, ...] = (
         ("day + INTERVAL 2 MONTHS", "CAST(`t`.`day` AS TIMESTAMP_NTZ) + INTERVAL '2' MONTH"),
         ("day < '2020-01-01'", "`t`.`day` < CAST('2020-01-01' AS DATE)"),
         ("CAST(d AS INT)", "CAST(ROUND(`t`.`d`, 0) AS INT)"),
+        (
+            "max(k, 1, 2)",
+            "CASE WHEN (`t`.`k`) IS NULL OR (1) IS NULL OR (2) IS NULL THEN NULL ELSE GREATEST(`t`.`k`, 1, 2) END",
+        ),
+        ("nvl2(k, 1, 2)", "CASE WHEN NOT (`t`.`k`) IS NULL THEN 1 ELSE 2 END"),
+        ("x'00ff'", "UNHEX('00ff')"),
+        ("s NOT LIKE 'a%'", "`t`.`s` NOT LIKE 'a%'"),
         ("s = 'a\\b''c'", "`t`.`s` = 'a\\\\b\\'c'"),
     ],
 )
@@ -80,6 +89,9 @@ def test_an_expression_says_to_spark_what_it_means_here(
         ("[k, 1]", "array()"),
         ("ts - ts", "SUB of TIMESTAMP"),
         ("k ** 2", "pow"),
+        ("repeat(s, k)", "repeat()"),
+        ("repeat(concat(s, s), k)", "repeat()"),
+        ("soundex(s)", "regexp_like()"),
     ],
 )
 def test_what_the_engines_answer_differently_is_refused(
@@ -105,6 +117,13 @@ def test_what_the_engines_answer_differently_is_refused(
 def test_clauses_that_were_not_tested_are_refused(context: PlanContext, sql: str) -> None:
     with pytest.raises(NotOnSparkError):
         spark_sql(planned(sql, context), ())
+
+
+def test_what_spark_is_given_leaves_the_tree_of_the_plan_as_it_is(context: PlanContext) -> None:
+    query = planned("SELECT k / 2 AS half, s FROM t WHERE id > ? ORDER BY half", context)
+    first = spark_sql(query, (1,))
+    assert to_sql(query.residual) == query.sql
+    assert spark_sql(query, (2,)) == first.replace("> 1", "> 2")
 
 
 def test_parameters_are_written_out_with_their_types(context: PlanContext) -> None:
