@@ -133,7 +133,7 @@ def check_row(table: TableInfo, kind: RowOpKind, cells: Cells, given: Collection
     Raises:
         IntegrityError, DataError: what `validate` and `validate_keys` say of the batch of one.
     """
-    for clears in _PROOFS:
+    for clears in PROOFS:
         if not clears(table, cells):
             batch = batch_of_one(table, kind, cells, given)
             validate_keys(validate(batch, raise_first), raise_first)
@@ -268,4 +268,4 @@ KEY_RULES = (
     RowRule(_check_key_size, _clears_key_size),
     RowRule(_check_covered, _clears_covered),
 )
-_PROOFS = tuple(rule.clears for rule in (*CELL_RULES, *ROW_RULES, *KEY_RULES))
+PROOFS = tuple(rule.clears for rule in (*CELL_RULES, *ROW_RULES, *KEY_RULES))
