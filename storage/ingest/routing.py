@@ -48,7 +48,7 @@ def route(batch: RowBatch, refuse: Refuse) -> RoutedRows:
     return RoutedRows(rows.operations, rows.keys, rows.tablets, rows.changed, rows.positions)
 
 
-def settle_repeated(table: TableInfo, rows: RoutedRows) -> RoutedRows:
+def deduplicate(table: TableInfo, rows: RoutedRows) -> RoutedRows:
     """One row for each key, of rows that are done all or none.
 
     The first counts for INSERT_IGNORE and DELETE, the last for the others.

@@ -44,14 +44,14 @@ class RowBatch:
     Attributes:
         table: to be written.
         operations: what to do.
-        given: the columns that the statement sets; the others are at their defaults.
+        explicit: the columns that the statement sets; the others are at their defaults.
         changed: what is set in rows that are there already.
         positions: of the rows in the statement, int64[n].
     """
 
     table: TableInfo
     operations: RowOperations
-    given: tuple[int, ...]
+    explicit: tuple[int, ...]
     changed: SetColumns
     positions: Places
 
@@ -98,7 +98,7 @@ def complete(table: TableInfo, operations: RowOperations) -> RowBatch:
     Raises:
         NotNullError: a NOT NULL column has neither a value nor a default.
     """
-    given = tuple(operations.columns)
+    explicit = tuple(operations.columns)
     changed = set_columns(table.schema, operations.kind, operations.columns)
     if operations.kind.may_insert:
         columns: dict[int, pa.Array] = {}
@@ -109,11 +109,11 @@ def complete(table: TableInfo, operations: RowOperations) -> RowBatch:
             )
         operations = RowOperations(operations.kind, columns, operations.length)
     positions = np.arange(operations.length, dtype=np.int64)
-    return RowBatch(table, operations, given, changed, positions)
+    return RowBatch(table, operations, explicit, changed, positions)
 
 
 def batch_of_one(
-    table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell], given: Collection[int]
+    table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell], explicit: Collection[int]
 ) -> RowBatch:
     """One row, its cells complete, as a batch.
 
@@ -121,13 +121,13 @@ def batch_of_one(
         table: to be written.
         kind: what to do.
         cells: by column id.
-        given: the columns that the statement sets.
+        explicit: the columns that the statement sets.
     """
     by_id = table.schema.by_id
     columns = {i: cells_to_array([cell], by_id[i].type) for i, cell in cells.items()}
-    changed = set_columns(table.schema, kind, dict.fromkeys(given))
+    changed = set_columns(table.schema, kind, dict.fromkeys(explicit))
     place = np.zeros(1, np.int64)
-    return RowBatch(table, RowOperations(kind, columns, 1), tuple(given), changed, place)
+    return RowBatch(table, RowOperations(kind, columns, 1), tuple(explicit), changed, place)
 
 
 def _default(table: str, column: ColumnSchema, length: int) -> pa.Array:

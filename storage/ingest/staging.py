@@ -36,7 +36,7 @@ from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env, FileLock
 from pykudu_sql.storage.ingest.auto_increment import check_counter
 from pykudu_sql.storage.ingest.bulk_writer import ROWSET_ROWS
-from pykudu_sql.storage.ingest.routing import route, settle_repeated
+from pykudu_sql.storage.ingest.routing import deduplicate, route
 from pykudu_sql.storage.ingest.row_batch import check_set, complete
 from pykudu_sql.storage.ingest.validation import raise_first, validate
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns
@@ -291,7 +291,7 @@ def stage_rows(
     length = len(next(iter(columns.values())))
     given = target.with_counter(columns, length)
     batch = complete(table, RowOperations(target.kind, given, length))
-    rows = settle_repeated(table, route(validate(batch, raise_first), raise_first))
+    rows = deduplicate(table, route(validate(batch, raise_first), raise_first))
     schema = [column for column in table.schema.columns if column.id in rows.operations.columns]
     for index in np.unique(rows.tablets).tolist():
         mine = np.flatnonzero(rows.tablets == index)

@@ -8,9 +8,9 @@ that would take it. Whether the key exists already is for the tablet to say (`ke
 Who writes says what happens to refused rows: `raise_first` ends the statement with the first
 reason; whoever collects takes the rows out of the batch and goes on with the others.
 
-A single row is a batch of one. So that it need not become one, each rule has a proof that is cheap
-and may fail: where the proofs hold, no rule can refuse the row. Where one does not, the batch of
-one is validated, and gives the error. Only the range partition is left to the row's own routing.
+A single row is a batch of one. So that it need not become one, each rule has a precheck: a cheap
+condition under which the rule cannot refuse the row. Where a precheck fails, the batch of one is
+validated, and gives the error. Only the range partition is left to the row's own routing.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -60,11 +60,11 @@ class CellRule:
 
     Attributes:
         check: a batch and one of the columns that it sets to the rows refused, None for none.
-        clears: whether one row surely fits; False where only `check` can say.
+        precheck: whether one row surely fits; False where only `check` tells.
     """
 
     check: Callable[[RowBatch, ColumnSchema], Violation | None]
-    clears: Callable[[TableInfo, Cells], bool]
+    precheck: Callable[[TableInfo, Cells], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,11 @@ class RowRule:
 
     Attributes:
         check: a batch to the rows refused, None for none.
-        clears: as of `CellRule`.
+        precheck: as of `CellRule`.
     """
 
     check: Callable[[RowBatch], Violation | None]
-    clears: Callable[[TableInfo, Cells], bool]
+    precheck: Callable[[TableInfo, Cells], bool]
 
 
 Refuse = Callable[[RowBatch, Violation], RowBatch]
@@ -93,7 +93,7 @@ def validate(batch: RowBatch, refuse: Refuse) -> RowBatch:
     Returns:
         The rows that are left.
     """
-    for column_id in batch.given:
+    for column_id in batch.explicit:
         for cell_rule in CELL_RULES:
             violation = cell_rule.check(batch, batch.table.schema.by_id[column_id])
             batch = batch if violation is None else refuse(batch, violation)
@@ -121,21 +121,21 @@ def raise_first(batch: RowBatch, violation: Violation) -> NoReturn:
     raise violation.reason(int(np.argmax(violation.mask)))
 
 
-def check_row(table: TableInfo, kind: RowOpKind, cells: Cells, given: Collection[int]) -> None:
+def check_row(table: TableInfo, kind: RowOpKind, cells: Cells, explicit: Collection[int]) -> None:
     """Apply all rules to one row, but for that on the range partition.
 
     Args:
         table: to be written.
         kind: what to do.
         cells: complete, by column id.
-        given: the columns that the statement sets.
+        explicit: the columns that the statement sets.
 
     Raises:
         IntegrityError, DataError: what `validate` and `validate_keys` say of the batch of one.
     """
-    for clears in PROOFS:
-        if not clears(table, cells):
-            batch = batch_of_one(table, kind, cells, given)
+    for precheck in PRECHECKS:
+        if not precheck(table, cells):
+            batch = batch_of_one(table, kind, cells, explicit)
             validate_keys(validate(batch, raise_first), raise_first)
             return
 
@@ -160,7 +160,7 @@ def _check_null(batch: RowBatch, column: ColumnSchema) -> Violation | None:
     return Violation(~valid, lambda place: error)
 
 
-def _clears_null(table: TableInfo, cells: Cells) -> bool:
+def _precheck_null(table: TableInfo, cells: Cells) -> bool:
     if None not in cells.values():
         return True
     by_id = table.schema.by_id
@@ -187,7 +187,7 @@ def _longest(values: pa.Array) -> int:
     return int(pc.max(pc.binary_length(words)).as_py() or 0)
 
 
-def _clears_cell_size(table: TableInfo, cells: Cells) -> bool:
+def _precheck_cell_size(table: TableInfo, cells: Cells) -> bool:
     # A character takes at most four bytes.
     for cell in cells.values():
         if (type(cell) is str or type(cell) is bytes) and len(cell) * 4 > MAX_CELL_BYTES:
@@ -214,7 +214,7 @@ def _negative_number(table: TableInfo, value: int) -> ValueOutOfRangeError:
     )
 
 
-def _clears_counter(table: TableInfo, cells: Cells) -> bool:
+def _precheck_counter(table: TableInfo, cells: Cells) -> bool:
     if not table.schema.auto_incrementing:
         return True
     number = cells[table.schema.key_ids[-1]]
@@ -235,7 +235,7 @@ def _check_key_size(batch: RowBatch) -> Violation | None:
     return Violation(sizes > MAX_ENCODED_KEY_BYTES, reason)
 
 
-def _clears_key_size(table: TableInfo, cells: Cells) -> bool:
+def _precheck_key_size(table: TableInfo, cells: Cells) -> bool:
     if table.key_encoder.width:
         return True
     # Zero bytes inside a key take two, its strings end with two more, numbers take at most 16.
@@ -254,18 +254,18 @@ def _check_covered(batch: RowBatch) -> Violation | None:
     return Violation(outside, lambda place: assigner.uncovered(columns, place))
 
 
-def _clears_covered(table: TableInfo, cells: Cells) -> bool:
+def _precheck_covered(table: TableInfo, cells: Cells) -> bool:
     """`PartitionAssigner.assign_one` refuses the row with the same error."""
     return True
 
 
 CELL_RULES = (
-    CellRule(_check_null, _clears_null),
-    CellRule(_check_cell_size, _clears_cell_size),
+    CellRule(_check_null, _precheck_null),
+    CellRule(_check_cell_size, _precheck_cell_size),
 )
-ROW_RULES = (RowRule(_check_counter, _clears_counter),)
+ROW_RULES = (RowRule(_check_counter, _precheck_counter),)
 KEY_RULES = (
-    RowRule(_check_key_size, _clears_key_size),
-    RowRule(_check_covered, _clears_covered),
+    RowRule(_check_key_size, _precheck_key_size),
+    RowRule(_check_covered, _precheck_covered),
 )
-PROOFS = tuple(rule.clears for rule in (*CELL_RULES, *ROW_RULES, *KEY_RULES))
+PRECHECKS = tuple(rule.precheck for rule in (*CELL_RULES, *ROW_RULES, *KEY_RULES))

@@ -27,8 +27,8 @@ from pykudu_sql.storage.ingest.routing import (
     RoutedRows,
     TabletRows,
     choose,
+    deduplicate,
     route,
-    settle_repeated,
     split,
 )
 from pykudu_sql.storage.ingest.row_batch import Places, RowBatch, check_set, complete, take
@@ -81,7 +81,7 @@ class BatchWriter:
         table, kind = batch.table, batch.operations.kind
         if kind is RowOpKind.INSERT and batch.operations.length >= BULK_ROWS:
             return write_bulk(self._host, self._writes, batch)
-        rows = settle_repeated(table, route(batch, raise_first))
+        rows = deduplicate(table, route(batch, raise_first))
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
             pending = self._pending(table, part)

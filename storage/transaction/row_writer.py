@@ -38,12 +38,12 @@ def keyed_row(
     schema = table.schema
     check_set(schema, kind, cells, table.name)
     changed = set_columns(schema, kind, cells)
-    given = cells
+    explicit = cells
     if kind.may_insert:
         if schema.auto_incrementing:
-            given = host.auto_increment.number_row(table, kind, cells)
-        cells = complete_cells(table, given)
-    check_row(table, kind, cells, given)
+            explicit = host.auto_increment.number_row(table, kind, cells)
+        cells = complete_cells(table, explicit)
+    check_row(table, kind, cells, explicit)
     key = tuple([cells[i] for i in schema.key_ids])
     if schema.auto_incrementing and isinstance(key[-1], int):
         host.auto_increment.note(table, kind, key[-1])

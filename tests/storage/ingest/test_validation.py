@@ -1,4 +1,4 @@
-"""The rules on rows: which rows of a batch each refuses and why, and the proofs for single rows."""
+"""The rules on rows: which rows of a batch each refuses and why, and the prechecks of single rows."""
 
 from collections.abc import Sequence
 
@@ -177,13 +177,13 @@ def outcome(check: object) -> tuple[object, ...]:
 
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(list(RowOpKind)), st.fixed_dictionaries(CELLS))
-def test_a_proof_never_holds_for_a_row_that_its_rule_refuses(kind: RowOpKind, row: Row) -> None:
+def test_a_precheck_never_passes_a_row_that_its_rule_refuses(kind: RowOpKind, row: Row) -> None:
     batch = batch_of_one(TABLE, kind, row, row)
     for cell_rule in CELL_RULES:
         refused = any(cell_rule.check(batch, column) for column in SCHEMA.columns)
-        assert not (refused and cell_rule.clears(TABLE, row))
+        assert not (refused and cell_rule.precheck(TABLE, row))
     for row_rule in ROW_RULES if row[COUNTER] is not None else ():
-        assert not (row_rule.check(batch) and row_rule.clears(TABLE, row))
+        assert not (row_rule.check(batch) and row_rule.precheck(TABLE, row))
     if None not in (row[i] for i in SCHEMA.key_ids):
         for key_rule in KEY_RULES:
-            assert not (key_rule.check(batch) and key_rule.clears(TABLE, row))
+            assert not (key_rule.check(batch) and key_rule.precheck(TABLE, row))

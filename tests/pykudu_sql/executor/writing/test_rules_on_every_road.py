@@ -30,15 +30,15 @@ def check_note(batch: RowBatch) -> Violation | None:
     return Violation(mask, lambda place: DataError("a bad note")) if np.any(mask) else None
 
 
-def clears_note(table: TableInfo, cells: Mapping[int, Cell]) -> bool:
+def precheck_note(table: TableInfo, cells: Mapping[int, Cell]) -> bool:
     return cells.get(NOTE) != BAD
 
 
 @pytest.fixture
 def connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pykudu_sql.Connection]:
-    rule = RowRule(check_note, clears_note)
+    rule = RowRule(check_note, precheck_note)
     monkeypatch.setattr(validation, "ROW_RULES", (*validation.ROW_RULES, rule))
-    monkeypatch.setattr(validation, "PROOFS", (*validation.PROOFS, clears_note))
+    monkeypatch.setattr(validation, "PRECHECKS", (*validation.PRECHECKS, precheck_note))
     with pykudu_sql.connect(tmp_path / "my.db", autocommit=True) as opened:
         cursor = opened.cursor()
         cursor.execute("CREATE TABLE t (id INT PRIMARY KEY, note STRING, n INT)")
@@ -124,7 +124,7 @@ def test_restored_rows_are_held_to_it(
     cursor = connection.cursor()
     with monkeypatch.context() as lenient:
         lenient.setattr(validation, "ROW_RULES", ())
-        lenient.setattr(validation, "PROOFS", ())
+        lenient.setattr(validation, "PRECHECKS", ())
         cursor.execute("UPDATE t SET note = 'bad' WHERE id = 1")
         cursor.execute("CREATE SNAPSHOT before")
         cursor.execute("UPDATE t SET note = 'a' WHERE id = 1")
