@@ -63,16 +63,19 @@ class BatchWriter:
         return RowResults(changed, operations.length - changed, 0, ())
 
     def _validated(self, table: TableInfo, operations: RowOperations, refuse: Refuse) -> RowBatch:
-        """The rows that fit, complete; what they bring for a hidden counter is noted."""
-        schema, counters = table.schema, self._host.auto_increment
-        check_set(schema, operations.kind, operations.columns, table.name)
-        numbered = counters.number(table, operations)
-        batch = validate(complete(table, numbered), refuse)
-        if schema.auto_incrementing and numbered is operations:
-            highest = pc.max(batch.operations.columns[schema.key_ids[-1]]).as_py()
+        """The rows whose cells fit, complete and numbered."""
+        check_set(table.schema, operations.kind, operations.columns, table.name)
+        numbered = self._host.auto_increment.number(table, operations)
+        return validate(complete(table, numbered), refuse)
+
+    def _routed(self, batch: RowBatch, refuse: Refuse) -> RoutedRows:
+        """The rows that a tablet takes; what they bring for a hidden counter is noted."""
+        table, rows = batch.table, route(batch, refuse)
+        if table.schema.auto_incrementing:
+            highest = pc.max(rows.operations.columns[table.schema.key_ids[-1]]).as_py()
             if highest is not None:
-                counters.note(table, operations.kind, highest)
-        return batch
+                self._host.auto_increment.note(table, rows.operations.kind, highest)
+        return rows
 
     def _write_all(self, batch: RowBatch) -> int:
         """Write all rows or none; the number of rows changed."""
@@ -81,7 +84,7 @@ class BatchWriter:
         table, kind = batch.table, batch.operations.kind
         if kind is RowOpKind.INSERT and batch.operations.length >= BULK_ROWS:
             return write_bulk(self._host, self._writes, batch)
-        rows = deduplicate(table, route(batch, raise_first))
+        rows = deduplicate(table, self._routed(batch, raise_first))
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
             pending = self._pending(table, part)
@@ -95,7 +98,7 @@ class BatchWriter:
         """Write the rows that fit, and report the others."""
         collector = RowCollector(table, operations.length)
         batch = self._validated(table, operations, collector.refuse)
-        rows = route(batch, collector.refuse)
+        rows = self._routed(batch, collector.refuse)
         shares: list[tuple[PendingWrites, TabletRows, Located, Sequence[Places]]] = []
         for part in split(rows):
             pending = self._pending(table, part)

@@ -45,9 +45,9 @@ def keyed_row(
         cells = complete_cells(table, explicit)
     check_row(table, kind, cells, explicit)
     key = tuple([cells[i] for i in schema.key_ids])
+    index = table.assigner.assign_one(cells)
     if schema.auto_incrementing and isinstance(key[-1], int):
         host.auto_increment.note(table, kind, key[-1])
-    index = table.assigner.assign_one(cells)
     tablet = host.tablets[table.tablets[index].id]
     probe = tablet.probe(key)
     return tablet, KeyedRow(kind, probe, cells, changed.ids, changed.fixed)

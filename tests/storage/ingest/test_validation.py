@@ -1,4 +1,4 @@
-"""The rules on rows: which rows of a batch each refuses and why, and the prechecks of single rows."""
+"""The rules on rows: which rows of a batch each refuses and why; their prechecks for one row."""
 
 from collections.abc import Sequence
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -176,8 +176,17 @@ def test_a_row_comes_to_the_same_on_every_road(
     check_roads(UNIQUE, flush, statements)
 
 
+def refused(wrong: Row) -> list[tuple[RowOpKind, Row]]:
+    """A row that brings a number and is refused, and one that gets its number."""
+    row: Row = {ID: "a", FIXED: 1, NOTE: ""}
+    return [(RowOpKind.UPSERT, {**row, COUNTER: 7, **wrong}), (RowOpKind.INSERT, row)]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(rows(COUNTED), min_size=1, max_size=5), st.booleans())
+@example(refused({ID: "e" * 16_385}), False)
+@example(refused({ID: "d"}), False)
+@example(refused({NOTE: "é" * 32_769}), False)
 def test_a_row_of_a_table_that_counts_comes_to_the_same_on_every_road(
     statements: list[tuple[RowOpKind, Row]], flush: bool
 ) -> None:
