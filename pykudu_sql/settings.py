@@ -318,9 +318,9 @@ def settings_of(given: Mapping[str, object]) -> tuple[DatabaseSettings, SessionS
     for name, value in given.items():
         setting = find_setting(name)
         _check_not_remembered(setting)
-        chosen = database if setting.scope is Scope.DATABASE else session
+        target = database if setting.scope is Scope.DATABASE else session
         if value is not None:
-            chosen[setting.name] = setting.checked(value)
+            target[setting.name] = setting.checked(value)
     return DatabaseSettings(**database), SessionSettings(**session)
 
 

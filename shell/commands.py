@@ -98,11 +98,13 @@ def run(session: "Session", text: str) -> None:
 @command(".help", "\\?", "\\h", arguments="[COMMAND]", summary="list the commands, or explain one")
 def help_command(session: "Session", arguments: Sequence[str]) -> None:
     wanted = arguments[0].lstrip(".\\") if arguments else None
-    chosen = [c for c in COMMANDS if wanted is None or wanted in (n.lstrip(".\\") for n in c.names)]
-    if not chosen:
+    commands = [
+        c for c in COMMANDS if wanted is None or wanted in (n.lstrip(".\\") for n in c.names)
+    ]
+    if not commands:
         raise UsageError(f"no command {arguments[0]!r} (.help lists all)")
-    column = max(len(c.usage) for c in chosen)
-    for c in chosen:
+    column = max(len(c.usage) for c in commands)
+    for c in commands:
         aliases = f"  (also {', '.join(c.names[1:])})" if c.names[1:] else ""
         session.output.write(f"{c.usage:<{column}}  {c.summary}{aliases}\n")
     if wanted is None:

@@ -212,8 +212,8 @@ class Session:
         finally:
             cursor.close()
         if self.settings.timer:
-            taken = duration(time.perf_counter() - started)
-            summary = f"{summary.removesuffix('.')} in {taken}"
+            elapsed = duration(time.perf_counter() - started)
+            summary = f"{summary.removesuffix('.')} in {elapsed}"
         self._summarise(summary)
 
     def _summarise(self, summary: str) -> None:

@@ -121,10 +121,10 @@ def history_table(table: TableInfo, kind: HistoryKind) -> TableInfo:
         ProgrammingError: it has a column of such a name.
     """
     if kind is HistoryKind.CHANGES:
-        told = ((CHANGE_TYPE, _TEXT, False), (COMMIT_TIMESTAMP, _MOMENT, False))
+        metadata_columns = ((CHANGE_TYPE, _TEXT, False), (COMMIT_TIMESTAMP, _MOMENT, False))
     else:
-        told = ((VALID_FROM, _MOMENT, True), (VALID_TO, _MOMENT, True))
-    for name, _, _ in told:
+        metadata_columns = ((VALID_FROM, _MOMENT, True), (VALID_TO, _MOMENT, True))
+    for name, _, _ in metadata_columns:
         if name in table.schema.by_name:
             raise ProgrammingError(
                 f"table '{table.name}' has a column '{name}', which its {kind} have too",
@@ -134,7 +134,7 @@ def history_table(table: TableInfo, kind: HistoryKind) -> TableInfo:
     first = table.schema.next_column_id
     extra = (
         ColumnSchema(first + i, name, column_type, nullable)
-        for i, (name, column_type, nullable) in enumerate(told)
+        for i, (name, column_type, nullable) in enumerate(metadata_columns)
     )
     schema = replace(table.schema, columns=(*table.schema.columns, *extra))
     return replace(table, schema=schema)

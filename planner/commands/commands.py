@@ -87,13 +87,13 @@ def _chosen(tokens: TokenStream, name: str, context: PlanContext) -> OptionValue
         return None
     if name == "database":
         place = tokens.current
-        chosen = str(_option_value(tokens)).lower()
+        value = str(_option_value(tokens)).lower()
         try:
-            context.catalog.check_database(chosen)
+            context.catalog.check_database(value)
         except UndefinedObjectError as error:
             error.position = source_position(tokens.text, place.start, len(place.text))
             raise
-        return chosen
+        return value
     if name == "as_of":
         return next_bound(tokens, context)
     return _option_value(tokens)

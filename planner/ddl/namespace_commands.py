@@ -204,8 +204,8 @@ def _defined(
         )
     if listed:
         columns = tuple(
-            replace(column, name=given, comment=told)
-            for column, (given, told) in zip(columns, listed, strict=True)
+            replace(column, name=given, comment=comment)
+            for column, (given, comment) in zip(columns, listed, strict=True)
         )
     query = tokens.text[start:].strip().rstrip(";").rstrip()
     view = replace(view, query=query, database=context.settings.database, columns=columns)

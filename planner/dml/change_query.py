@@ -77,9 +77,9 @@ def _only_for(number: int, node: exp.Expr, action: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Column | exp.Literal | exp.Null | exp.Boolean):
         return node
     # The engine takes no name for what has a subquery.
-    taken = exp.column(ACTION) if action.find(exp.Query) is None else exp.paren(action)
-    chosen = exp.EQ(this=taken, expression=exp.Literal.number(number))
-    return exp.Case(ifs=[exp.If(this=chosen, true=node)])
+    branch = exp.column(ACTION) if action.find(exp.Query) is None else exp.paren(action)
+    is_branch = exp.EQ(this=branch, expression=exp.Literal.number(number))
+    return exp.Case(ifs=[exp.If(this=is_branch, true=node)])
 
 
 def _place(items: list[exp.Expr], node: exp.Expr) -> int:

@@ -194,8 +194,8 @@ def _planned(
     volatile = any(True for _ in current_nodes(select))
     bound = bind(select, text, context).with_volatility(volatile)
     _stand_in(select)
-    taken = len(rows.query.scans) if isinstance(rows, InsertQuery) else 0
-    query = finish(bound, context, taken)
+    scan_count = len(rows.query.scans) if isinstance(rows, InsertQuery) else 0
+    query = finish(bound, context, scan_count)
     statement = "UPSERT" if rows.kind in (RowOpKind.UPSERT, RowOpKind.UPSERT_IGNORE) else "INSERT"
     change = ChangeQuery(table, query, drafted.branches, statement, drafted.returning)
     return ConflictInsert(rows, change, repeated, _target_scan(query, bound, table))

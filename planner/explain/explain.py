@@ -221,8 +221,8 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details.append(f"pushed: {predicate_text(scan.predicate, table.schema)}")
         if facts.engine is not None and scan.name in facts.engine.conditions:
             details.append(f"read where: {facts.engine.conditions[scan.name]}")
-        asked = indexes_asked(scan.predicate, table.schema)
-        details += [f"skip indexes: {', '.join(asked)}"] if asked else []
+        indexes = indexes_asked(scan.predicate, table.schema)
+        details += [f"skip indexes: {', '.join(indexes)}"] if indexes else []
     if scan.limit is not None:
         details.append(f"limit: {scan.limit}")
     if scan.order is not ScanOrder.NONE:

@@ -68,8 +68,8 @@ def unasked_alternative(node: exp.Expr) -> exp.Expr:
     select = node.find_ancestor(exp.Select, exp.AggFunc, exp.Window, exp.Where, exp.Group, exp.Join)
     if not isinstance(select, exp.Select) or not select.args.get("group"):
         return node
-    asked = takewhile(lambda given: not _is_constant(given), (node.this, *node.expressions))
-    for alternative in node.expressions[len(list(asked)) :]:
+    alternatives = takewhile(lambda given: not _is_constant(given), (node.this, *node.expressions))
+    for alternative in node.expressions[len(list(alternatives)) :]:
         for column in list(alternative.find_all(exp.Column)):
             if column.find_ancestor(exp.AggFunc, exp.Select) is select:
                 column.replace(exp.AnyValue(this=column.copy()))

@@ -31,7 +31,7 @@ def name_long_lists(tree: exp.Expr, prefix: str) -> tuple[tuple[str, pa.Table], 
     Raises:
         StatementTooComplexError: so many literals are too many for the engine.
     """
-    made: list[tuple[str, pa.Table]] = []
+    relations: list[tuple[str, pa.Table]] = []
     for node in list(tree.find_all(exp.In)):
         query = node.args.get("query")
         values = long_list(query)
@@ -41,13 +41,13 @@ def name_long_lists(tree: exp.Expr, prefix: str) -> tuple[tuple[str, pa.Table], 
         if _must_stay(values, compared) or _is_matched(node, values):
             _write(node, values)
             continue
-        name = f"{prefix}{len(made)}"
+        name = f"{prefix}{len(relations)}"
         shown: exp.Expr = exp.column(COLUMN)
         if compared is not None and values.is_text and not compared.is_text:
             shown = exp.cast(shown, str(compared), dialect="duckdb")
         query.set("this", exp.select(shown).from_(exp.to_table(name)))
-        made.append((name, values.relation()))
-    return tuple(made)
+        relations.append((name, values.relation()))
+    return tuple(relations)
 
 
 def write_long_lists(tree: exp.Expr) -> None:

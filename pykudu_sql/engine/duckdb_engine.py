@@ -244,10 +244,10 @@ class DuckDBEngine:
             with self._failing(working):
                 _register(cursor, relations)
                 with self._interruptible(cursor):
-                    asked = self._asked(cursor, sql, parameters)
-                    types = tuple(_type_name(str(kind)) for kind in asked.types)
+                    relation = self._asked(cursor, sql, parameters)
+                    types = tuple(_type_name(str(kind)) for kind in relation.types)
                     rows = BATCH_ROWS if are_large(sql, parameters) else STREAM_ROWS
-                    reader = asked.to_arrow_reader(rows)
+                    reader = relation.to_arrow_reader(rows)
                     working.reader = reader
                     while size <= most and (batch := self._next(working, relations)) is not None:
                         batches.append(batch)
@@ -342,14 +342,14 @@ class DuckDBEngine:
         """What a query gives, nothing of it computed yet."""
         values = _typed(parameters, cursor) or None
         relation = cursor.sql(self._statement(cursor, sql), params=values)
-        asked = sql
+        wrapped_sql = sql
         if hold_intervals(relation.types):
-            asked = with_days(sql, relation.columns, relation.types)
+            wrapped_sql = with_days(sql, relation.columns, relation.types)
         if are_large(sql, parameters):
-            asked = with_batch_check(asked, relation.columns, relation.types)
-        if asked is sql:
+            wrapped_sql = with_batch_check(wrapped_sql, relation.columns, relation.types)
+        if wrapped_sql is sql:
             return relation
-        return cursor.sql(self._statement(cursor, asked), params=values)
+        return cursor.sql(self._statement(cursor, wrapped_sql), params=values)
 
     def _statement(self, cursor: "DuckDBPyConnection", sql: str) -> "Statement":
         known = self._statements.get(sql)

@@ -169,8 +169,8 @@ def _shorten(error: Exception) -> None:
     """Leave the two ends of a long text, without the generated SQL that it closes with."""
     text = str(error)
     if len(text) > _LONG_TEXT:
-        told = text[: text.rfind("\n\nLINE ")] if "\n\nLINE " in text else text
-        error.args = (f"{told[:_SHOWN_END]}…{told[-_SHOWN_END:]}",)
+        message = text[: text.rfind("\n\nLINE ")] if "\n\nLINE " in text else text
+        error.args = (f"{message[:_SHOWN_END]}…{message[-_SHOWN_END:]}",)
 
 
 def _about_a_value(message: str) -> Error | None:

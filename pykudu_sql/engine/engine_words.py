@@ -111,8 +111,8 @@ def in_our_words(message: str) -> str:
     Args:
         message: its first line, without the prefix that says what kind of error it is.
     """
-    for pattern, told in _RULES:
-        message = pattern.sub(told, message)
+    for pattern, replacement in _RULES:
+        message = pattern.sub(replacement, message)
     parts = _DATA.split(message)
     parts[::2] = [_TYPE.sub(lambda match: _TYPES[match[0]], part) for part in parts[::2]]
     return "".join(parts)

@@ -61,7 +61,7 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
         CorruptionError: the backup or the database is damaged.
         HistoryPurgedError: history ended while a table was read; take a shorter way, or keep more.
     """
-    chosen, place = options or BackupOptions(), Path(target)
+    settings, place = options or BackupOptions(), Path(target)
     watch = Stopwatch()
     opened = open_to_read(database)
     try:
@@ -69,12 +69,12 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
         before = steps[-1] if steps else None
         _check_same(opened.store, before, target)
         job = _Step(
-            start_session(chosen.master, chosen.conf),
+            start_session(settings.master, settings.conf),
             opened.store,
             database,
             before,
             opened.store.history.snapshots.hold_newest().bound,
-            chosen.full,
+            settings.full,
         )
         with appearing(step_folder(place, len(steps))) as folder:
             step, rows = job.run(folder, len(steps))

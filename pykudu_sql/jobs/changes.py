@@ -53,15 +53,15 @@ def changes(
         OperationalError: the target exists, or there is no Java or no such database.
         ProgrammingError: there is no such table or column.
     """
-    chosen, place = options or ChangesOptions(), Path(target)
-    check_target(place, chosen.file_format, chosen.overwrite)
-    _check_changes(database, table, since, chosen)
+    settings, place = options or ChangesOptions(), Path(target)
+    check_target(place, settings.file_format, settings.overwrite)
+    _check_changes(database, table, since, settings)
     watch, counter = Stopwatch(), RowCounter()
-    spark = start_session(chosen.master, chosen.conf)
+    spark = start_session(settings.master, settings.conf)
     rows = read_changes(
-        spark, database, table, since=since, until=chosen.until, columns=chosen.columns
+        spark, database, table, since=since, until=settings.until, columns=settings.columns
     )
-    size = save_files(counter.watch(rows), place, chosen.file_format, chosen.writer)
+    size = save_files(counter.watch(rows), place, settings.file_format, settings.writer)
     return watch.report(counter.rows, size)
 
 

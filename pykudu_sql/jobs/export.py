@@ -73,15 +73,15 @@ def export(
         OperationalError: the target exists, or there is no Java or no such database.
         ProgrammingError: there is no such table or column.
     """
-    chosen, place = options or ExportOptions(), Path(target)
-    check_target(place, chosen.file_format, chosen.overwrite)
-    _check_read(database, table, chosen)
+    settings, place = options or ExportOptions(), Path(target)
+    check_target(place, settings.file_format, settings.overwrite)
+    _check_read(database, table, settings)
     watch, counter = Stopwatch(), RowCounter()
-    spark = start_session(chosen.master, chosen.conf)
+    spark = start_session(settings.master, settings.conf)
     rows = read_table(
-        spark, database, table, columns=chosen.columns, where=chosen.where, as_of=chosen.as_of
+        spark, database, table, columns=settings.columns, where=settings.where, as_of=settings.as_of
     )
-    size = save_files(counter.watch(rows), place, chosen.file_format, chosen.writer)
+    size = save_files(counter.watch(rows), place, settings.file_format, settings.writer)
     return watch.report(counter.rows, size)
 
 
@@ -93,8 +93,8 @@ def _check_read(database: str, table: str, options: ExportOptions) -> None:
     """
     columns = None if options.columns is None else distinct_names(options.columns)
     place = TableLocation(database, table.lower())
-    asked = ReadOptions(place, columns, options.where, options.as_of, SPLIT_BYTES, 1)
-    with read_planner(asked) as planner:
+    read_options = ReadOptions(place, columns, options.where, options.as_of, SPLIT_BYTES, 1)
+    with read_planner(read_options) as planner:
         planner.plan(planner.columns()).scan.release()
 
 
@@ -137,10 +137,10 @@ def save_files(rows: DataFrame, target: Path, file_format: str, options: Mapping
     Returns:
         Bytes of the files.
     """
-    chosen = {name.lower(): value for name, value in {**_WRITER, **options}.items()}
+    writer_options = {name.lower(): value for name, value in {**_WRITER, **options}.items()}
     with appearing(target) as unfinished:
         shown = _as_text(rows) if file_format == "csv" else rows
-        shown.write.format(file_format).options(**chosen).save(str(unfinished))
+        shown.write.format(file_format).options(**writer_options).save(str(unfinished))
         size = size_of(unfinished)
         if target.is_dir():
             shutil.rmtree(target)

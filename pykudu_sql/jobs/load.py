@@ -117,8 +117,8 @@ def load(
         return _reported(watch, written, left_out)
     inferred = read_files(spark, sources, file_format, None, chosen_options.reader)
     statement = create_statement(name, inferred, chosen_options.layout)
-    with _created(database, name, statement) as made:
-        written, left_out = _fill(spark, database, made, sources, file_format, chosen_options)
+    with _created(database, name, statement) as created:
+        written, left_out = _fill(spark, database, created, sources, file_format, chosen_options)
     return _reported(watch, written, left_out)
 
 
@@ -220,12 +220,12 @@ def _created(database: str, table: str, statement: str) -> Iterator[TableInfo]:
     try:
         with connect(database, autocommit=True) as connection:
             connection.execute(statement)
-        made = _tables(database)[table]
+        table_info = _tables(database)[table]
         try:
-            yield made
+            yield table_info
         except BaseException:
             with suppress(Error):
-                _drop_if_empty(database, made)
+                _drop_if_empty(database, table_info)
             raise
     except BaseException:
         if is_new and not _tables(database):
@@ -233,9 +233,9 @@ def _created(database: str, table: str, statement: str) -> Iterator[TableInfo]:
         raise
 
 
-def _drop_if_empty(database: str, made: TableInfo) -> None:
-    name = ".".join(map(quote_name, made.name.split(".")))
+def _drop_if_empty(database: str, created: TableInfo) -> None:
+    name = ".".join(map(quote_name, created.name.split(".")))
     with connect(database, autocommit=True) as connection:
-        is_same = _tables(database).get(made.name) == made
+        is_same = _tables(database).get(created.name) == created
         if is_same and not connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchall():
             connection.execute(f"DROP TABLE {name}")

@@ -62,8 +62,8 @@ class Reject:
     def to_json(self) -> str:
         """As one line of a file of rejects."""
         place = {"row_number": self.row_number} if self.line is None else {"line": self.line}
-        told = {"file": self.path, **place, "reason": self.reason, "row": self.row}
-        return json.dumps(told, ensure_ascii=False)
+        document = {"file": self.path, **place, "reason": self.reason, "row": self.row}
+        return json.dumps(document, ensure_ascii=False)
 
     def text(self) -> str:
         """For a person."""

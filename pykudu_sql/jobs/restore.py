@@ -80,19 +80,19 @@ def restore(source: str, database: str, options: RestoreOptions | None = None) -
         UndefinedTableError: the step has no such table.
         DuplicateObjectError: the database has a table, view or database of that name.
     """
-    chosen, watch = options or RestoreOptions(), Stopwatch()
-    if chosen.name is not None and chosen.table is None:
+    settings, watch = options or RestoreOptions(), Stopwatch()
+    if settings.name is not None and settings.table is None:
         raise ProgrammingError("a new name is for one table", hint="say which: --table t --as u")
-    steps = steps_until(existing_steps(Path(source)), chosen.to)
-    entries = _entries(steps[-1], chosen.table)
+    steps = steps_until(existing_steps(Path(source)), settings.to)
+    entries = _entries(steps[-1], settings.table)
     chains = [chain_of(steps, entry.table.id) for entry in entries]
     for step, entry in (pair for chain in chains for pair in chain):
         for file in entry.files:
             file.check(step.folder)
-    spark = start_session(chosen.master, chosen.conf)
+    spark = start_session(settings.master, settings.conf)
     with _receiving(database) as store:
-        job = _Restore(spark, store, steps[-1], chosen.name)
-        if chosen.table is None:
+        job = _Restore(spark, store, steps[-1], settings.name)
+        if settings.table is None:
             rows = job.run_all(chains)
         else:
             with job.undoing():
@@ -225,11 +225,11 @@ class _Restore:
         catalog = self.store.catalog
         names = [*(entry.table.name for entry in self.step.tables)]
         names += [view.name for view in self.step.views]
-        taken = [name for name in names if name in catalog.tables or name in catalog.views]
-        taken += [one.name for one in self.step.databases if one.name in catalog.databases]
-        if taken:
+        existing = [name for name in names if name in catalog.tables or name in catalog.views]
+        existing += [one.name for one in self.step.databases if one.name in catalog.databases]
+        if existing:
             raise DuplicateObjectError(
-                f"'{taken[0]}' is in the database already",
+                f"'{existing[0]}' is in the database already",
                 hint="restore into a new database, or one table under a new name",
             )
 

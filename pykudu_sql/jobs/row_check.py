@@ -167,30 +167,34 @@ def _converted(column: ColumnSchema, source: t.DataType) -> Column:
     if column.type.kind is Kind.BINARY and isinstance(source, t.StringType):
         as_bytes = f.unhex(f.substring(given, 3, 2**31 - 1))
         return f.when(given.rlike(_BYTES), as_bytes).otherwise(given.cast("binary"))
-    made = given.try_cast(spark_type(column.type))
-    return f.substring(made, 1, column.type.length) if column.type.kind is Kind.VARCHAR else made
+    converted = given.try_cast(spark_type(column.type))
+    return (
+        f.substring(converted, 1, column.type.length)
+        if column.type.kind is Kind.VARCHAR
+        else converted
+    )
 
 
 def _wrong(column: ColumnSchema, source: t.DataType) -> Column:
     """Why a cell does not fit; NULL when it does."""
-    given, made = cell(column.name), _converted(column, source)
+    given, converted = cell(column.name), _converted(column, source)
     shown = f.substring(given.cast("string"), 1, 40)
-    wrong = given.isNotNull() & made.isNull()
+    wrong = given.isNotNull() & converted.isNull()
     if _may_be_cut(source, spark_type(column.type)):
-        wrong = wrong | (made.cast(source) != given)
+        wrong = wrong | (converted.cast(source) != given)
     if column.type.kind is Kind.DECIMAL and isinstance(source, (t.StringType, t.DecimalType)):
-        wrong = wrong | _has_more_digits(given, made, column.type)
+        wrong = wrong | _has_more_digits(given, converted, column.type)
     return f.when(
         wrong, f.concat(f.lit(f"column '{column.name}': '"), shown, f.lit(f"' is no {column.type}"))
     )
 
 
-def _has_more_digits(given: Column, made: Column, target: DataType) -> Column:
+def _has_more_digits(given: Column, converted: Column, target: DataType) -> Column:
     """Whether a number has more digits behind the point than a DECIMAL keeps."""
     before = target.precision - target.scale
     wide = given.try_cast(t.DecimalType(_MOST_DIGITS, _MOST_DIGITS - before))
     digits = rf"^\s*[+-]?\d*\.\d{{{target.scale}}}\d*[1-9]\d*\s*$"
-    return (wide != made) | given.cast("string").rlike(digits)
+    return (wide != converted) | given.cast("string").rlike(digits)
 
 
 def _may_be_cut(source: t.DataType, target: t.DataType) -> bool:

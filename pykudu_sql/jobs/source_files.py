@@ -147,17 +147,17 @@ def read_files(
             a CSV file looks like a glob.
     """
     paths = [_literal(source, file_format) for source in sources]
-    chosen = _options(file_format, sources, options)
+    reader_options = _options(file_format, sources, options)
     if file_format in TYPED:
-        typed = spark.read.format(file_format).options(**chosen).load(paths)
+        typed = spark.read.format(file_format).options(**reader_options).load(paths)
         return typed if columns is None else _placed(typed)
     if columns is None:
-        inferring = {**chosen, "inferschema": "true", "preferdate": "true"}
+        inferring = {**reader_options, "inferschema": "true", "preferdate": "true"}
         return spark.read.format(file_format).options(**inferring).load(paths)
-    names = _own_names(spark, paths, file_format, columns, chosen)
+    names = _own_names(spark, paths, file_format, columns, reader_options)
     fields = [t.StructField(name, t.StringType()) for name in (*names, CORRUPT)]
     reader = spark.read.format(file_format).schema(t.StructType(fields))
-    rows = _placed(reader.options(**chosen).load(paths))
+    rows = _placed(reader.options(**reader_options).load(paths))
     return rows if file_format == "json" else _without_blanks(rows, columns)
 
 

@@ -33,9 +33,9 @@ def lines_of(
         with pa.input_stream(path, compression="detect") as packed:
             text = TextIOWrapper(packed, options.get("encoding", "utf-8"), newline="")
             starts = _json(text) if file_format == "json" else _csv(path, text, options)
-            lines, chosen, number = {}, set(wanted), -1
+            lines, positions, number = {}, set(wanted), -1
             for number, line in enumerate(starts):
-                if number in chosen:
+                if number in positions:
                     lines[number] = line
     except (OSError, ValueError, TypeError, LookupError, csv.Error, pa.ArrowException):
         return {}

@@ -91,16 +91,16 @@ def read_table(
         with own_errors():
             return spark.read.format("pykudu").options(**given).load(path)
     given["tasks"] = str(parallelism(spark))
-    chosen = replace(
+    read_options = replace(
         ReadOptions.of({**{name.lower(): value for name, value in given.items()}, "path": path}),
         columns=None if columns is None else distinct_names(columns),
     )
-    with read_planner(chosen) as planner:
+    with read_planner(read_options) as planner:
         available = planner.columns()
         plan = planner.plan(available)
     if plan.scan.lease is not None:
         hold_lease(plan.scan.lease)
-    return token_frame(spark, chosen.place, plan, spark_schema(available), available)
+    return token_frame(spark, read_options.place, plan, spark_schema(available), available)
 
 
 def read_changes(

@@ -129,12 +129,12 @@ def to_json(value: object) -> str:
 
 def unique_names(names: Sequence[str]) -> list[str]:
     """Column names made distinct: a repeated `id` becomes `id_1`, `id_2`, ..."""
-    taken = set(names)
+    used_names = set(names)
     seen: set[str] = set()
     unique = []
     for name in names:
         candidate, number = name, 0
-        while candidate in seen or (number and candidate in taken):
+        while candidate in seen or (number and candidate in used_names):
             number += 1
             candidate = f"{name}_{number}"
         seen.add(candidate)

@@ -86,8 +86,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
     """Settings of every connection."""
-    chosen: dict[str, Any] = {"implicit_primary_key": True} if options.implicit_primary_key else {}
-    return chosen if options.engine is None else {**chosen, "engine": options.engine}
+    settings: dict[str, Any] = (
+        {"implicit_primary_key": True} if options.implicit_primary_key else {}
+    )
+    return settings if options.engine is None else {**settings, "engine": options.engine}
 
 
 def find_scripts(paths: Sequence[Path]) -> Iterator[Path]:

@@ -20,15 +20,15 @@ def backup(argv: Sequence[str]) -> int:
     add("db", metavar="DB", help="directory of the database, which may be in use")
     add("target", metavar="FOLDER", help="of the backup; made where there is none")
     add("--full", action="store_true", help="copy all rows, though there are steps before")
-    chosen = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.backup import BackupOptions, backup
 
-        options = BackupOptions(chosen.full, chosen.master, conf(chosen))
-        return backup(chosen.db, chosen.target, options)
+        options = BackupOptions(arguments.full, arguments.master, conf(arguments))
+        return backup(arguments.db, arguments.target, options)
 
-    return run("backup", job, chosen)
+    return run("backup", job, arguments)
 
 
 def restore(argv: Sequence[str]) -> int:
@@ -40,12 +40,14 @@ def restore(argv: Sequence[str]) -> int:
     add("--to", metavar="STEP", help="a step's number, or a moment: the last step not later")
     add("--table", metavar="TABLE", help="this table alone")
     add("--as", dest="name", metavar="NAME", help="the name it gets")
-    chosen = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.restore import RestoreOptions, restore
 
-        options = RestoreOptions(chosen.to, chosen.table, chosen.name, chosen.master, conf(chosen))
-        return restore(chosen.source, chosen.db, options)
+        options = RestoreOptions(
+            arguments.to, arguments.table, arguments.name, arguments.master, conf(arguments)
+        )
+        return restore(arguments.source, arguments.db, options)
 
-    return run("restore", job, chosen)
+    return run("restore", job, arguments)

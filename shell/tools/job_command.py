@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 Job = Callable[[], "JobReport"]
 
 
-def run(name: str, job: Job, chosen: argparse.Namespace) -> int:
+def run(name: str, job: Job, arguments: argparse.Namespace) -> int:
     """Do a job and print what it did, or why it did not.
 
     Args:
         name: of the command.
         job: what it does, all imports of Spark included.
-        chosen: the command line; with `verbose` Spark's log and traces are printed, too.
+        arguments: the command line; with `verbose` Spark's log and traces are printed, too.
 
     Returns:
         The exit code.
     """
-    if chosen.verbose:
+    if arguments.verbose:
         os.environ.setdefault("PYKUDU_SPARK_LOG", "WARN")
     try:
         check_pyspark("the command")
@@ -42,7 +42,7 @@ def run(name: str, job: Job, chosen: argparse.Namespace) -> int:
             report = job()
     except Error as error:
         tell(f"pykudu-sql {name}: {error}")
-        if chosen.verbose:
+        if arguments.verbose:
             traceback.print_exception(error, file=sys.stderr)
         return 1
     print(f"{name}: {report.text()}")
@@ -74,7 +74,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def conf(chosen: argparse.Namespace) -> dict[str, str]:
+def conf(arguments: argparse.Namespace) -> dict[str, str]:
     """The session's settings; a progress line where somebody can see it."""
     shown = "true" if sys.stderr.isatty() else "false"
-    return {"spark.ui.showConsoleProgress": shown, **dict(chosen.conf)}
+    return {"spark.ui.showConsoleProgress": shown, **dict(arguments.conf)}

@@ -26,27 +26,27 @@ def load(argv: Sequence[str]) -> int:
     add("--hash", action="append", default=[], metavar="A,B:N", help="hash level of a new table")
     add("--range", metavar="TEXT", help="what follows RANGE in PARTITION BY of a new table")
     add_pairs(parser, "--option", "an option of Spark's reader, such as sep=;")
-    chosen = parser.parse_args(argv)
-    hashes = tuple(_hash_level(parser, text) for text in chosen.hash)
+    arguments = parser.parse_args(argv)
+    hashes = tuple(_hash_level(parser, text) for text in arguments.hash)
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.load import LoadOptions, load
         from pykudu_sql.jobs.new_table import TableLayout, names_of
 
-        layout = TableLayout(tuple(names_of(chosen.primary_key)), hashes, chosen.range)
+        layout = TableLayout(tuple(names_of(arguments.primary_key)), hashes, arguments.range)
         options = LoadOptions(
-            file_format=chosen.format,
-            reader=dict(chosen.option),
-            operation=chosen.operation,
-            rejects=chosen.rejects,
-            max_rejects=chosen.max_rejects,
+            file_format=arguments.format,
+            reader=dict(arguments.option),
+            operation=arguments.operation,
+            rejects=arguments.rejects,
+            max_rejects=arguments.max_rejects,
             layout=layout,
-            master=chosen.master,
-            conf=conf(chosen),
+            master=arguments.master,
+            conf=conf(arguments),
         )
-        return load(chosen.db, chosen.table, chosen.sources, options)
+        return load(arguments.db, arguments.table, arguments.sources, options)
 
-    return run("load", job, chosen)
+    return run("load", job, arguments)
 
 
 def export(argv: Sequence[str]) -> int:
@@ -62,25 +62,25 @@ def export(argv: Sequence[str]) -> int:
     add("--as-of", metavar="TIME", help="a timestamp, a hybrid timestamp or a snapshot's name")
     add("--overwrite", action="store_true", help="replace the folder if it exists")
     add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
-    chosen = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.export import ExportOptions, export
         from pykudu_sql.jobs.new_table import names_of
 
         options = ExportOptions(
-            file_format=chosen.format,
-            columns=None if chosen.columns is None else tuple(names_of(chosen.columns)),
-            where=chosen.where,
-            as_of=chosen.as_of,
-            overwrite=chosen.overwrite,
-            writer=dict(chosen.option),
-            master=chosen.master,
-            conf=conf(chosen),
+            file_format=arguments.format,
+            columns=None if arguments.columns is None else tuple(names_of(arguments.columns)),
+            where=arguments.where,
+            as_of=arguments.as_of,
+            overwrite=arguments.overwrite,
+            writer=dict(arguments.option),
+            master=arguments.master,
+            conf=conf(arguments),
         )
-        return export(chosen.db, chosen.table, chosen.target, options)
+        return export(arguments.db, arguments.table, arguments.target, options)
 
-    return run("export", job, chosen)
+    return run("export", job, arguments)
 
 
 def changes(argv: Sequence[str]) -> int:
@@ -97,24 +97,24 @@ def changes(argv: Sequence[str]) -> int:
     add("--columns", metavar="A,B", help="only these, and what is told of each change")
     add("--overwrite", action="store_true", help="replace the folder if it exists")
     add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
-    chosen = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
 
     def job() -> "JobReport":
         from pykudu_sql.jobs.changes import ChangesOptions, changes
         from pykudu_sql.jobs.new_table import names_of
 
         options = ChangesOptions(
-            until=chosen.until,
-            columns=None if chosen.columns is None else tuple(names_of(chosen.columns)),
-            file_format=chosen.format,
-            overwrite=chosen.overwrite,
-            writer=dict(chosen.option),
-            master=chosen.master,
-            conf=conf(chosen),
+            until=arguments.until,
+            columns=None if arguments.columns is None else tuple(names_of(arguments.columns)),
+            file_format=arguments.format,
+            overwrite=arguments.overwrite,
+            writer=dict(arguments.option),
+            master=arguments.master,
+            conf=conf(arguments),
         )
-        return changes(chosen.db, chosen.table, chosen.target, chosen.since, options)
+        return changes(arguments.db, arguments.table, arguments.target, arguments.since, options)
 
-    return run("changes", job, chosen)
+    return run("changes", job, arguments)
 
 
 def _operation(text: str) -> str:

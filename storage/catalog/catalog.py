@@ -215,10 +215,10 @@ class Catalog:
         return table
 
     def _undefined(self, name: str) -> UndefinedTableError:
-        made = self.made_later(self.full_name(name))
-        if made is None:
+        created = self.made_later(self.full_name(name))
+        if created is None:
             return UndefinedTableError(f"table '{name}' does not exist", hint=self._hint(name))
-        since = format_timestamp(made)
+        since = format_timestamp(created)
         return UndefinedTableError(
             f"table '{name}' did not exist yet at that moment", hint=f"it exists since {since}"
         )

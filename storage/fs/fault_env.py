@@ -98,11 +98,14 @@ class FaultEnv:
 
     def create(self, path: str, *, point: str) -> WritableFile:
         """As the wrapped environment, after the hook."""
-        made: list[WritableFile] = []
+        files: list[WritableFile] = []
         self._injector.run(
-            Mutation.CREATE, point, path, lambda: made.append(self._inner.create(path, point=point))
+            Mutation.CREATE,
+            point,
+            path,
+            lambda: files.append(self._inner.create(path, point=point)),
         )
-        return _FaultyWritableFile(made[0], self._injector)
+        return _FaultyWritableFile(files[0], self._injector)
 
     def open_writable(self, path: str) -> WritableFile:
         """As the wrapped environment; what is written passes the hook."""

@@ -85,15 +85,15 @@ class MemoryEnv:
     def make_dir(self, path: str) -> None:
         """Create a directory and its parents. It may exist already."""
         with self._mutex:
-            made = "/"
+            folder = "/"
             for name in self.resolve(path).split("/")[1:]:
                 if not name:
                     continue
-                self._directories[made].add(name)
-                made = posixpath.join(made, name)
-                if made in self._files:
+                self._directories[folder].add(name)
+                folder = posixpath.join(folder, name)
+                if folder in self._files:
                     raise _refusal("create directory", path, errno.ENOTDIR)
-                self._directories.setdefault(made, set())
+                self._directories.setdefault(folder, set())
 
     def sync_dir(self, path: str, *, point: str) -> None:
         """Nothing but the check that the directory is there."""

@@ -215,5 +215,5 @@ def key_text(table: TableInfo, columns: Mapping[int, pa.Array], place: int) -> s
 
 def take(columns: Mapping[int, pa.Array], places: Places) -> dict[int, pa.Array]:
     """Some rows of columns, by their places."""
-    chosen = pa.array(places)
-    return {i: values.take(chosen) for i, values in columns.items()}
+    indices = pa.array(places)
+    return {i: values.take(indices) for i, values in columns.items()}

@@ -134,6 +134,6 @@ def choose_compaction(
     choice = choose_rowsets(intervals, target_bytes=rowset_bytes)
     if not set(choice.ids) <= set(unmerged):
         return choice
-    chosen = [interval for interval in intervals if interval.id in choice.ids]
-    overlap = sum(interval.width for interval in chosen) - total_width(chosen)
+    selection = [interval for interval in intervals if interval.id in choice.ids]
+    overlap = sum(interval.width for interval in selection) - total_width(selection)
     return choice if overlap > MINIMUM_IMPROVEMENT else NO_CHOICE

@@ -129,9 +129,9 @@ class BatchWriter:
         """Write batches of distinct keys one after the other; `located` is true for the first."""
         for number, places in enumerate(rounds):
             if len(places):
-                chosen = choose(batch, places)
-                where = pending.locate(chosen.keys) if number else located.take(places)
-                self._writes.keep(table, pending).write(chosen, where)
+                round_batch = choose(batch, places)
+                where = pending.locate(round_batch.keys) if number else located.take(places)
+                self._writes.keep(table, pending).write(round_batch, where)
 
 
 def _inserts(batch: RowBatch, rows: RoutedRows, places: Places) -> RowBatch:

@@ -96,18 +96,18 @@ def _chosen(state: SessionState, plan: Plan, parameters: ParameterValues) -> Eng
     return choose_engine(state, query, parameters, state.transactions.reading())
 
 
-def _engine_facts(plan: Plan, chosen: EngineChoice | None) -> EngineFacts | None:
+def _engine_facts(plan: Plan, engine: EngineChoice | None) -> EngineFacts | None:
     query = _answered(plan)
-    if chosen is None or query is None:
+    if engine is None or query is None:
         return None
-    if isinstance(chosen, Embedded):
-        return EngineFacts(EMBEDDED, query.sql, chosen.reason)
+    if isinstance(engine, Embedded):
+        return EngineFacts(EMBEDDED, query.sql, engine.reason)
     conditions = {
         name: relation.where
-        for name, relation in chosen.relations.items()
+        for name, relation in engine.relations.items()
         if relation.where is not None
     }
-    return EngineFacts("spark", chosen.sql, conditions=conditions)
+    return EngineFacts("spark", engine.sql, conditions=conditions)
 
 
 def _outcome(plan: Explain, facts: ExplainFacts) -> Outcome:

@@ -45,9 +45,9 @@ def history_rows(
     table, store = scan.table, state.store
     own = replace(table.schema, columns=table.schema.columns[:-2])
     stored = replace(table, schema=own)
-    told = {c.id for c in table.schema.columns[-2:]}
+    metadata_ids = {c.id for c in table.schema.columns[-2:]}
     wanted = [table.schema.by_id[i] for i in scan.column_ids]
-    column_ids = [column.id for column in wanted if column.id not in told]
+    column_ids = [column.id for column in wanted if column.id not in metadata_ids]
     tablets = prune(table.schema, table.partition_schema, predicate)
     until = transaction.bound if window.until is None else window.until
     high = until if window.high is None else window.high
@@ -60,12 +60,14 @@ def history_rows(
         batches = scan_versions(store, stored, reach, until, column_ids, tablets)
     schema = history_schema(stored, column_ids, window.kind)
     whole = pa.Table.from_batches(_checked(state, batches), schema)
-    return pa.table({c.name: _shown(whole.column(c.name), c, told) for c in wanted})
+    return pa.table({c.name: _shown(whole.column(c.name), c, metadata_ids) for c in wanted})
 
 
-def _shown(cells: pa.ChunkedArray, column: ColumnSchema, told: Container[int]) -> pa.ChunkedArray:
+def _shown(
+    cells: pa.ChunkedArray, column: ColumnSchema, metadata_ids: Container[int]
+) -> pa.ChunkedArray:
     """A column's cells; hybrid times as times."""
-    if column.id in told and column.type.kind is Kind.UNIXTIME_MICROS:
+    if column.id in metadata_ids and column.type.kind is Kind.UNIXTIME_MICROS:
         micros = pc.shift_right(cells, pa.scalar(LOGICAL_BITS, pa.uint64())).cast(pa.int64())
         return micros.cast(pa.timestamp("us"))
     return cells

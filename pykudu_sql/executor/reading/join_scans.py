@@ -131,8 +131,8 @@ def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transacti
     """Rows in the tablets that a scan has to look at."""
     if is_system(waiting.scan.table) or waiting.scan.history is not None:
         return 0
-    asked = prepared_scan(state, waiting.scan, waiting.predicate, transaction)
-    return sum(read.rowset.row_count(asked.bound) for read in asked.reads)
+    table_scan = prepared_scan(state, waiting.scan, waiting.predicate, transaction)
+    return sum(read.rowset.row_count(table_scan.bound) for read in table_scan.reads)
 
 
 def _cost(waiting: _Pending) -> float:

@@ -69,8 +69,8 @@ def _computed_rows(
 
         may_go_on = state.cancellation.reading()
         read = partial(_next, stream, relations, may_go_on, state.own_errors)
-        told = replace(stream, read=read)
-        return Outcome(StreamResult(told, query.names, state.running))
+        outcome = replace(stream, read=read)
+        return Outcome(StreamResult(outcome, query.names, state.running))
     table = pa.Table.from_batches(stream.batches, stream.schema)
     if query.is_cut_short(scanned, table.num_rows):
         return _computed_rows(state, query.unlimited(), parameters, transaction)
@@ -188,9 +188,9 @@ def run_engine(
     parameters: ParameterValues,
 ) -> EngineResult:
     """What the engine makes of the relations; raises as `compute` does."""
-    asked = _asked(query, relations, parameters)
+    request = _asked(query, relations, parameters)
     with _failures_of(relations):
-        return state.engine.execute(*asked)
+        return state.engine.execute(*request)
 
 
 def _asked(

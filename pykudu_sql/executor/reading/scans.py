@@ -84,8 +84,8 @@ def prepared_scan(
     if scan.bound is not None:
         state.store.wait_until_readable(scan.bound)
     spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order, scan.addressed)
-    asked = transaction.scan(scan.table, spec, scan.bound, stats)
-    return replace(asked, checkpoint=state.checkpoint)
+    table_scan = transaction.scan(scan.table, spec, scan.bound, stats)
+    return replace(table_scan, checkpoint=state.checkpoint)
 
 
 def relation_of(
@@ -117,14 +117,14 @@ def relation_of(
         listed: Relation = system_rows(state.store, scan.table).select(names)
         return listed
     if scan.history is not None:
-        told: Relation = history_rows(state, scan, scan.history, predicate, transaction)
-        return told
-    asked = prepared_scan(state, scan, predicate, transaction, stats)
-    if most is not None and asked.exceeds(most):
+        versions: Relation = history_rows(state, scan, scan.history, predicate, transaction)
+        return versions
+    table_scan = prepared_scan(state, scan, predicate, transaction, stats)
+    if most is not None and table_scan.exceeds(most):
         # The engine stops reading a stream by itself, and needs no more rows than it wants.
-        unlimited = replace(asked.spec, limit=None, order=ScanOrder.NONE)
-        return StreamedScan(replace(asked, spec=unlimited), state, transaction)
-    rows: Relation = asked.to_table()
+        unlimited = replace(table_scan.spec, limit=None, order=ScanOrder.NONE)
+        return StreamedScan(replace(table_scan, spec=unlimited), state, transaction)
+    rows: Relation = table_scan.to_table()
     return rows
 
 

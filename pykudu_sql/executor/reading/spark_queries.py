@@ -74,7 +74,7 @@ def choose_engine(
         return Embedded(error.message)
 
 
-def run_on_spark(state: SessionState, chosen: OnSpark) -> EngineResult:
+def run_on_spark(state: SessionState, choice: OnSpark) -> EngineResult:
     """The rows of a query, with the types that the embedded engine gives it.
 
     Raises:
@@ -83,12 +83,12 @@ def run_on_spark(state: SessionState, chosen: OnSpark) -> EngineResult:
         OperationalError: the job failed.
     """
     state.checkpoint()
-    result = chosen.engine.execute(chosen.sql, chosen.relations, ())
-    wanted = chosen.shape.table.schema
+    result = choice.engine.execute(choice.sql, choice.relations, ())
+    wanted = choice.shape.table.schema
     columns = [
         column.cast(field.type) for column, field in zip(result.table.columns, wanted, strict=True)
     ]
-    return EngineResult(pa.Table.from_arrays(columns, schema=wanted), chosen.shape.types)
+    return EngineResult(pa.Table.from_arrays(columns, schema=wanted), choice.shape.types)
 
 
 def _engine(state: SessionState) -> "SparkEngine":

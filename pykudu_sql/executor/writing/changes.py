@@ -205,8 +205,8 @@ def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list
         places = np.flatnonzero(actions == number)
         if not len(places):
             continue
-        chosen = pa.array(places)
-        columns = {i: rows.column(place).take(chosen) for i, place in branch.columns}
+        indices = pa.array(places)
+        columns = {i: rows.column(place).take(indices) for i, place in branch.columns}
         fitting = transaction.coerce(plan.table, columns)
         if branch.kind is RowOpKind.INSERT:
             operations = RowOperations(branch.kind, fitting, len(places))
@@ -283,14 +283,14 @@ def _image(
     assert returning is not None
     parts: list[pa.Table] = []
     for share in shares:
-        taken = rows.take(pa.array(share.places))
+        image = rows.take(pa.array(share.places))
         before = transaction.coerce(
-            plan.table, {i: taken.column(place) for i, place in returning.before}
+            plan.table, {i: image.column(place) for i, place in returning.before}
         )
         old = None if share.branch.kind is RowOpKind.INSERT else before
         part = _written(plan.table, returning, share.branch.kind, share.operations, old)
         for index, place in enumerate(returning.carried):
-            part = part.append_column(carried_name(index), taken.column(place))
+            part = part.append_column(carried_name(index), image.column(place))
         parts.append(part)
     if not parts:
         return _nothing_written(plan, rows)

@@ -82,13 +82,13 @@ def chosen_columns(
     return chosen
 
 
-def _check_type(table: str, column: ColumnSchema, asked: spark.DataType) -> None:
+def _check_type(table: str, column: ColumnSchema, requested: spark.DataType) -> None:
     own = spark_type(column.type)
-    as_moment = own == spark.TimestampNTZType() and asked == spark.TimestampType()
-    if asked != own and not as_moment:
+    as_moment = own == spark.TimestampNTZType() and requested == spark.TimestampType()
+    if requested != own and not as_moment:
         raise InvalidSchemaError(
             f"column '{column.name}' of table '{table}' is read as {own.simpleString()}, "
-            f"not as {asked.simpleString()}",
+            f"not as {requested.simpleString()}",
             hint="read it as it is, and cast it in the query",
         )
 
@@ -107,10 +107,10 @@ def arrow_schema(schema: spark.StructType, columns: Sequence[ColumnSchema]) -> p
     return pa.schema(fields)
 
 
-def _arrow_type(asked: spark.DataType, column_type: DataType) -> pa.DataType:
+def _arrow_type(requested: spark.DataType, column_type: DataType) -> pa.DataType:
     if column_type.kind is Kind.DECIMAL:
         return pa.decimal128(column_type.precision, column_type.scale)
-    return _ARROW.get(asked, column_type.arrow)
+    return _ARROW.get(requested, column_type.arrow)
 
 
 def to_spark(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

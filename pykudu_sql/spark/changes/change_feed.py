@@ -234,7 +234,7 @@ class ChangeFeed:
         table = self._with_later_columns(table)
         column_ids, places, expected = self._wanted(schema, table)
         plan = plan_tokens(self._store, table, ScanSpec(column_ids), bound)
-        chosen = {table.tablets[index].id for index in tablets}
+        tablet_ids = {table.tablets[index].id for index in tablets}
         if plan.lease is not None:
             keep_lease(plan.lease)
         return [
@@ -242,7 +242,7 @@ class ChangeFeed:
                 (token.to_json(),), plan.lease_path, last_before(bound), places, expected
             )
             for token in plan.tokens
-            if token.tablet_id in chosen
+            if token.tablet_id in tablet_ids
         ]
 
     def _named_columns(self, table: TableInfo) -> list[ColumnSchema]:
@@ -272,8 +272,8 @@ class ChangeFeed:
 
         Behind the columns read stand the two that tell of the change.
         """
-        told = {one.name: number for number, one in enumerate(TOLD)}
-        own = StructType([f for f in schema.fields if f.name not in told])
+        metadata_columns = {one.name: number for number, one in enumerate(TOLD)}
+        own = StructType([f for f in schema.fields if f.name not in metadata_columns])
         columns = chosen_columns(table.name, self._named_columns(table), own)
         # A batch without a column would have no length.
         column_ids = tuple(c.id for c in columns) or table.schema.key_ids[:1]
@@ -283,8 +283,8 @@ class ChangeFeed:
         places: list[int] = []
         expected: list[pa.Field] = []
         for one in schema.fields:
-            if one.name in told:
-                places.append(behind + told[one.name])
+            if one.name in metadata_columns:
+                places.append(behind + metadata_columns[one.name])
                 expected.append(TOLD_ARROW.field(one.name))
             else:
                 places.append(next(numbers))

@@ -200,7 +200,7 @@ def _decimals(spark: SparkSession, names: Sequence[str], schema: t.StructType) -
         names: under which all columns travel.
         schema: of the DataFrame.
     """
-    made: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     try:
         vm: Any = spark._jvm
         expressions = vm.org.apache.spark.sql.classic.ExpressionUtils
@@ -210,7 +210,7 @@ def _decimals(spark: SparkSession, names: Sequence[str], schema: t.StructType) -
             if isinstance(kind, t.DecimalType) and kind.precision <= _LONG_DIGITS:
                 number = expressions.expression(f.col(name)._jc)
                 point = make_decimal(number, kind.precision, kind.scale, False)
-                made[name] = ClassicColumn(expressions.column(point))
+                columns[name] = ClassicColumn(expressions.column(point))
     except (Py4JError, TypeError, AttributeError):
         return {}
-    return made
+    return columns

@@ -87,10 +87,10 @@ def write_launcher(folder: Path, java: Path) -> Path:
 def java_version(program: str) -> int | None:
     """The major version of a `java` program; None if it cannot be started."""
     try:
-        asked = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60)
+        process = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    match = _VERSION.search(asked.stderr + asked.stdout)
+    match = _VERSION.search(process.stderr + process.stdout)
     return int(match[1]) if match is not None else None
 
 

@@ -110,8 +110,8 @@ def children(mark: str) -> Iterator[int]:
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             with suppress(OSError):
-                made = own in (folder / "status").read_text()
-                if made and mark.encode() in (folder / "cmdline").read_bytes():
+                is_child = own in (folder / "status").read_text()
+                if is_child and mark.encode() in (folder / "cmdline").read_bytes():
                     yield int(folder.name)
 
 

@@ -150,31 +150,31 @@ def _precedes(
 def _leading_bits(words: Words, budget: int) -> tuple[U64, int, bool]:
     """The first `budget` differing bits of each key, how many words they use up, and if all."""
     key = np.zeros(len(words[0]), np.uint64)
-    taken = 0
+    used_bits = 0
     for index, word in enumerate(words):
         value, bits = _differing_bits(word)
-        room = budget - taken
+        room = budget - used_bits
         if bits > room:
             key <<= np.uint64(room)
             key |= value >> np.uint64(bits - room)
             return key, index, False
-        key = key << np.uint64(bits) | value if taken else value
-        taken += bits
+        key = key << np.uint64(bits) | value if used_bits else value
+        used_bits += bits
     return key, len(words), True
 
 
 def _extend(group: U64, rows: I64, words: Words) -> tuple[U64, int]:
     """Group numbers followed by the bits of as many words as fit, at least one."""
     key = group
-    taken = int(group[-1]).bit_length()
+    used_bits = int(group[-1]).bit_length()
     for index, word in enumerate(words):
         value, bits = _differing_bits(word[rows])
-        if taken + bits > 64:
+        if used_bits + bits > 64:
             value, bits = _ranks(value)
-            if taken + bits > 64:
+            if used_bits + bits > 64:
                 return key, index
         key = key << np.uint64(bits) | value if bits else key
-        taken += bits
+        used_bits += bits
     return key, len(words)
 
 

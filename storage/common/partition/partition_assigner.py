@@ -108,8 +108,8 @@ class PartitionAssigner:
         for span in np.unique(spans[spans >= 0]).tolist():
             rows = np.flatnonzero(spans == span)
             indices = pa.array(rows)
-            chosen = {column_id: values.take(indices) for column_id, values in columns.items()}
-            result[rows] = self._array_offsets[span] + self._within(span, chosen)
+            subset = {column_id: values.take(indices) for column_id, values in columns.items()}
+            result[rows] = self._array_offsets[span] + self._within(span, subset)
         return result
 
     def assign_one(self, cells: Mapping[int, Cell]) -> int:

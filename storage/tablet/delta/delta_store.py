@@ -154,8 +154,8 @@ def uniform_deltas(
     cells = {i: plain(values) for i, values in columns.items()}
     if not np.all(ordinals[1:] >= ordinals[:-1]):
         order = np.argsort(ordinals, kind="stable")
-        ordinals, chosen = ordinals[order], pa.array(order)
-        cells = {i: values.take(chosen) for i, values in cells.items()}
+        ordinals, indices = ordinals[order], pa.array(order)
+        cells = {i: values.take(indices) for i, values in cells.items()}
     everything = np.arange(len(ordinals), dtype=np.int64)
     return Deltas(
         ordinals,

@@ -199,9 +199,9 @@ def _last_patch(patches: Sequence[ColumnPatch]) -> ColumnPatch | None:
         return patches[0] if patches else None
     ordinals = np.concatenate([patch.ordinals for patch in patches])
     order = np.argsort(ordinals, kind="stable")
-    chosen = order[last_of_each(ordinals[order])]
+    newest = order[last_of_each(ordinals[order])]
     values = concat_values(patch.values for patch in patches)
-    return ColumnPatch(ordinals[chosen], values.take(pa.array(chosen)))
+    return ColumnPatch(ordinals[newest], values.take(pa.array(newest)))
 
 
 def _last_liveness(parts: Sequence[Liveness]) -> Liveness:
@@ -213,5 +213,5 @@ def _last_liveness(parts: Sequence[Liveness]) -> Liveness:
     ordinals = np.concatenate([ordinals for ordinals, _ in parts])
     living = np.concatenate([living for _, living in parts])
     order = np.argsort(ordinals, kind="stable")
-    chosen = order[last_of_each(ordinals[order])]
-    return ordinals[chosen], living[chosen]
+    newest = order[last_of_each(ordinals[order])]
+    return ordinals[newest], living[newest]

@@ -74,14 +74,14 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: SnapshotBou
     place = np.where(kept, np.cumsum(kept) - 1, -1)[group]
     leaders = np.flatnonzero(first & (place >= 0))
     undo = _undo(slices, key_ids, order, first, died, mark)
-    chosen = order[leaders]
-    untouched = len(slices) == 1 and _is_identity(chosen, len(keys))
+    newest = order[leaders]
+    untouched = len(slices) == 1 and _is_identity(newest, len(keys))
     rows = RowSlice(
         keys if untouched else keys.take(leaders),
-        gather([s.columns for s in slices], None if untouched else chosen),
+        gather([s.columns for s in slices], None if untouched else newest),
         _rename(undo, place),
         died[leaders],
-        np.concatenate([s.inserted_at for s in slices])[chosen],
+        np.concatenate([s.inserted_at for s in slices])[newest],
     )
     return SplicedRows(rows, _by_slice(slices, order, place))
 

@@ -112,14 +112,14 @@ class GatheredColumns(Mapping[int, pa.Array]):
         """The rows from start to before stop, at least one, out of no more of each piece."""
         if self.places is None:
             return self._stretch(start, stop)
-        chosen = self.places[start:stop]
-        places = np.empty(len(chosen), np.int64)
+        positions = self.places[start:stop]
+        places = np.empty(len(positions), np.int64)
         pieces: list[ColumnPiece] = []
         before = kept = 0
         for piece in self.pieces:
-            mine = np.flatnonzero((chosen >= before) & (chosen < before + piece.rows))
+            mine = np.flatnonzero((positions >= before) & (positions < before + piece.rows))
             if len(mine):
-                local = chosen[mine] - before
+                local = positions[mine] - before
                 first, end = int(local.min()), int(local.max()) + 1
                 places[mine] = local + (kept - first)
                 pieces.append(piece.slice(first, end))
@@ -206,20 +206,20 @@ def part_of(rows: RowSlice, start: int, stop: int) -> RowSlice:
     )
 
 
-def choose_rows(rows: RowSlice, chosen: Ordinals) -> RowSlice:
+def choose_rows(rows: RowSlice, selection: Ordinals) -> RowSlice:
     """Some rows of a slice, by their places, which ascend."""
-    if len(chosen) == len(rows.keys):
+    if len(selection) == len(rows.keys):
         return rows
     place = np.full(len(rows.keys), -1, np.int64)
-    place[chosen] = np.arange(len(chosen), dtype=np.int64)
+    place[selection] = np.arange(len(selection), dtype=np.int64)
     ordinals = place[rows.undo.ordinals]
     undo = Deltas(ordinals, rows.undo.timestamps, rows.undo.kinds, rows.undo.cells)
     return RowSlice(
-        rows.keys.take(chosen),
-        gather([rows.columns], chosen),
+        rows.keys.take(selection),
+        gather([rows.columns], selection),
         select(undo, ordinals >= 0),
-        rows.deleted_at[chosen],
-        rows.inserted_at[chosen],
+        rows.deleted_at[selection],
+        rows.inserted_at[selection],
     )
 
 

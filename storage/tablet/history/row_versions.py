@@ -120,14 +120,14 @@ def versions_of(
     states = _states_of(rows)
     kept = states.alive & (states.valid_from < states.valid_to)
     kept &= (states.valid_from < np.uint64(min(high, until))) & (states.valid_to >= np.uint64(low))
-    chosen = np.flatnonzero(kept)
-    chosen = chosen[np.lexsort((states.valid_from[chosen], states.rows[chosen]))]
-    valid_to = states.valid_to[chosen]
+    selection = np.flatnonzero(kept)
+    selection = selection[np.lexsort((states.valid_from[selection], states.rows[selection]))]
+    valid_to = states.valid_to[selection]
     return RowVersions(
-        states.rows[chosen],
-        states.valid_from[chosen],
+        states.rows[selection],
+        states.valid_from[selection],
         np.where(valid_to < np.uint64(until), valid_to, STILL_VALID),
-        [_cells(rows, states, i, chosen) for i in column_ids],
+        [_cells(rows, states, i, selection) for i in column_ids],
     )
 
 
@@ -148,8 +148,8 @@ def changes_of(
         (np.where(takes_over, _POSTIMAGE, _INSERT), np.where(goes_on, _PREIMAGE, _DELETE))
     ).ravel()[seams]
     times = np.column_stack((versions.valid_from, versions.valid_to)).ravel()[seams]
-    chosen = pa.array(seams // 2)
-    return RowChanges(kinds, times, [column.take(chosen) for column in versions.columns])
+    selection = pa.array(seams // 2)
+    return RowChanges(kinds, times, [column.take(selection) for column in versions.columns])
 
 
 def _states_of(rows: RowSlice) -> _States:
@@ -194,12 +194,12 @@ def _last_marked(marks: npt.NDArray[np.bool_]) -> Ordinals:
     return np.maximum.accumulate(np.where(marks, np.arange(len(marks), dtype=np.int64), 0))
 
 
-def _cells(rows: RowSlice, states: _States, column_id: int, chosen: Ordinals) -> pa.Array:
+def _cells(rows: RowSlice, states: _States, column_id: int, selection: Ordinals) -> pa.Array:
     """A column's cells in some states."""
     image = plain(rows.columns[column_id])
     changes = states.undo.cells.get(column_id)
     if changes is None:
-        return image.take(pa.array(states.rows[chosen]))
+        return image.take(pa.array(states.rows[selection]))
     sets = np.zeros(len(states.rows), np.bool_)
     sets[1:] = states.rows[1:] != states.rows[:-1]
     sets[:1] = True
@@ -208,4 +208,4 @@ def _cells(rows: RowSlice, states: _States, column_id: int, chosen: Ordinals) ->
     sets[changed] = True
     places[changed] = len(image) + np.arange(len(changed), dtype=np.int64)
     cells = concat_values([image, changes.values])
-    return cells.take(pa.array(places[_last_marked(sets)[chosen]]))
+    return cells.take(pa.array(places[_last_marked(sets)[selection]]))

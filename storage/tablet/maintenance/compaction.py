@@ -148,10 +148,10 @@ def _merge(
     places = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
     written = 0
     for ranges in checked(key_slices(inputs, _SLICE_ROWS), checkpoint):
-        taken = [i for i, (start, stop) in enumerate(ranges) if start < stop]
-        slices = [inputs[i].read(*ranges[i]) for i in checked(taken, checkpoint)]
+        inputs_left = [i for i, (start, stop) in enumerate(ranges) if start < stop]
+        slices = [inputs[i].read(*ranges[i]) for i in checked(inputs_left, checkpoint)]
         spliced = splice(slices, key_ids, mark)
-        for i, local in zip(taken, spliced.places, strict=True):
+        for i, local in zip(inputs_left, spliced.places, strict=True):
             start, stop = ranges[i]
             places[i][start:stop] = np.where(local >= 0, local + written, -1)
         writer.append(spliced.rows)

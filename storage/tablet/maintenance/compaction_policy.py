@@ -202,25 +202,25 @@ class _FractionalKnapsack:
 def _solve(leftmost: _Item, others: Sequence[_Item], budget: int, best: _Best) -> None:
     """Offer the best set of all behind a leftmost rowset, by dynamic programming over weights."""
     worth = np.zeros(budget + 1)
-    taken = np.zeros((len(others), budget + 1), np.bool_)
+    is_used = np.zeros((len(others), budget + 1), np.bool_)
     score, last = best.score, -1
     for place, item in enumerate(others):
         with_item = worth[: budget + 1 - item.weight] + item.value
-        taken[place, item.weight :] = with_item > worth[item.weight :]
+        is_used[place, item.weight :] = with_item > worth[item.weight :]
         worth[item.weight :] = np.maximum(worth[item.weight :], with_item)
         gain = _gain(float(worth[budget]), item.interval.high - leftmost.interval.low)
         if gain > score:
             score, last = gain, place
     if last >= 0:
-        best.offer(score, _traced(others[: last + 1], taken, budget))
+        best.offer(score, _traced(others[: last + 1], is_used, budget))
 
 
-def _traced(items: Sequence[_Item], taken: npt.NDArray[np.bool_], budget: int) -> list[_Item]:
+def _traced(items: Sequence[_Item], is_used: npt.NDArray[np.bool_], budget: int) -> list[_Item]:
     """The items that made up the best value within a budget, going back from the last."""
-    chosen = []
+    solution = []
     room = budget
     for place in range(len(items) - 1, -1, -1):
-        if taken[place, room]:
-            chosen.append(items[place])
+        if is_used[place, room]:
+            solution.append(items[place])
             room -= items[place].weight
-    return chosen
+    return solution

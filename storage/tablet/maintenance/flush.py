@@ -116,8 +116,8 @@ def _write_rowsets(
     order = keys.argsort()
     place = np.empty(count, np.int64)
     place[order] = np.arange(count, dtype=np.int64)
-    chosen = pa.array(order)
-    sorted_columns = {i: columns[i].take(chosen) for i in checked(columns, checkpoint)}
+    indices = pa.array(order)
+    sorted_columns = {i: columns[i].take(indices) for i in checked(columns, checkpoint)}
     times = memrowset.insertion_times(count)[order]
     deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
     history = build_history(sorted_columns, tablet.schema.key_ids, times, deltas, tablet.types)

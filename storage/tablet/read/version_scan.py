@@ -188,10 +188,10 @@ class MemoryInput:
         order = keys.argsort()
         place = np.empty(count, np.int64)
         place[order] = np.arange(count, dtype=np.int64)
-        chosen = pa.array(order)
+        indices = pa.array(order)
         deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
         history = build_history(
-            {i: values.take(chosen) for i, values in unsorted.items()},
+            {i: values.take(indices) for i, values in unsorted.items()},
             tablet.schema.key_ids,
             memrowset.insertion_times(count)[order],
             without_columns(deltas, set(deltas.cells) - set(unsorted)),

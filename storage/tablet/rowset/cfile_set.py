@@ -255,10 +255,10 @@ class CFileSet:
         cached = self._cache.get(key)
         if isinstance(cached, pa.Array):
             return cached
-        made = make()
-        self._cache.put(key, made, made.nbytes)
+        array = make()
+        self._cache.put(key, array, array.nbytes)
         self._cache.forget_after(view, view.token)
-        return made
+        return array
 
     def cell(self, column: ColumnSchema, ordinal: int) -> Cell:
         """One base cell."""

@@ -134,10 +134,10 @@ def _note(
     alive = visible.copy()
     if mask is not None:
         alive[visible] = mask[ordinals[visible]]
-    chosen = visible if rowset in reusable else alive
-    located.where[places[chosen]] = index
-    located.ordinals[places[chosen]] = ordinals[chosen]
-    located.alive[places[chosen]] = alive[chosen]
+    hits = visible if rowset in reusable else alive
+    located.where[places[hits]] = index
+    located.ordinals[places[hits]] = ordinals[hits]
+    located.alive[places[hits]] = alive[hits]
 
 
 def find_row(

@@ -73,6 +73,6 @@ def shares(addresses: Ordinals) -> Iterator[AddressedShare]:
         place = int(addresses[start]) >> _ORDINAL_BITS
         first = place << _ORDINAL_BITS
         stop = int(np.searchsorted(addresses, first + (1 << _ORDINAL_BITS)))
-        chosen = slice(start, stop) if order is None else order[start:stop]
-        yield AddressedShare(place, addresses[start:stop] - first, chosen)
+        selection = slice(start, stop) if order is None else order[start:stop]
+        yield AddressedShare(place, addresses[start:stop] - first, selection)
         start = stop

@@ -85,10 +85,10 @@ class _Candidates:
             columns = {c.id: self._take(c, places) for c in step.columns}
             kept = np.flatnonzero(evaluate(step.predicate, columns, step.types))
             if len(kept) < len(places):
-                chosen = pa.array(kept)
+                indices = pa.array(kept)
                 self._places = places[kept]
                 self._taken = {
-                    column_id: pc.take(cells, chosen, boundscheck=False)
+                    column_id: pc.take(cells, indices, boundscheck=False)
                     for column_id, cells in self._taken.items()
                 }
             self.count = len(kept)
@@ -109,9 +109,9 @@ class _Candidates:
         if self._places is not None:
             places = self._places
             return RowBlock([self._take(column, places) for column in columns], self.count)
-        chosen = pa.array(np.flatnonzero(self._mask))
+        indices = pa.array(np.flatnonzero(self._mask))
         whole = (self._whole(column) for column in columns)
-        return RowBlock([pc.take(v, chosen, boundscheck=False) for v in whole], self.count)
+        return RowBlock([pc.take(v, indices, boundscheck=False) for v in whole], self.count)
 
     def _whole(self, column: ColumnSchema) -> pa.Array:
         if column.id == ROW_ADDRESS.id:
@@ -125,15 +125,15 @@ class _Candidates:
         """The cells at the places that are left."""
         if column.id == ROW_ADDRESS.id:
             return pa.array(places + self.start)
-        taken = self._taken.get(column.id)
-        if taken is None:
+        array = self._taken.get(column.id)
+        if array is None:
             cells = self._cells.get(column.id)
             if cells is None:
-                taken = self._source.take(column, places + self.start)
+                array = self._source.take(column, places + self.start)
             else:
-                taken = pc.take(cells, pa.array(places), boundscheck=False)
-            self._taken[column.id] = taken
-        return taken
+                array = pc.take(cells, pa.array(places), boundscheck=False)
+            self._taken[column.id] = array
+        return array
 
 
 def scan_stretch(

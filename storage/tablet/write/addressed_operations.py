@@ -44,8 +44,8 @@ class AddressedOperations:
         rowset, ordinals = self.rowset, self.ordinals
         if isinstance(rowset, DiskRowSet):
             return rowset.base.keys().take(ordinals)
-        count, chosen = int(ordinals[-1]) + 1, pa.array(ordinals)
-        columns = {c.id: rowset.column(c, count).take(chosen) for c in tablet.schema.key_columns}
+        count, indices = int(ordinals[-1]) + 1, pa.array(ordinals)
+        columns = {c.id: rowset.column(c, count).take(indices) for c in tablet.schema.key_columns}
         return tablet.key_encoder.encode(columns)
 
     def by_key(self, tablet: Tablet) -> KeyedOperations:

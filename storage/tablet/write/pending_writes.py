@@ -194,8 +194,8 @@ class PendingWrites:
         if len(fresh):
             keys = batch.keys
             if len(fresh) < len(mask):
-                taken = pa.array(fresh)
-                columns = {i: values.take(taken) for i, values in columns.items()}
+                indices = pa.array(fresh)
+                columns = {i: values.take(indices) for i, values in columns.items()}
                 keys = keys.take(fresh)
             encoded = keys.to_pylist()
             self._inserts.insert(encoded, columns, UNCOMMITTED)
