@@ -260,6 +260,18 @@ def _moved_day(operator: type[exp.Expr], day: Typed, by: Typed) -> Typed:
     raise NotOnSparkError(f"{operator.__name__} of {day.type.name} and {by.type.name}")
 
 
+def _moved_by_call(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+    """date_add(), date_sub() and add_months() with a number of units."""
+    only(node, "this", "expression", "unit")
+    unit = exp.Var(this="MONTH") if isinstance(node, exp.AddMonths) else node.args.get("unit")
+    by = node.expression
+    if not isinstance(by, exp.Interval):
+        by = exp.Interval(this=by.copy(), unit=unit or exp.Var(this="DAY"))
+    moment, interval = expressions.typed(node.this, scope), expressions.typed(by, scope)
+    operator = exp.Sub if isinstance(node, exp.DateSub) else exp.Add
+    return _moved_day(operator, moment, interval)
+
+
 def _product(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     sides = (node.this, node.expression)
     return _arithmetic(type(node), [expressions.number(side, scope) for side in sides])
@@ -371,6 +383,7 @@ _OPERATORS: Mapping[type[exp.Expr], Handler] = MappingProxyType(
         exp.DPipe: _join_texts,
         exp.Add: _sum,
         exp.Sub: _sum,
+        **dict.fromkeys((exp.AddMonths, exp.DateAdd, exp.DateSub), _moved_by_call),
         exp.Mul: _product,
         exp.Div: _division,
         exp.IntDiv: _whole_division,

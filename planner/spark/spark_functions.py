@@ -289,7 +289,8 @@ def _part(name: str, moment: Typed) -> Typed:
 
 def _truncated(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     only(node, "this", "unit")
-    unit, moment = node.args["unit"].name.upper(), expressions.typed(node.this, scope)
+    written, moment = node.args["unit"].name.upper(), expressions.typed(node.this, scope)
+    unit = exp.TimeUnit.UNABBREVIATED_UNIT_NAME.get(written, written)
     if unit not in _TRUNCATED_TO or not moment.type.is_moment:
         raise NotOnSparkError(f"date_trunc() of {moment.type.name} to {unit}")
     given = cast(moment.node, ValueType.TIMESTAMP)

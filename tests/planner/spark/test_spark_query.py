@@ -61,6 +61,12 @@ def shown(expression: str, context: PlanContext, parameters: tuple[Any, ...] = (
             "CASE WHEN (`t`.`k`) IS NULL OR (1) IS NULL OR (2) IS NULL THEN NULL ELSE GREATEST(`t`.`k`, 1, 2) END",
         ),
         ("nvl2(k, 1, 2)", "CASE WHEN NOT (`t`.`k`) IS NULL THEN 1 ELSE 2 END"),
+        ("add_months(day, 2)", "CAST(`t`.`day` AS TIMESTAMP_NTZ) + INTERVAL '2' MONTH"),
+        ("date_add(ts, INTERVAL 3 DAYS)", "CAST(`t`.`ts` AS TIMESTAMP_NTZ) + INTERVAL '3' DAY"),
+        (
+            "date_trunc('d', ts)",
+            "CAST(DATE_TRUNC('DAY', CAST(`t`.`ts` AS TIMESTAMP_NTZ)) AS TIMESTAMP_NTZ)",
+        ),
         ("x'00ff'", "UNHEX('00ff')"),
         ("s NOT LIKE 'a%'", "`t`.`s` NOT LIKE 'a%'"),
         ("s = 'a\\b''c'", "`t`.`s` = 'a\\\\b\\'c'"),
