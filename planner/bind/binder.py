@@ -16,7 +16,7 @@ from pykudu_sql.planner.bind.from_clause import CteScope, FromClauses
 from pykudu_sql.planner.bind.lineage import by_their_names, is_cut, sealed, settle, united
 from pykudu_sql.planner.bind.moment import current_nodes
 from pykudu_sql.planner.bind.names import ambiguous, undefined_column, unresolved
-from pykudu_sql.planner.bind.qualifiers import qualified_source, struct_sources
+from pykudu_sql.planner.bind.qualifiers import qualified_source, struct_field
 from pykudu_sql.planner.bind.row_values import compares_rows, written_out
 from pykudu_sql.planner.bind.sources import (
     Branch,
@@ -360,9 +360,9 @@ class _Binder:
             for each in source.column_names():
                 source.use(each)
             return
-        holders = struct_sources(column, frame) if column.table else []
-        if holders:
-            self.fields.extend((column, holder) for holder in holders)
+        field = struct_field(column, frame, self._text) if column.table else None
+        if field is not None:
+            self.fields.extend((column, source) for source in field.sources)
             return
         if column.table:
             source = self._qualified(column, frame)

@@ -6,14 +6,30 @@ database `d`; so two tables of one name can stand side by side, and a table can 
 subquery that reads another of its name. There the engine's SQL calls one of them otherwise.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.names import ambiguous_table, undefined_alias
+from pykudu_sql.planner.bind.names import ambiguous, ambiguous_table, undefined_alias
 from pykudu_sql.planner.bind.sources import DerivedTable, Frame, Source
 from pykudu_sql.planner.parse.dialect import node_position
 from pykudu_sql.storage.errors import ProgrammingError
+
+
+@dataclass(frozen=True, slots=True)
+class StructField:
+    """A field of a struct that a query computes.
+
+    Attributes:
+        sources: whose column the struct is; several where USING joins them.
+        column: the struct's name, lower case.
+        path: from the struct to the field.
+    """
+
+    sources: tuple[Source, ...]
+    column: str
+    path: tuple[exp.Expr, ...]
 
 
 def add_source(frame: Frame, source: Source, node: exp.Expr, text: str) -> None:
@@ -57,31 +73,41 @@ def qualified_source(column: exp.Column, frame: Frame, text: str) -> Source:
     raise undefined_alias(column, frame, text)
 
 
-def struct_sources(column: exp.Column, frame: Frame) -> list[Source]:
-    """The sources of the struct `s` whose field `s.a` is; `s` is used then. None if it is no such.
+def struct_field(column: exp.Column, frame: Frame, text: str) -> StructField | None:
+    """The struct's field that a qualified name means; the struct is used then. None for no field.
 
-    So may be `q.s.a`, `s.a.b` and `q.s.a.b`; what could name a table's column does that. Only
-    queries compute structs.
+    `s.a`, `q.s.a`, `s.a.b` and `q.s.a.b` may be one; what could name a table's column does that.
+    Only queries compute structs.
+
+    Raises:
+        ProgrammingError: several sources have a column of the struct's name.
     """
-    first, *path = (part.name.lower() for part in column.parts[:-1])
+    first, *rest = parts = column.parts
+    name = first.name.lower()
     for scope in frame.chain():
         if _meant(column, scope):
-            return []
-        source = next((s for s in scope.visible() if s.alias == first), None)
+            return None
+        source = next((s for s in scope.visible() if s.alias == name), None)
         if source is not None:
-            is_column = bool(path) and path[0] in source.all_names()
-            if not isinstance(source, DerivedTable) or not is_column:
-                return []
-            source.use(path[0])
-            return [source]
-        holders = scope.holders(first)
-        if not all(isinstance(s, DerivedTable) for s in holders):
-            return []
-        for holder in holders:
-            holder.use(first)
+            return _field_of([source], rest)
+        holders = scope.holders(name)
+        if len(holders) > 1 and name not in scope.merged:
+            raise ambiguous(exp.Column(this=first.copy()), holders, text)
         if holders:
-            return holders
-    return []
+            return _field_of(holders, parts)
+    return None
+
+
+def _field_of(sources: list[Source], parts: Sequence[exp.Expr]) -> StructField | None:
+    """The field that is reached from a column of sources, if there can be one."""
+    struct, *path = parts
+    name = struct.name.lower()
+    known = all(isinstance(s, DerivedTable) and name in s.all_names() for s in sources)
+    if not (known and path):
+        return None
+    for source in sources:
+        source.use(name)
+    return StructField(tuple(sources), name, tuple(path))
 
 
 def column_of(source: Source, name: str, frame: Frame) -> exp.Column:

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
-from pykudu_sql.planner.bind.qualifiers import column_of, qualified_source
+from pykudu_sql.planner.bind.qualifiers import column_of, qualified_source, struct_field
 from pykudu_sql.planner.bind.sources import Frame, Source, TableReference
 from pykudu_sql.planner.functions.query_forms import output_name
 from pykudu_sql.planner.parse.dialect import node_position
@@ -154,7 +154,7 @@ class _Reader:
         node = item.this if isinstance(item, exp.Alias) else item
         holder = exp.Paren(this=node)
         for column in list(holder.find_all(exp.Column)):
-            column.replace(self._written(self._source(column), column.name.lower()))
+            column.replace(self._value(column))
         yield name, holder.this
 
     def _star(self, item: exp.Expr, star: exp.Star) -> Iterator[tuple[str, exp.Expr]]:
@@ -173,10 +173,16 @@ class _Reader:
         """All sources, the target first."""
         return sorted(self._frame.visible(), key=lambda source: not self._is_target(source))
 
-    def _source(self, column: exp.Column) -> Source:
-        if column.table:
-            return qualified_source(column, self._frame, self._text)
-        return self._frame.holders(column.name.lower())[0]
+    def _value(self, column: exp.Column) -> exp.Expr:
+        """What a name of the list means: a column, or a field of a struct that is one."""
+        name = column.name.lower()
+        if not column.table:
+            return self._written(self._frame.holders(name)[0], name)
+        field = struct_field(column, self._frame, self._text)
+        if field is None:
+            return self._written(qualified_source(column, self._frame, self._text), name)
+        struct = exp.Paren(this=self._written(field.sources[0], field.column))
+        return exp.Dot.build([struct, *(part.copy() for part in field.path)])
 
     def _is_target(self, source: Source) -> bool:
         return isinstance(source, TableReference) and source.node is self._target
