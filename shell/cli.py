@@ -33,7 +33,7 @@ from pykudu_sql.shell.subcommands import (
 from pykudu_sql.shell.tools.arguments import ArgumentParser
 
 if TYPE_CHECKING:
-    from pykudu_sql.shell.session import Session
+    from pykudu_sql.shell.session import ShellSession
 
 OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
@@ -190,10 +190,10 @@ def _run(options: argparse.Namespace) -> int:
     gc.disable()
     import pykudu_sql
     from pykudu_sql.shell import commands
-    from pykudu_sql.shell.session import Place, Session, tell_error
+    from pykudu_sql.shell.session import ScriptPosition, ShellSession, tell_error
 
     try:
-        session = Session(
+        session = ShellSession(
             options.db,
             settings,
             commands.run,
@@ -204,7 +204,7 @@ def _run(options: argparse.Namespace) -> int:
             spark_master=options.spark_master,
         )
     except pykudu_sql.Error as error:
-        tell_error(error, Place(None))
+        tell_error(error, ScriptPosition(None))
         return FAILED
     finally:
         gc.enable()
@@ -244,7 +244,7 @@ def _read_steps(steps: Sequence[Step]) -> list[tuple[str, str | None]]:
     return texts
 
 
-def _run_scripts(session: "Session", scripts: Sequence[tuple[str, str | None]]) -> int:
+def _run_scripts(session: "ShellSession", scripts: Sequence[tuple[str, str | None]]) -> int:
     from pykudu_sql.shell.commands import Quit
     from pykudu_sql.shell.editing.interruptible import run_interruptibly
     from pykudu_sql.shell.session import StatementFailed

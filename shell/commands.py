@@ -22,9 +22,9 @@ from pykudu_sql.shell.settings import (
 from pykudu_sql.shell.subcommands import names_a_database
 
 if TYPE_CHECKING:
-    from pykudu_sql.shell.session import Session
+    from pykudu_sql.shell.session import ShellSession
 
-Action = Callable[["Session", Sequence[str]], None]
+Action = Callable[["ShellSession", Sequence[str]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def command(
     return register
 
 
-def run(session: "Session", text: str) -> None:
+def run(session: "ShellSession", text: str) -> None:
     """Run one command line.
 
     Raises:
@@ -96,7 +96,7 @@ def run(session: "Session", text: str) -> None:
 
 
 @command(".help", "\\?", "\\h", arguments="[COMMAND]", summary="list the commands, or explain one")
-def help_command(session: "Session", arguments: Sequence[str]) -> None:
+def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     wanted = arguments[0].lstrip(".\\") if arguments else None
     commands = [
         c for c in COMMANDS if wanted is None or wanted in (n.lstrip(".\\") for n in c.names)
@@ -112,13 +112,13 @@ def help_command(session: "Session", arguments: Sequence[str]) -> None:
 
 
 @command(".tables", "\\dt", arguments="[PATTERN]", summary="list tables, such as 'm*'")
-def tables(session: "Session", arguments: Sequence[str]) -> None:
+def tables(session: "ShellSession", arguments: Sequence[str]) -> None:
     for name in _matching_tables(session, arguments):
         session.output.write(f"{name}\n")
 
 
 @command(".schema", arguments="[PATTERN]", summary="show the CREATE TABLE of tables")
-def schema(session: "Session", arguments: Sequence[str]) -> None:
+def schema(session: "ShellSession", arguments: Sequence[str]) -> None:
     for name in _matching_tables(session, arguments):
         cursor = session.connection.execute(f"SHOW CREATE TABLE {quoted(name)}")
         for row in cursor.fetchall():
@@ -126,7 +126,7 @@ def schema(session: "Session", arguments: Sequence[str]) -> None:
 
 
 @command(".describe", "\\d", arguments="[TABLE]", summary="show a table's columns, or all tables")
-def describe(session: "Session", arguments: Sequence[str]) -> None:
+def describe(session: "ShellSession", arguments: Sequence[str]) -> None:
     if arguments:
         session.run_statement(f"DESCRIBE {quoted(arguments[0])}")
     else:
@@ -134,7 +134,7 @@ def describe(session: "Session", arguments: Sequence[str]) -> None:
 
 
 @command(".mode", arguments="[FORMAT]", summary=f"how results look: {', '.join(FORMATS)}")
-def mode(session: "Session", arguments: Sequence[str]) -> None:
+def mode(session: "ShellSession", arguments: Sequence[str]) -> None:
     if arguments:
         session.settings = checked(session.settings, "format", arguments[0])
     else:
@@ -142,13 +142,13 @@ def mode(session: "Session", arguments: Sequence[str]) -> None:
 
 
 @command(".expanded", "\\x", summary="switch between a table and a line for each value")
-def expanded(session: "Session", arguments: Sequence[str]) -> None:
+def expanded(session: "ShellSession", arguments: Sequence[str]) -> None:
     wanted = "table" if session.settings.format == "line" else "line"
     session.settings = checked(session.settings, "format", wanted)
 
 
 @command(".timer", "\\timing", arguments="[on|off]", summary="show how long statements take")
-def timer(session: "Session", arguments: Sequence[str]) -> None:
+def timer(session: "ShellSession", arguments: Sequence[str]) -> None:
     if not arguments:
         wanted = not session.settings.timer
     elif arguments[0].lower() in ("on", "off"):
@@ -159,22 +159,22 @@ def timer(session: "Session", arguments: Sequence[str]) -> None:
 
 
 @command(".null", arguments="TEXT", summary="how NULL is written, such as ''")
-def null(session: "Session", arguments: Sequence[str]) -> None:
+def null(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.settings = checked(session.settings, "null", arguments[0])
 
 
 @command(".maxrows", arguments="N", summary="rows of a table shown on a terminal; 0 for all")
-def maxrows(session: "Session", arguments: Sequence[str]) -> None:
+def maxrows(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.settings = checked(session.settings, "max_rows", _number(arguments[0]))
 
 
 @command(".maxwidth", arguments="N", summary="width of a table; 0 for the terminal's")
-def maxwidth(session: "Session", arguments: Sequence[str]) -> None:
+def maxwidth(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.settings = checked(session.settings, "max_width", _number(arguments[0]))
 
 
 @command(".settings", summary="show the choices in force")
-def settings(session: "Session", arguments: Sequence[str]) -> None:
+def settings(session: "ShellSession", arguments: Sequence[str]) -> None:
     for field in fields(Settings):
         session.output.write(f"{field.name}: {_shown(getattr(session.settings, field.name))}\n")
 
@@ -190,7 +190,7 @@ def _shown(choice: str | int | None) -> str:
 
 
 @command(".read", "\\i", arguments="FILE", summary="run a script", names_a_file=True)
-def read(session: "Session", arguments: Sequence[str]) -> None:
+def read(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.run_file(Path(arguments[0]).expanduser())
 
 
@@ -201,7 +201,7 @@ def read(session: "Session", arguments: Sequence[str]) -> None:
     summary="write results to a file, or here again",
     names_a_file=True,
 )
-def output(session: "Session", arguments: Sequence[str]) -> None:
+def output(session: "ShellSession", arguments: Sequence[str]) -> None:
     if arguments:
         session.redirect(Path(arguments[0]).expanduser())
     else:
@@ -209,7 +209,7 @@ def output(session: "Session", arguments: Sequence[str]) -> None:
 
 
 @command(".open", arguments="DB", summary="close this database and open another", names_a_file=True)
-def open_command(session: "Session", arguments: Sequence[str]) -> None:
+def open_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     (name,) = arguments
     if not names_a_database(name):
         raise UsageError(
@@ -220,7 +220,7 @@ def open_command(session: "Session", arguments: Sequence[str]) -> None:
 
 
 @command(".quit", "\\q", ".exit", summary="leave")
-def quit_command(session: "Session", arguments: Sequence[str]) -> None:
+def quit_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     raise Quit
 
 
@@ -248,7 +248,7 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _matching_tables(session: "Session", arguments: Sequence[str]) -> list[str]:
+def _matching_tables(session: "ShellSession", arguments: Sequence[str]) -> list[str]:
     names = session.connection.list_tables()
     if not arguments:
         return names

@@ -17,13 +17,13 @@ from pykudu_sql.shell.settings import FORMATS
 from pykudu_sql.statements import offered_listings, offered_statements
 
 if TYPE_CHECKING:
-    from pykudu_sql.shell.session import Session
+    from pykudu_sql.shell.session import ShellSession
 
 
 class ShellCompleter(Completer):
     """Suggests names of the session's database, SQL words and commands."""
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: "ShellSession") -> None:
         self._session = session
         self._paths = PathCompleter(expanduser=True)
 

@@ -28,7 +28,7 @@ from pykudu_sql.shell.editing.interruptible import run_interruptibly
 from pykudu_sql.shell.editing.script import is_command
 from pykudu_sql.shell.output.display import escape, width
 from pykudu_sql.shell.output.terminal import tell
-from pykudu_sql.shell.session import Session, StatementFailed
+from pykudu_sql.shell.session import ShellSession, StatementFailed
 from pykudu_sql.shell.settings import history_path
 
 # What people type who do not know the commands yet.
@@ -38,7 +38,7 @@ _PLAIN_WORDS = {"exit": ".quit", "quit": ".quit", "help": ".help"}
 class Repl:
     """Reads, runs and prints until the user leaves."""
 
-    def __init__(self, session: Session, version: str) -> None:
+    def __init__(self, session: ShellSession, version: str) -> None:
         """A shell over a session; `version` is for the welcome."""
         self._session = session
         self._version = version

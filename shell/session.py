@@ -28,7 +28,7 @@ _MAX_READ_DEPTH = 16
 # here is not always who may see it.
 _NO_SQL = (pykudu_sql.UnknownStatementError, UnknownCommandError)
 
-CommandRunner = Callable[["Session", str], None]
+CommandRunner = Callable[["ShellSession", str], None]
 
 
 class StatementFailed(Exception):
@@ -40,7 +40,7 @@ class Cancelled(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ScriptPosition:
     """Where a statement stands, for messages.
 
     Attributes:
@@ -56,7 +56,7 @@ class Place:
         return "" if self.source is None else f"{escape(self.source)}:{self.line}: "
 
 
-class Session:
+class ShellSession:
     """A connection and how its results are shown.
 
     Attributes:
@@ -169,13 +169,15 @@ class Session:
     def _run_parts(self, text: str, source: str | None) -> None:
         for part in parts(text, pykudu_sql.is_complete):
             if isinstance(part, CommandPart):
-                self._attempt(partial(self._run_command, self, part.text), Place(source, part.line))
+                self._attempt(
+                    partial(self._run_command, self, part.text), ScriptPosition(source, part.line)
+                )
                 continue
             for statement in pykudu_sql.split_statements(part.text):
-                place = Place(source, part.line + statement.line - 1)
+                place = ScriptPosition(source, part.line + statement.line - 1)
                 self._attempt(partial(self.run_statement, statement.text), place)
 
-    def _attempt(self, action: Callable[[], None], place: Place) -> None:
+    def _attempt(self, action: Callable[[], None], place: ScriptPosition) -> None:
         """Do one thing of a script; tell the user if it fails."""
         self._checkpoint()
         try:
@@ -265,7 +267,7 @@ def decode_script(data: bytes, source: str) -> str:
         raise UsageError(f"cannot read {source}: not UTF-8 at byte {error.start}") from error
 
 
-def tell_error(error: Exception, place: Place) -> None:
+def tell_error(error: Exception, place: ScriptPosition) -> None:
     """An error of the database or of the shell, and where it is."""
     if isinstance(error, pykudu_sql.Error):
         position = error.position

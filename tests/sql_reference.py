@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pykudu_sql.shell import commands
-from pykudu_sql.shell.session import Session
+from pykudu_sql.shell.session import ShellSession
 from pykudu_sql.shell.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +37,7 @@ class Sessions:
     def __init__(self, path: Path, printed: StringIO) -> None:
         self._path = path
         self._printed = printed
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, ShellSession] = {}
 
     def run(self, sql: str) -> tuple[str, bool]:
         """What the shell prints for statements, and whether all of them succeeded."""
@@ -54,9 +54,9 @@ class Sessions:
         for session in self._sessions.values():
             session.close()
 
-    def _session(self, name: str) -> Session:
+    def _session(self, name: str) -> ShellSession:
         if name not in self._sessions:
-            self._sessions[name] = Session(
+            self._sessions[name] = ShellSession(
                 str(self._path), Settings(), commands.run, keep_going=True
             )
         return self._sessions[name]

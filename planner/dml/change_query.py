@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.dml.returning import ReturnedRows
-from pykudu_sql.planner.plan.change_plans import ACTION, Branch, Returning
+from pykudu_sql.planner.plan.change_plans import ACTION, ChangeBranch, Returning
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 
@@ -36,7 +36,7 @@ class DraftedQuery:
     """
 
     items: list[exp.Expr]
-    branches: tuple[Branch, ...]
+    branches: tuple[ChangeBranch, ...]
     returning: Returning | None
 
 
@@ -60,13 +60,13 @@ def draft(
         returned: the statement's RETURNING list.
     """
     items: list[exp.Expr] = [exp.alias_(action, ACTION, quoted=True)]
-    branches: list[Branch] = []
+    branches: list[ChangeBranch] = []
     for number, each in enumerate(drafts):
         places: list[tuple[int, int]] = []
         for column_id, node in each.values:
             guarded = node if len(drafts) == 1 else _only_for(number, node, action)
             places.append((column_id, _place(items, guarded)))
-        branches.append(Branch(each.kind, tuple(places)))
+        branches.append(ChangeBranch(each.kind, tuple(places)))
     returning = None
     if returned is not None:
         returning = _carry(items, table, name, returned)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from pykudu_sql.planner.plan.change_plans import (
-    Branch,
     Change,
+    ChangeBranch,
     ChangeQuery,
     ConflictInsert,
     InsertReturning,
@@ -34,7 +34,7 @@ def change_head(plan: Change) -> str:
 def change_details(plan: Change) -> Iterator[str]:
     """The lines below it: the branches, numbered as in the query, and what is shown."""
     returning: Returning | None
-    branches: tuple[Branch, ...]
+    branches: tuple[ChangeBranch, ...]
     match plan:
         case InsertReturning():
             returning, branches = plan.returning, ()
@@ -49,7 +49,7 @@ def change_details(plan: Change) -> Iterator[str]:
         yield f"returning: {', '.join(returning.query.names)}"
 
 
-def _branch(table: TableInfo, branch: Branch) -> str:
+def _branch(table: TableInfo, branch: ChangeBranch) -> str:
     kind = branch.kind.replace("_", " ")
     keys = frozenset() if branch.kind is RowOpKind.INSERT else table.schema.key_ids
     names = [table.schema.by_id[i].name for i, _ in branch.columns if i not in keys]

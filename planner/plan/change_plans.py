@@ -50,7 +50,7 @@ class Returning:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ChangeBranch:
     """One thing that a statement does to rows.
 
     Attributes:
@@ -77,7 +77,7 @@ class ChangeQuery:
 
     table: TableInfo
     query: Query
-    branches: tuple[Branch, ...]
+    branches: tuple[ChangeBranch, ...]
     statement: str
     returning: Returning | None = None
 

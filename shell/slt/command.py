@@ -18,11 +18,11 @@ from typing import Any
 from pykudu_sql.shell.editing.interruptible import run_interruptibly
 from pykudu_sql.shell.output.terminal import Output
 from pykudu_sql.shell.settings import UsageError
-from pykudu_sql.shell.slt.database import Database, DbConnection, Driver
+from pykudu_sql.shell.slt.database import DbConnection, Driver, ScriptDatabase
 from pykudu_sql.shell.slt.override import rewrite
 from pykudu_sql.shell.slt.parser import ScriptError, parse
 from pykudu_sql.shell.slt.report import FileResult, describe, junit, summary
-from pykudu_sql.shell.slt.runner import Runner
+from pykudu_sql.shell.slt.runner import ScriptRunner
 from pykudu_sql.shell.slt.states import STATES, State
 from pykudu_sql.shell.tools.arguments import ArgumentParser
 
@@ -153,7 +153,7 @@ class Campaign:
     override: bool = False
     output: Output = field(default_factory=lambda: Output(sys.stdout))
     files: list[FileResult] = field(default_factory=list)
-    _current: Runner | None = None
+    _current: ScriptRunner | None = None
     _cancelled: bool = False
 
     def run(self) -> None:
@@ -184,8 +184,8 @@ class Campaign:
             return FileResult(path, state.name, None, f" cannot be read: {error}")
         folder = Path(tempfile.mkdtemp(prefix="pykudu-slt-"))
         try:
-            database = Database(self.driver, folder, {**self.settings, **state.settings})
-            self._current = Runner(database, state, self.labels)
+            database = ScriptDatabase(self.driver, folder, {**self.settings, **state.settings})
+            self._current = ScriptRunner(database, state, self.labels)
             result = self._current.run(records, stop_at_problem=self.fail_fast)
         finally:
             if not self.keep:

@@ -72,7 +72,7 @@ _OF_A_SESSION = re.compile(r"\s*(SET(?!\s+DATABASE\b)|RESET(?!\s+DATABASE\b)|USE
 
 
 @dataclass(slots=True)
-class Database:
+class ScriptDatabase:
     """A directory with its open connections.
 
     When a connection is opened again, what its session had chosen (`SET`, `USE`) is chosen anew, so

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pykudu_sql.shell.slt.parser import FIELD_SEPARATOR
 from pykudu_sql.shell.slt.records import (
     Digest,
-    Explain,
+    ExpectedValues,
+    ExplainRecord,
     Failure,
-    Query,
+    QueryRecord,
     Record,
     Sort,
-    Statement,
+    StatementRecord,
     Success,
-    Values,
 )
 from pykudu_sql.shell.slt.values import Rows, digest, format_rows, order
 
@@ -75,7 +75,7 @@ class Problem:
     diff: tuple[str, ...] = ()
 
 
-def check_statement(record: Statement, sql: str, outcome: Outcome) -> Problem | None:
+def check_statement(record: StatementRecord, sql: str, outcome: Outcome) -> Problem | None:
     """Compare a statement's outcome with what is expected."""
     match outcome, record.expected:
         case Broken(message), _:
@@ -91,7 +91,9 @@ def check_statement(record: Statement, sql: str, outcome: Outcome) -> Problem | 
     return None
 
 
-def _check_failure(record: Statement, sql: str, got: Failed, expected: Failure) -> Problem | None:
+def _check_failure(
+    record: StatementRecord, sql: str, got: Failed, expected: Failure
+) -> Problem | None:
     if expected.sqlstate and got.sqlstate != expected.sqlstate:
         reason = f"expected SQLSTATE {expected.sqlstate}, got {got.sqlstate}: {got.message}"
         return Problem(record, sql, reason)
@@ -103,7 +105,7 @@ def _check_failure(record: Statement, sql: str, got: Failed, expected: Failure) 
     return None
 
 
-def check_query(record: Query, sql: str, outcome: Outcome) -> Problem | None:
+def check_query(record: QueryRecord, sql: str, outcome: Outcome) -> Problem | None:
     """Compare a query's outcome with what is expected."""
     match outcome:
         case Broken(message):
@@ -123,11 +125,11 @@ def check_query(record: Query, sql: str, outcome: Outcome) -> Problem | None:
             if got == expected:
                 return None
             return Problem(record, sql, "the digest differs", _diff([str(expected)], [str(got)]))
-        case Values() as expected:
+        case ExpectedValues() as expected:
             return _check_values(record, sql, rows, expected)
 
 
-def check_explain(record: Explain, sql: str, outcome: Outcome) -> Problem | None:
+def check_explain(record: ExplainRecord, sql: str, outcome: Outcome) -> Problem | None:
     """Look for a text in a plan."""
     match outcome:
         case Broken(message):
@@ -140,7 +142,9 @@ def check_explain(record: Explain, sql: str, outcome: Outcome) -> Problem | None
     return Problem(record, sql, f"the plan does not say {record.text!r}", tuple(plan.split("\n")))
 
 
-def _check_values(record: Query, sql: str, rows: Rows, expected: Values) -> Problem | None:
+def _check_values(
+    record: QueryRecord, sql: str, rows: Rows, expected: ExpectedValues
+) -> Problem | None:
     wanted = order(expected.rows, record.sort)
     if expected.by_row:
         rows = tuple(tuple(value.strip() for value in row) for row in rows)
@@ -151,7 +155,7 @@ def _check_values(record: Query, sql: str, rows: Rows, expected: Values) -> Prob
     return Problem(record, sql, "the result differs", _diff(before, after))
 
 
-def result_rows(record: Query, rows: Iterable[Sequence[object]]) -> Rows:
+def result_rows(record: QueryRecord, rows: Iterable[Sequence[object]]) -> Rows:
     """A result formatted and ordered as its record says."""
     return order(format_rows(rows, record.types), record.sort)
 
@@ -163,9 +167,9 @@ def result_lines(rows: Rows, *, by_row: bool) -> list[str]:
     return [value for row in rows for value in row]
 
 
-def prefers_rows(record: Query) -> bool:
+def prefers_rows(record: QueryRecord) -> bool:
     """Whether a result reads best a row a line."""
-    if isinstance(record.expected, Values):
+    if isinstance(record.expected, ExpectedValues):
         return record.expected.by_row
     return len(record.types) > 1 and record.sort is not Sort.VALUESORT
 

@@ -11,7 +11,7 @@ from pykudu_sql.shell.slt.outcomes import (
     result_rows,
 )
 from pykudu_sql.shell.slt.parser import SEPARATOR, split_lines
-from pykudu_sql.shell.slt.records import Query, Statement, Success
+from pykudu_sql.shell.slt.records import QueryRecord, StatementRecord, Success
 from pykudu_sql.shell.slt.runner import Ran
 from pykudu_sql.shell.slt.values import digest
 
@@ -35,19 +35,19 @@ def _rewritten(one: Ran, old: Sequence[str]) -> Sequence[str]:
     cut = next((i for i, line in enumerate(sql) if line.strip() == SEPARATOR), len(sql))
     sql = sql[:cut]
     match one.record, one.outcome:
-        case Query() as query, Done(_, rows) if rows is not None:
+        case QueryRecord() as query, Done(_, rows) if rows is not None:
             return [old[0], *sql, SEPARATOR, *_result(query, rows, one.hash_threshold)]
-        case Statement(_, _, Success(int())), Done(rowcount):
+        case StatementRecord(_, _, Success(int())), Done(rowcount):
             return [f"statement count {rowcount}", *sql]
-        case Statement(), Done():
+        case StatementRecord(), Done():
             return ["statement ok", *sql]
-        case Statement(), Failed(sqlstate):
+        case StatementRecord(), Failed(sqlstate):
             return [f"statement error ({sqlstate})" if sqlstate else "statement error", *sql]
         case _, (Failed() | Broken() | Done()):
             return old
 
 
-def _result(query: Query, rows: Sequence[Sequence[object]], hash_threshold: int) -> list[str]:
+def _result(query: QueryRecord, rows: Sequence[Sequence[object]], hash_threshold: int) -> list[str]:
     formatted = result_rows(query, rows)
     count = sum(map(len, formatted))
     if 0 < hash_threshold < count:

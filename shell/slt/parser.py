@@ -13,21 +13,21 @@ from pykudu_sql.shell.slt.records import (
     Condition,
     Control,
     Digest,
-    Explain,
+    ExpectedValues,
+    ExplainRecord,
     Failure,
-    Flush,
+    FlushRecord,
     Halt,
     HashThreshold,
-    Query,
+    QueryRecord,
     Record,
+    RecordSource,
     Restart,
     Snapshot,
     Sort,
-    Source,
-    Statement,
+    StatementRecord,
     Subtest,
     Success,
-    Values,
 )
 
 SEPARATOR = "----"
@@ -123,21 +123,21 @@ class _Parser:
             raise ScriptError(self._next, f"one name expected: {line!r}")
         return words[0]
 
-    def _source(self, line: int) -> Source:
-        return Source(line, self._next, self._conditions, self._connection)
+    def _source(self, line: int) -> RecordSource:
+        return RecordSource(line, self._next, self._conditions, self._connection)
 
-    def _statement(self, rest: str) -> Statement:
+    def _statement(self, rest: str) -> StatementRecord:
         line = self._next
         kind, _, detail = rest.partition(" ")
         sql, result = self._body(line)
         source = self._source(line)
         match kind:
             case "ok" if result is None:
-                return Statement(source, sql, Success())
+                return StatementRecord(source, sql, Success())
             case "count" if result is None and detail.strip().isdecimal():
-                return Statement(source, sql, Success(int(detail)))
+                return StatementRecord(source, sql, Success(int(detail)))
             case "error":
-                return Statement(source, sql, self._failure(line, detail.strip(), result))
+                return StatementRecord(source, sql, self._failure(line, detail.strip(), result))
             case _:
                 raise ScriptError(line, f"malformed statement record {rest!r}")
 
@@ -163,14 +163,14 @@ class _Parser:
             raise ScriptError(line, f"malformed query record {rest!r}")
         sql, result = self._body(line)
         expected = None if result is None else self._expected(line, types, result)
-        return Query(self._source(line), sql, types, sort, label, expected)
+        return QueryRecord(self._source(line), sql, types, sort, label, expected)
 
-    def _explain(self, text: str) -> Explain:
+    def _explain(self, text: str) -> ExplainRecord:
         line = self._next
         sql, result = self._body(line)
         if not text or result is not None:
             raise ScriptError(line, "explain needs a text on its line, and no result")
-        return Explain(self._source(line), sql, text)
+        return ExplainRecord(self._source(line), sql, text)
 
     def _body(self, line: int) -> tuple[str, list[str] | None]:
         """The SQL below a header, and the result below it, if there is one."""
@@ -188,52 +188,54 @@ class _Parser:
             self._next += 1
         return list(self._lines[start : self._next])
 
-    def _expected(self, line: int, types: str, result: Sequence[str]) -> Values | Digest:
+    def _expected(self, line: int, types: str, result: Sequence[str]) -> ExpectedValues | Digest:
         digest = _DIGEST.fullmatch(result[0].strip()) if len(result) == 1 else None
         if digest:
             return Digest(int(digest[1]), digest[2])
         columns = len(types)
         fields = [text.split(FIELD_SEPARATOR) for text in result]
         if columns > 1 and result and all(len(row) == columns for row in fields):
-            return Values(tuple(tuple(f.strip() for f in row) for row in fields), by_row=True)
+            return ExpectedValues(
+                tuple(tuple(f.strip() for f in row) for row in fields), by_row=True
+            )
         if len(result) % columns:
             raise ScriptError(line, f"{len(result)} values do not make rows of {columns}")
         rows = (tuple(result[i : i + columns]) for i in range(0, len(result), columns))
-        return Values(tuple(rows), by_row=False)
+        return ExpectedValues(tuple(rows), by_row=False)
 
 
-def _halt(source: Source, words: list[str]) -> Record:
+def _halt(source: RecordSource, words: list[str]) -> Record:
     _expect(not words)
     return Halt(source)
 
 
-def _hash_threshold(source: Source, words: list[str]) -> Record:
+def _hash_threshold(source: RecordSource, words: list[str]) -> Record:
     (number,) = words
     return HashThreshold(source, int(number))
 
 
-def _subtest(source: Source, words: list[str]) -> Record:
+def _subtest(source: RecordSource, words: list[str]) -> Record:
     _expect(bool(words))
     return Subtest(source, " ".join(words))
 
 
-def _restart(source: Source, words: list[str]) -> Record:
+def _restart(source: RecordSource, words: list[str]) -> Record:
     _expect(not words)
     return Restart(source)
 
 
-def _flush(source: Source, words: list[str]) -> Record:
+def _flush(source: RecordSource, words: list[str]) -> Record:
     _expect(not words)
-    return Flush(source)
+    return FlushRecord(source)
 
 
-def _snapshot(source: Source, words: list[str]) -> Record:
+def _snapshot(source: RecordSource, words: list[str]) -> Record:
     (name,) = words
     _expect(_NAME.fullmatch(name) is not None)
     return Snapshot(source, name)
 
 
-def _control(source: Source, words: list[str]) -> Record:
+def _control(source: RecordSource, words: list[str]) -> Record:
     name, switch = words
     _expect(switch in ("on", "off"))
     return Control(source, name, switch == "on")
@@ -244,7 +246,7 @@ def _expect(condition: bool) -> None:
         raise ValueError
 
 
-_DIRECTIVES: Mapping[str, Callable[[Source, list[str]], Record]] = MappingProxyType(
+_DIRECTIVES: Mapping[str, Callable[[RecordSource, list[str]], Record]] = MappingProxyType(
     {
         "control": _control,
         "flush": _flush,

@@ -25,7 +25,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RecordSource:
     """Where a record stands and when it runs.
 
     Attributes:
@@ -68,10 +68,10 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StatementRecord:
     """A statement whose rows do not matter."""
 
-    source: Source
+    source: RecordSource
     sql: str
     expected: Success | Failure
 
@@ -88,7 +88,7 @@ class Digest:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ExpectedValues:
     """Expected values one by one.
 
     Attributes:
@@ -101,7 +101,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryRecord:
     """A statement whose rows are compared.
 
     Attributes:
@@ -111,19 +111,19 @@ class Query:
         expected: values, their digest, or None when the script has no result yet.
     """
 
-    source: Source
+    source: RecordSource
     sql: str
     types: str
     sort: Sort
     label: str
-    expected: Values | Digest | None
+    expected: ExpectedValues | Digest | None
 
 
 @dataclass(frozen=True, slots=True)
-class Explain:
+class ExplainRecord:
     """`explain TEXT`: the plan of a query says TEXT somewhere."""
 
-    source: Source
+    source: RecordSource
     sql: str
     text: str
 
@@ -132,14 +132,14 @@ class Explain:
 class Halt:
     """`halt`: leave the rest of the script out."""
 
-    source: Source
+    source: RecordSource
 
 
 @dataclass(frozen=True, slots=True)
 class HashThreshold:
     """`hash-threshold N`: results of more values are written as a digest; 0 for never."""
 
-    source: Source
+    source: RecordSource
     values: int
 
 
@@ -147,7 +147,7 @@ class HashThreshold:
 class Subtest:
     """`subtest NAME`: a heading."""
 
-    source: Source
+    source: RecordSource
     name: str
 
 
@@ -155,21 +155,21 @@ class Subtest:
 class Restart:
     """`restart`: close every connection and open the database again."""
 
-    source: Source
+    source: RecordSource
 
 
 @dataclass(frozen=True, slots=True)
-class Flush:
+class FlushRecord:
     """`flush`: write what is in memory to files."""
 
-    source: Source
+    source: RecordSource
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """`snapshot NAME`: remember this moment; `${NAME}` in later SQL is its hybrid time."""
 
-    source: Source
+    source: RecordSource
     name: str
 
 
@@ -177,20 +177,20 @@ class Snapshot:
 class Control:
     """`control NAME on|off`: a setting of the connections opened from here on."""
 
-    source: Source
+    source: RecordSource
     name: str
     on: bool
 
 
 Record = (
-    Statement
-    | Query
-    | Explain
+    StatementRecord
+    | QueryRecord
+    | ExplainRecord
     | Halt
     | HashThreshold
     | Subtest
     | Restart
-    | Flush
+    | FlushRecord
     | Snapshot
     | Control
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pykudu_sql.shell.slt.database import Database
+from pykudu_sql.shell.slt.database import ScriptDatabase
 from pykudu_sql.shell.slt.outcomes import (
     Done,
     Outcome,
@@ -20,15 +20,15 @@ from pykudu_sql.shell.slt.outcomes import (
 from pykudu_sql.shell.slt.records import (
     Control,
     Digest,
-    Explain,
-    Flush,
+    ExplainRecord,
+    FlushRecord,
     Halt,
     HashThreshold,
-    Query,
+    QueryRecord,
     Record,
     Restart,
     Snapshot,
-    Statement,
+    StatementRecord,
     Subtest,
 )
 from pykudu_sql.shell.slt.states import State
@@ -48,7 +48,7 @@ class Ran:
         problem: how that differs from what was expected, or None.
     """
 
-    record: Statement | Query | Explain
+    record: StatementRecord | QueryRecord | ExplainRecord
     outcome: Outcome
     hash_threshold: int
     problem: Problem | None
@@ -71,10 +71,10 @@ class ScriptResult:
     seconds: float
 
 
-class Runner:
+class ScriptRunner:
     """One run of one script in one state."""
 
-    def __init__(self, database: Database, state: State, labels: frozenset[str]) -> None:
+    def __init__(self, database: ScriptDatabase, state: State, labels: frozenset[str]) -> None:
         """Prepare a run.
 
         Args:
@@ -128,7 +128,7 @@ class Runner:
 
     def _record(self, record: Record) -> Ran | Problem | None:
         match record:
-            case Statement() | Query() | Explain():
+            case StatementRecord() | QueryRecord() | ExplainRecord():
                 return self._execute(record)
             case HashThreshold(_, values):
                 self._hash_threshold = values
@@ -139,7 +139,7 @@ class Runner:
                 return self._physical(record, self._database.close)
             case Restart():
                 return self._physical(record, self._database.restart)
-            case Flush():
+            case FlushRecord():
                 return self._physical(record, self._database.flush)
             case Subtest() | Halt():
                 pass
@@ -153,21 +153,21 @@ class Runner:
             return Problem(record, "", f"unexpected error: {type(error).__name__}: {error}")
         return None
 
-    def _execute(self, record: Statement | Query | Explain) -> Ran | Problem:
+    def _execute(self, record: StatementRecord | QueryRecord | ExplainRecord) -> Ran | Problem:
         unknown = [n for n in _VARIABLE.findall(record.sql) if n not in self._snapshots]
         if unknown:
             return Problem(record, record.sql, f"no snapshot {unknown[0]!r} was taken")
         sql = _VARIABLE.sub(lambda found: str(self._snapshots[found[1]]), record.sql)
-        if isinstance(record, Explain):
+        if isinstance(record, ExplainRecord):
             sql = f"EXPLAIN {sql}"
         outcome = self._database.execute(sql, record.source.connection)
         match record:
-            case Explain():
+            case ExplainRecord():
                 problem = check_explain(record, sql, outcome)
-            case Query():
+            case QueryRecord():
                 problem = check_query(record, sql, outcome)
                 problem = problem or self._check_label(record, sql, outcome)
-            case Statement():
+            case StatementRecord():
                 problem = check_statement(record, sql, outcome)
                 after = self._physical(record, self._after_statement)
                 problem = problem or after
@@ -179,7 +179,7 @@ class Runner:
     def _after_statement(self) -> None:
         self._state.after_statement(self._database)
 
-    def _check_label(self, record: Query, sql: str, outcome: Outcome) -> Problem | None:
+    def _check_label(self, record: QueryRecord, sql: str, outcome: Outcome) -> Problem | None:
         """Queries of one label have one result."""
         if not record.label or not isinstance(outcome, Done) or outcome.rows is None:
             return None

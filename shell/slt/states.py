@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from pykudu_sql.shell.slt.database import Database
+from pykudu_sql.shell.slt.database import ScriptDatabase
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +19,21 @@ class State:
     """
 
     name: str
-    after_statement: Callable[[Database], None]
+    after_statement: Callable[[ScriptDatabase], None]
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _leave(database: Database) -> None:
+def _leave(database: ScriptDatabase) -> None:
     """Nothing happens: data stays in the MemRowSet."""
 
 
-def _flush(database: Database) -> None:
+def _flush(database: ScriptDatabase) -> None:
     """MemRowSets and DeltaMemStores become files."""
     if not database.in_transaction:
         database.flush()
 
 
-def _compact(database: Database) -> None:
+def _compact(database: ScriptDatabase) -> None:
     """Everything is flushed, then the deltas are compacted, then the rowsets of every table."""
     if not database.in_transaction:
         database.flush()
@@ -42,7 +42,7 @@ def _compact(database: Database) -> None:
                 database.execute(f"OPTIMIZE TABLE {table}{extent}")
 
 
-def _reopen(database: Database) -> None:
+def _reopen(database: ScriptDatabase) -> None:
     """The log is replayed; an open transaction would not survive it and is left alone."""
     if not database.in_transaction:
         database.close()

@@ -22,8 +22,8 @@ from pykudu_sql.planner.plan.change_plans import (
     ACTION,
     EXCLUDED,
     WRITTEN,
-    Branch,
     Change,
+    ChangeBranch,
     ChangeQuery,
     ConflictInsert,
     InsertReturning,
@@ -77,7 +77,7 @@ class _Share:
         operations: what is done to them, values converted.
     """
 
-    branch: Branch
+    branch: ChangeBranch
     places: Places
     operations: RowOperations
 

@@ -45,7 +45,7 @@ _SAMPLE_VALUES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class FrameOfReference:
     """Integers as codes within a frame.
 
     Attributes:
@@ -58,7 +58,7 @@ class Frame:
     codes: npt.NDArray[Any]
 
 
-def narrow(values: npt.NDArray[Any]) -> Frame | None:
+def narrow(values: npt.NDArray[Any]) -> FrameOfReference | None:
     """The values as narrower codes, or None when they are too few or too far apart.
 
     Args:
@@ -88,10 +88,10 @@ def _frame(
     codes: npt.NDArray[Any],
     kind: np.dtype[Any] | None,
     values: npt.NDArray[Any],
-) -> Frame | None:
+) -> FrameOfReference | None:
     if kind is None or kind.itemsize >= values.itemsize:
         return None
-    return Frame(base, step, codes.astype(kind, copy=False))
+    return FrameOfReference(base, step, codes.astype(kind, copy=False))
 
 
 def _code_type(largest: int) -> np.dtype[Any] | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from pykudu_sql.shell.slt.records import Failure, Query, Record, Statement, Success
+from pykudu_sql.shell.slt.records import Failure, QueryRecord, Record, StatementRecord, Success
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +70,22 @@ def depart(records: Iterable[Record]) -> Iterator[Record]:
     run instead, which is expected to do what the script says.
     """
     for record in records:
-        if not isinstance(record, Statement | Query) or _fails(record):
+        if not isinstance(record, StatementRecord | QueryRecord) or _fails(record):
             yield record
             continue
         departure = _departure(record.sql)
         if departure is None:
             yield record
             continue
-        yield Statement(record.source, record.sql, Failure("", departure.error))
+        yield StatementRecord(record.source, record.sql, Failure("", departure.error))
         if departure.instead is not None:
             sql = departure.statements.sub(departure.instead, record.sql)
             yield replace(record, sql=sql)
 
 
-def _fails(record: Statement | Query) -> bool:
+def _fails(record: StatementRecord | QueryRecord) -> bool:
     """Whether the script expects an error anyway."""
-    return isinstance(record, Statement) and not isinstance(record.expected, Success)
+    return isinstance(record, StatementRecord) and not isinstance(record.expected, Success)
 
 
 def _departure(sql: str) -> Departure | None:

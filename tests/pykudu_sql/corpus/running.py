@@ -12,11 +12,11 @@ from itertools import count
 from pathlib import Path
 
 from pykudu_sql.shell.slt.command import find_scripts, pykudu_driver
-from pykudu_sql.shell.slt.database import Database
+from pykudu_sql.shell.slt.database import ScriptDatabase
 from pykudu_sql.shell.slt.parser import parse
-from pykudu_sql.shell.slt.records import Query, Record
+from pykudu_sql.shell.slt.records import QueryRecord, Record
 from pykudu_sql.shell.slt.report import FileResult
-from pykudu_sql.shell.slt.runner import Runner
+from pykudu_sql.shell.slt.runner import ScriptRunner
 from pykudu_sql.shell.slt.states import State
 from tests.pykudu_sql.corpus.departures import depart
 
@@ -59,7 +59,7 @@ def sample(records: Iterable[Record], part: Sample) -> Iterator[Record]:
     """The beginning of a script with some of its queries, the first among them."""
     queries, others = count(), count()
     for record in records:
-        if isinstance(record, Query):
+        if isinstance(record, QueryRecord):
             if next(queries) % part.every == 0:
                 yield record
         elif next(others) < part.others:
@@ -78,6 +78,6 @@ def run_script(script: Path, state: State, folder: Path, part: Sample = WHOLE) -
         part: what of it runs.
     """
     records = parse(script.read_text(encoding="utf-8"))
-    database = Database(pykudu_driver(), folder, {**SETTINGS, **state.settings})
-    runner = Runner(database, state, LABELS)
+    database = ScriptDatabase(pykudu_driver(), folder, {**SETTINGS, **state.settings})
+    runner = ScriptRunner(database, state, LABELS)
     return FileResult(script, state.name, runner.run(list(depart(sample(records, part)))))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pykudu_sql.shell.slt.records import Failure, Source, Statement, Success
+from pykudu_sql.shell.slt.records import Failure, RecordSource, StatementRecord, Success
 from pykudu_sql.shell.slt.report import describe
 from pykudu_sql.shell.slt.states import STATES
 from tests.pykudu_sql.corpus.departures import DEPARTURES, depart
@@ -26,11 +26,13 @@ def test_a_script_of_the_corpus_gets_its_answers(script: Path, tmp_path: Path) -
 
 
 def test_what_departs_is_expected_to_fail_and_replaced() -> None:
-    source = Source(1, 2)
-    given = Statement(source, "CREATE UNIQUE INDEX i ON t (a)", Success())
+    source = RecordSource(1, 2)
+    given = StatementRecord(source, "CREATE UNIQUE INDEX i ON t (a)", Success())
     refused, instead = depart([given])
-    assert refused == Statement(source, given.sql, Failure("", "unique indexes are not supported"))
-    assert instead == Statement(source, "CREATE INDEX i ON t (a)", Success())
+    assert refused == StatementRecord(
+        source, given.sql, Failure("", "unique indexes are not supported")
+    )
+    assert instead == StatementRecord(source, "CREATE INDEX i ON t (a)", Success())
 
 
 def test_every_departure_is_explained_to_people() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.shell.slt.parser import parse
-from pykudu_sql.shell.slt.records import Explain, Query, Statement
+from pykudu_sql.shell.slt.records import ExplainRecord, QueryRecord, StatementRecord
 
 _HERE = Path(__file__).resolve().parent
 SCRIPTS = _HERE.parents[2] / "sql_tests"
@@ -39,7 +39,9 @@ def scripts() -> Iterator[Sequence[str]]:
     """The statements of each golden script, in order."""
     for path in sorted(SCRIPTS.glob("*.test")):
         records = parse(path.read_text(encoding="utf-8"))
-        yield [r.sql for r in records if isinstance(r, Statement | Query | Explain)]
+        yield [
+            r.sql for r in records if isinstance(r, StatementRecord | QueryRecord | ExplainRecord)
+        ]
 
 
 def shapes() -> Sequence[str]:

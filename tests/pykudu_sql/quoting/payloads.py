@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize
 from pykudu_sql.shell.slt.parser import parse
-from pykudu_sql.shell.slt.records import Failure, Query, Statement
+from pykudu_sql.shell.slt.records import Failure, QueryRecord, StatementRecord
 from pykudu_sql.storage.errors import Error
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "sql_tests"
@@ -46,8 +46,8 @@ def corpus() -> Iterator[list[str]]:
         yield [
             record.sql
             for record in records
-            if isinstance(record, Query)
-            or (isinstance(record, Statement) and not isinstance(record.expected, Failure))
+            if isinstance(record, QueryRecord)
+            or (isinstance(record, StatementRecord) and not isinstance(record.expected, Failure))
         ]
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pykudu_sql.shell.slt.database import Database, Driver
+from pykudu_sql.shell.slt.database import Driver, ScriptDatabase
 from pykudu_sql.shell.slt.parser import parse
-from pykudu_sql.shell.slt.runner import Runner, ScriptResult
+from pykudu_sql.shell.slt.runner import ScriptResult, ScriptRunner
 from pykudu_sql.shell.slt.states import STATES
 
 
@@ -33,8 +33,8 @@ def run_script(tmp_path: Path, sqlite_driver: Driver) -> Callable[..., ScriptRes
     """Runs the text of a script with sqlite3 in a state."""
 
     def run(text: str, state: str = "memory", stop_at_problem: bool = False) -> ScriptResult:
-        database = Database(sqlite_driver, tmp_path)
-        runner = Runner(database, STATES[state], frozenset({"extra"}))
+        database = ScriptDatabase(sqlite_driver, tmp_path)
+        runner = ScriptRunner(database, STATES[state], frozenset({"extra"}))
         return runner.run(parse(text), stop_at_problem=stop_at_problem)
 
     return run

@@ -7,31 +7,33 @@ from pykudu_sql.shell.slt.records import (
     Condition,
     Control,
     Digest,
-    Explain,
+    ExpectedValues,
+    ExplainRecord,
     Failure,
-    Flush,
+    FlushRecord,
     Halt,
     HashThreshold,
-    Query,
+    QueryRecord,
+    RecordSource,
     Restart,
     Snapshot,
     Sort,
-    Source,
-    Statement,
+    StatementRecord,
     Subtest,
     Success,
-    Values,
 )
 
 
 def test_a_statement_reaches_to_the_next_blank_line() -> None:
     text = "# comment\n\nstatement ok\nCREATE TABLE t\n(a INT)\n\n# end\n"
-    assert parse(text) == [Statement(Source(3, 5), "CREATE TABLE t\n(a INT)", Success())]
+    assert parse(text) == [
+        StatementRecord(RecordSource(3, 5), "CREATE TABLE t\n(a INT)", Success())
+    ]
 
 
 def test_the_number_of_rows_changed_may_be_expected() -> None:
     (record,) = parse("statement count 3\nDELETE FROM t")
-    assert record == Statement(Source(1, 2), "DELETE FROM t", Success(3))
+    assert record == StatementRecord(RecordSource(1, 2), "DELETE FROM t", Success(3))
 
 
 @pytest.mark.parametrize(
@@ -47,50 +49,50 @@ def test_the_number_of_rows_changed_may_be_expected() -> None:
 )
 def test_an_error_is_expected_by_code_and_pattern(header: str, expected: Failure) -> None:
     (record,) = parse(f"{header}\nSELECT 1")
-    assert isinstance(record, Statement) and record.expected == expected
+    assert isinstance(record, StatementRecord) and record.expected == expected
 
 
 def test_a_whole_message_may_be_expected() -> None:
     (record,) = parse("statement error\nSELEC\n----\nunknown\nLINE 1: SELEC\n\n")
-    assert isinstance(record, Statement)
+    assert isinstance(record, StatementRecord)
     assert record.expected == Failure(text=("unknown", "LINE 1: SELEC"))
 
 
 def test_values_stand_one_a_line() -> None:
     (record,) = parse("query IT rowsort label-1\nSELECT a, b FROM t\n----\n1\nx\n2\ny z\n")
-    assert record == Query(
-        Source(1, 7),
+    assert record == QueryRecord(
+        RecordSource(1, 7),
         "SELECT a, b FROM t",
         "IT",
         Sort.ROWSORT,
         "label-1",
-        Values((("1", "x"), ("2", "y z")), by_row=False),
+        ExpectedValues((("1", "x"), ("2", "y z")), by_row=False),
     )
 
 
 def test_values_may_stand_a_row_a_line() -> None:
     (record,) = parse("query ITR\nSELECT *\n----\n1 | a | 0.500\n2 | (empty) | NULL\n")
-    assert isinstance(record, Query)
+    assert isinstance(record, QueryRecord)
     rows = (("1", "a", "0.500"), ("2", "(empty)", "NULL"))
-    assert record.expected == Values(rows, by_row=True)
+    assert record.expected == ExpectedValues(rows, by_row=True)
 
 
 def test_one_column_may_hold_the_separator() -> None:
     (record,) = parse("query T\nSELECT *\n----\na | b\n")
-    assert isinstance(record, Query)
-    assert record.expected == Values((("a | b",),), by_row=False)
+    assert isinstance(record, QueryRecord)
+    assert record.expected == ExpectedValues((("a | b",),), by_row=False)
 
 
 def test_a_digest_stands_for_many_values() -> None:
     md5 = "3c13dee48d9356ae19af2515e05e6b54"
     (record,) = parse(f"query I nosort\nSELECT 1\n----\n30 values hashing to {md5}\n")
-    assert isinstance(record, Query) and record.expected == Digest(30, md5)
+    assert isinstance(record, QueryRecord) and record.expected == Digest(30, md5)
 
 
 def test_an_empty_result_and_a_missing_one_differ() -> None:
     empty, missing = parse("query I\nSELECT 1\n----\n\nquery I\nSELECT 1\n")
-    assert isinstance(empty, Query) and empty.expected == Values((), by_row=False)
-    assert isinstance(missing, Query) and missing.expected is None
+    assert isinstance(empty, QueryRecord) and empty.expected == ExpectedValues((), by_row=False)
+    assert isinstance(missing, QueryRecord) and missing.expected is None
 
 
 def test_conditions_and_a_connection_belong_to_the_next_record_only() -> None:
@@ -99,8 +101,8 @@ def test_conditions_and_a_connection_belong_to_the_next_record_only() -> None:
         "statement ok\nSELECT 1\n\nstatement ok\nSELECT 2\n"
     )
     conditions = (Condition("mysql", only=True), Condition("pykudu", only=False))
-    assert first.source == Source(4, 5, conditions, "two")
-    assert second.source == Source(7, 8)
+    assert first.source == RecordSource(4, 5, conditions, "two")
+    assert second.source == RecordSource(7, 8)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_conditions_and_a_connection_belong_to_the_next_record_only() -> None:
     [({"mysql"}, True), ({"mysql", "pykudu"}, False), (set(), False)],
 )
 def test_conditions_choose_by_name(labels: set[str], runs: bool) -> None:
-    source = Source(1, 1, (Condition("mysql", only=True), Condition("pykudu", only=False)))
+    source = RecordSource(1, 1, (Condition("mysql", only=True), Condition("pykudu", only=False)))
     assert source.runs_for(frozenset(labels)) == runs
 
 
@@ -118,24 +120,26 @@ def test_directives_of_one_line() -> None:
         "control implicit_primary_key on\nhalt\n"
     )
     assert parse(text) == [
-        HashThreshold(Source(1, 1), 8),
-        Subtest(Source(2, 2), "all about joins"),
-        Flush(Source(3, 3)),
-        Restart(Source(4, 4)),
-        Snapshot(Source(5, 5), "before"),
-        Control(Source(6, 6), "implicit_primary_key", on=True),
-        Halt(Source(7, 7)),
+        HashThreshold(RecordSource(1, 1), 8),
+        Subtest(RecordSource(2, 2), "all about joins"),
+        FlushRecord(RecordSource(3, 3)),
+        Restart(RecordSource(4, 4)),
+        Snapshot(RecordSource(5, 5), "before"),
+        Control(RecordSource(6, 6), "implicit_primary_key", on=True),
+        Halt(RecordSource(7, 7)),
     ]
 
 
 def test_a_plan_is_asked_for_a_text() -> None:
     (record,) = parse("explain tablets: 1 of 4\nSELECT * FROM t\n")
-    assert record == Explain(Source(1, 2), "SELECT * FROM t", "tablets: 1 of 4")
+    assert record == ExplainRecord(RecordSource(1, 2), "SELECT * FROM t", "tablets: 1 of 4")
 
 
 def test_windows_line_ends_are_line_ends() -> None:
     (record,) = parse("query T\r\nSELECT 'a'\r\n----\r\na\r\n")
-    assert isinstance(record, Query) and record.expected == Values((("a",),), by_row=False)
+    assert isinstance(record, QueryRecord) and record.expected == ExpectedValues(
+        (("a",),), by_row=False
+    )
 
 
 @pytest.mark.parametrize(
