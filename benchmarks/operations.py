@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.peers.peer import Peer
 from benchmarks.peers.pykudu import PykuduPeer
-from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major
 from pykudu_sql.storage.tablet.rowset.key_interval import average_height, tree_intervals
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -24,19 +24,19 @@ def ours(peer: Peer) -> PykuduPeer:
     return peer
 
 
-def paused(peer: Peer) -> Store:
+def paused(peer: Peer) -> OpenStore:
     """The store of a database of ours, in whose background nothing runs from now on."""
     store = ours(peer).store
     store.maintenance.pause()
     return store
 
 
-def tablets_of(store: Store, table: str) -> Sequence[Tablet]:
+def tablets_of(store: OpenStore, table: str) -> Sequence[Tablet]:
     """The tablets of a table."""
     return [store.tablets[info.id] for info in store.catalog.table(table).tablets]
 
 
-def compact_deltas(store: Store, table: str) -> None:
+def compact_deltas(store: OpenStore, table: str) -> None:
     """Major delta compaction of every rowset, over all columns that were updated."""
     column_ids = [column.id for column in store.catalog.table(table).schema.columns]
     for tablet in tablets_of(store, table):
@@ -50,7 +50,7 @@ def optimize(peer: Peer, table: str) -> None:
     peer.execute(f"OPTIMIZE TABLE {table}", ())
 
 
-def height_of(store: Store, table: str) -> float:
+def height_of(store: OpenStore, table: str) -> float:
     """Rowsets that a look-up of a random key asks, the mean of a table's tablets."""
     trees = [tablet.components.tree for tablet in tablets_of(store, table)]
     return sum(average_height(tree_intervals(tree)) for tree in trees) / len(trees)

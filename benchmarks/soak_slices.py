@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.open_store import OpenStore
 
 _MIB = 1 << 20
 
@@ -89,7 +89,7 @@ def line_of(part: Slice) -> str:
 class SliceCounter:
     """Cuts the time of a soak into slices."""
 
-    def __init__(self, store: Store, table: str, folder: Path) -> None:
+    def __init__(self, store: OpenStore, table: str, folder: Path) -> None:
         """Begin the first slice.
 
         Args:

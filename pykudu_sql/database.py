@@ -23,7 +23,10 @@ from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.fs.permissions import is_writable_by_others
 from pykudu_sql.storage.fs.process import current_process
-from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.open_store import OpenStore
+from pykudu_sql.storage.reader_store import ReaderStore
+from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.store_options import StoreOptions
 
 MEMORY: Final = ":memory:"
 _LOG: Final = logging.getLogger("pykudu_sql.database")
@@ -55,7 +58,8 @@ class Database:
         _check_place(env, path)
         if settings.read_only and not env.exists(layout.current_path(path)):
             raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
-        self.store = Store(env, path, _store_options(settings))
+        open_store = ReaderStore if settings.read_only else Store
+        self.store: OpenStore = open_store(env, path, _store_options(settings))
         if path != MEMORY and is_writable_by_others(path):
             _LOG.warning(
                 "database %r can be changed by other users of this machine: its directory is "
@@ -219,7 +223,6 @@ def _values(settings: DatabaseSettings) -> Mapping[str, object]:
 
 def _store_options(settings: DatabaseSettings) -> StoreOptions:
     return StoreOptions(
-        read_only=settings.read_only,
         block_cache_bytes=settings.block_cache_bytes,
         threads=settings.threads,
         flush_bytes=settings.flush_bytes,

@@ -11,7 +11,6 @@ class StoreOptions:
     """How a store is opened.
 
     Attributes:
-        read_only: refuse every write.
         block_cache_bytes: limit of decoded data kept in memory.
         threads: that scans and large inserts use.
         flush_bytes: inserted rows or changes of a tablet beyond this size in memory are flushed
@@ -26,7 +25,6 @@ class StoreOptions:
         wall: the wall clock: microseconds since 1970, UTC.
     """
 
-    read_only: bool = False
     block_cache_bytes: int = 1 << 30
     threads: int = 0
     flush_bytes: int = 128 << 20

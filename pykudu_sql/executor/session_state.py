@@ -17,7 +17,7 @@ from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.errors import QueryCancelledError
 from pykudu_sql.storage.fs.process import Process
-from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.open_store import OpenStore
 
 if TYPE_CHECKING:  # Loaded by the first statement that runs on Spark.
     from pykudu_sql.spark.query.spark_engine import SparkEngine
@@ -45,7 +45,7 @@ class SessionState:
         in_memory: whether no other process can read the tables.
     """
 
-    store: Store
+    store: OpenStore
     engine: StreamingEngine[Relation]
     transactions: TransactionScope
     database_settings: DatabaseSettings

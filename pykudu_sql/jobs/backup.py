@@ -30,7 +30,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, format_timestamp, last_before
 from pykudu_sql.storage.errors import HistoryPurgedError, OperationalError
-from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.open_store import OpenStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
     return watch.report(rows, total_bytes(step.tables), note=note)
 
 
-def _check_same(store: Store, before: BackupStep | None, target: str) -> None:
+def _check_same(store: OpenStore, before: BackupStep | None, target: str) -> None:
     if before is not None and before.database_id != store.database_id.hex():
         raise OperationalError(
             f"the backup at '{target}' is of another database",
@@ -109,7 +109,7 @@ class _Step:
     """
 
     spark: SparkSession
-    store: Store
+    store: OpenStore
     path: str
     before: BackupStep | None
     bound: SnapshotBound

@@ -41,7 +41,7 @@ from pykudu_sql.storage.errors import (
     ProgrammingError,
     UndefinedTableError,
 )
-from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.open_store import OpenStore
 
 _TIME = DataType(Kind.UNIXTIME_MICROS)
 _MOST_STEPS = 10_000
@@ -155,7 +155,7 @@ def _entries(step: BackupStep, name: str | None) -> list[TableBackup]:
 
 
 @contextmanager
-def _receiving(database: str) -> Iterator[Store]:
+def _receiving(database: str) -> Iterator[OpenStore]:
     """A database to restore into; a new one goes if that fails."""
     place = Path(database)
     is_new = not place.exists()
@@ -184,7 +184,7 @@ class _Restore:
     """
 
     spark: SparkSession
-    store: Store
+    store: OpenStore
     step: BackupStep
     name: str | None
     objects: list[str] = field(default_factory=list)

@@ -35,8 +35,8 @@ from pykudu_sql.storage.errors import (
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.ingest.staging import create_staging, remove_staging
+from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.remote.staged_commit import WriteReport, commit_staged
-from pykudu_sql.storage.store import Store
 
 __all__ = [
     "SparkTables",
@@ -149,7 +149,7 @@ def write_table(
     operation: str = "insert",
     overwrite: bool = False,
     write_id: str | None = None,
-    store: Store | None = None,
+    store: OpenStore | None = None,
     wait_seconds: float = WAIT_SECONDS,
 ) -> WriteReport:
     """Write a DataFrame to a table, all of it at one moment or nothing.
@@ -203,7 +203,7 @@ class SparkTables:
     """
 
     session: SparkSession
-    store: Store
+    store: OpenStore
     moment: Callable[[], SnapshotBound | None]
 
     def read_table(
@@ -269,7 +269,7 @@ class SparkTables:
 
 
 def tables_of(
-    store: Store,
+    store: OpenStore,
     path: str,
     master: str,
     conf: Mapping[str, str],

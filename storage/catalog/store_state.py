@@ -112,6 +112,10 @@ class StoreState:
                 ) from error
         return state
 
+    def table_now(self, table_id: str) -> TableInfo | None:
+        """A table as it is, None once it is dropped."""
+        return self.history.latest.by_id.get(table_id)
+
     def fold(self, edit: Mapping[str, Any]) -> None:
         """Take one edit into account.
 

@@ -156,6 +156,10 @@ class Committer:
             end = self._log.durable_end
             self._manifest.append({**edit, "durable": [end.number, end.sequence]})
 
+    def renew_mark(self) -> None:
+        """Note again how far the logs are durable, if the disk refused that before."""
+        self._log.renew_mark()
+
     def sync(self) -> None:
         """Make every commit applied so far durable.
 

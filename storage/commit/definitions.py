@@ -41,7 +41,7 @@ class Definitions:
         self,
         committer: Committer,
         history: History,
-        state: Callable[[], StoreState],
+        state: StoreState,
         tablets: dict[str, Tablet],
         open_tablet: OpenTablet,
     ) -> None:
@@ -62,7 +62,7 @@ class Definitions:
 
     @property
     def _catalog(self) -> Catalog:
-        return self._state().history.latest
+        return self._state.history.latest
 
     def create_table(self, table: TableInfo) -> TableInfo:
         """Add a table that has not been there before.
@@ -142,7 +142,7 @@ class Definitions:
 
     def dropped_tables(self) -> Iterator[DroppedTable]:
         """The dropped tables that can be brought back, in the order in which they were dropped."""
-        for dropped in self._state().history.dropped():
+        for dropped in self._state.history.dropped():
             if self._history.mark(dropped.table.id) <= dropped.dropped:
                 yield dropped
 
@@ -159,7 +159,7 @@ class Definitions:
             DuplicateObjectError: the name is taken.
         """
         with self._committer.lock:
-            state = self._state()
+            state = self._state
             named = [d for d in state.history.dropped() if d.table.name == name]
             if not named:
                 raise UndefinedTableError(
@@ -204,7 +204,7 @@ class Definitions:
     @property
     def snapshots(self) -> Mapping[str, NamedSnapshot]:
         """The named snapshots, by name."""
-        return self._state().snapshots
+        return self._state.snapshots
 
     def create_snapshot(
         self, name: str, bound: SnapshotBound | None, comment: str
@@ -229,7 +229,7 @@ class Definitions:
                     sqlstate="42710",
                 )
             at = self._committer.mvcc.bound if bound is None else bound
-            history = self._state().history
+            history = self._state.history
             if at < history.complete_since:
                 since = format_timestamp(first_beyond(history.complete_since))
                 raise HistoryPurgedError(
@@ -259,7 +259,7 @@ class Definitions:
     @property
     def history_max_age(self) -> int | None:
         """Seconds that tables keep history unless they say otherwise; see `set_history_max_age`."""
-        return self._state().history_max_age
+        return self._state.history_max_age
 
     def set_history_max_age(self, seconds: int | None) -> None:
         """Say how long tables keep history unless they say otherwise.

@@ -16,7 +16,7 @@ handed out under one lock, so a read that was let in finds its history to the en
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.snapshots import Hold, SnapshotRegistry
@@ -46,9 +46,7 @@ class History:
         snapshots: those that are being read.
     """
 
-    def __init__(
-        self, clock: HybridClock, snapshots: SnapshotRegistry, state: Callable[[], StoreState]
-    ) -> None:
+    def __init__(self, clock: HybridClock, snapshots: SnapshotRegistry, state: StoreState) -> None:
         """Begin with the marks that the manifest knows.
 
         Args:
@@ -65,7 +63,7 @@ class History:
     @property
     def max_age(self) -> int:
         """Seconds that tables keep history unless they say otherwise; -1 for ever."""
-        chosen = self._state().history_max_age
+        chosen = self._state.history_max_age
         return DEFAULT_MAX_AGE if chosen is None else chosen
 
     def age_of(self, table: TableInfo) -> int:
@@ -83,7 +81,7 @@ class History:
 
     def mark_of_tablet(self, tablet_id: str) -> SnapshotBound:
         """The ancient history mark of the table that a tablet belongs or belonged to."""
-        table_id = self._state().history.owners.get(tablet_id)
+        table_id = self._state.history.owners.get(tablet_id)
         return NOTHING if table_id is None else self.mark(table_id)
 
     def hold(self, tables: Iterable[TableInfo], bound: SnapshotBound) -> Hold:
@@ -106,7 +104,7 @@ class History:
 
     def _advance(self, table_id: str) -> SnapshotBound:
         """Move a table's mark as far as it may go."""
-        state = self._state()
+        state = self._state
         table = state.history.newest.get(table_id)
         mark = max(self._marks.get(table_id, NOTHING), state.marks.get(table_id, NOTHING))
         age = FOR_EVER if table is None else self.age_of(table)

@@ -9,52 +9,57 @@ compactions get rid of them.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 
 from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.history import History
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
+from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import retire_files
+from pykudu_sql.storage.tablet.rowset.file_reaper import FileReaper
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
-
-
-@dataclass(frozen=True, slots=True)
-class PurgeHost:
-    """What purging needs of the store.
-
-    Attributes:
-        env: the disk.
-        root: the database directory.
-        host: commit lock and log.
-        history: hands out marks.
-        state: what the manifest says.
-        record: appends an edit to the manifest.
-        last_sequence: of the write-ahead log.
-        tablets: by UUID; purged ones are taken out.
-    """
-
-    env: Env
-    root: str
-    host: TabletHost
-    history: History
-    state: Callable[[], StoreState]
-    record: Callable[[dict[str, Any]], None]
-    last_sequence: Callable[[], int]
-    tablets: dict[str, Tablet]
 
 
 class HistoryPurge:
     """Forgets what is ancient in the catalog. Safe for threads."""
 
-    def __init__(self, host: PurgeHost) -> None:
-        """Nothing was purged yet."""
-        self._host = host
+    def __init__(
+        self,
+        env: Env,
+        root: str,
+        reaper: FileReaper,
+        committer: Committer,
+        history: History,
+        state: StoreState,
+        log: WriteAheadLog | ReadOnlyLog,
+        tablets: dict[str, Tablet],
+    ) -> None:
+        """Nothing was purged yet.
+
+        Args:
+            env: the disk.
+            root: the database directory.
+            reaper: has the files that the manifest names no more.
+            committer: commit lock, log and manifest.
+            history: hands out marks.
+            state: what the manifest says.
+            log: the write-ahead log.
+            tablets: by UUID; purged ones are taken out.
+        """
+        self._env = env
+        self._root = root
+        self._reaper = reaper
+        self._committer = committer
+        self._history = history
+        self._state = state
+        self._log = log
+        self._tablets = tablets
         self._folders: list[str] = []
         self._running = threading.Lock()
 
@@ -71,17 +76,39 @@ class HistoryPurge:
             purged = 0
             due = self._due()
             if due:
-                with self._tablets_at_rest(due), self._host.host.commit_lock:
+                with self._tablets_at_rest(due), self._committer.lock:
                     purged = self._forget(due)
             return purged
 
-    def remove_folders(self) -> None:
+    def collect_files(self) -> int:
+        """Unlink files that compactions replaced, or purged tablets had, and nobody reads any more.
+
+        Returns:
+            How many.
+
+        Raises:
+            DiskError: the disk refused.
+        """
+        unlinked = self._reaper.collect()
+        self._remove_folders()
+        return unlinked
+
+    def collect_last_files(self) -> None:
+        """Unlink all of them when nothing is read any more.
+
+        What the disk refuses to unlink, the next opening does.
+        """
+        with suppress(DiskError):
+            self._reaper.collect_last()
+            self._remove_folders()
+
+    def _remove_folders(self) -> None:
         """Remove the folders of purged tablets whose files are gone.
 
         Raises:
             DiskError: the disk refused.
         """
-        env = self._host.env
+        env = self._env
         with self._running:
             for folder in list(self._folders):
                 if not env.list_dir(folder):
@@ -90,41 +117,40 @@ class HistoryPurge:
 
     def _due(self) -> dict[str, SnapshotBound]:
         """The tables that have a state to forget, and their marks."""
-        ends = self._host.state().history.first_ends
-        marks = {table_id: self._host.history.mark(table_id) for table_id in ends}
+        ends = self._state.history.first_ends
+        marks = {table_id: self._history.mark(table_id) for table_id in ends}
         return {table_id: mark for table_id, mark in marks.items() if ends[table_id] < mark}
 
     @contextmanager
     def _tablets_at_rest(self, due: Mapping[str, SnapshotBound]) -> Iterator[None]:
         """A block in which no maintenance of the tablets that are to go is under way."""
-        history = self._host.state().history
+        history = self._state.history
         going = history.owners.keys() - history.forget(due).owners.keys()
         with ExitStack() as locks:
             for tablet_id in sorted(going):
-                locks.enter_context(self._host.tablets[tablet_id].maintenance_lock)
+                locks.enter_context(self._tablets[tablet_id].maintenance_lock)
             yield
 
     def _forget(self, due: Mapping[str, SnapshotBound]) -> int:
         """Record what goes, and let go of it. The caller holds the commit lock."""
-        host = self._host
-        sequence = host.last_sequence()
+        sequence = self._log.last_sequence
         # A table that was brought back meanwhile is not ancient any more.
-        ends = host.state().history.first_ends
+        ends = self._state.history.first_ends
         marks = {i: mark for i, mark in due.items() if ends.get(i, mark) < mark}
-        host.host.sync_log()
-        host.record({"op": "forget", "marks": marks, "sequence": sequence})
-        history = host.state().history
-        purged = [tablet_id for tablet_id in host.tablets if tablet_id not in history.owners]
+        self._committer.sync()
+        self._committer.note({"op": "forget", "marks": marks, "sequence": sequence})
+        history = self._state.history
+        purged = [tablet_id for tablet_id in self._tablets if tablet_id not in history.owners]
         for tablet_id in purged:
-            self._retire(host.tablets.pop(tablet_id))
+            self._retire(self._tablets.pop(tablet_id))
         versions = history.versions()
         for table_id in marks.keys() & versions.keys():
             schemas = [version.schema for version in versions[table_id]]
             for tablet_id in {info.id for v in versions[table_id] for info in v.tablets}:
-                host.tablets[tablet_id].retain_columns(schemas)
+                self._tablets[tablet_id].retain_columns(schemas)
         return len(purged)
 
     def _retire(self, tablet: Tablet) -> None:
         for rowset in tablet.components.tree.rowsets:
             retire_files(tablet.files, rowset, ())
-        self._folders.append(layout.tablet_directory(self._host.root, tablet.id))
+        self._folders.append(layout.tablet_directory(self._root, tablet.id))

@@ -5,10 +5,10 @@ it needs, its anchor (Kudu's `consensus/log_anchor_registry.h`); the segments be
 anchor of all go.
 """
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from typing import Any
+from collections.abc import Mapping
 
+from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -21,24 +21,21 @@ class LogRetention:
         self,
         log: WriteAheadLog | ReadOnlyLog,
         tablets: Mapping[str, Tablet],
-        commit_lock: AbstractContextManager[object],
-        log_after: Callable[[], int],
-        record: Callable[[dict[str, Any]], None],
+        committer: Committer,
+        state: StoreState,
     ) -> None:
         """Watch over a log.
 
         Args:
             log: of the database.
             tablets: whose changes it holds, by UUID.
-            commit_lock: held while the log is cut.
-            log_after: the record behind which the manifest says that the log is needed.
-            record: appends an edit to the manifest.
+            committer: its lock is held while the log is cut; it notes the edit.
+            state: says behind which record the log is needed.
         """
         self._log = log
         self._tablets = tablets
-        self._commit_lock = commit_lock
-        self._log_after = log_after
-        self._record = record
+        self._committer = committer
+        self._state = state
 
     def held_by(self, anchor: int | None) -> int:
         """Bytes of the log from a record on; 0 for None."""
@@ -57,12 +54,12 @@ class LogRetention:
         Raises:
             DiskError, ReadOnlyError: the disk refused.
         """
-        with self._commit_lock:
+        with self._committer.lock:
             after = self._needed_after()
-            if after <= self._log_after():
+            if after <= self._state.log_after:
                 return 0
             before = self._log.bytes_from(0)
-            self._record({"op": "log", "after": after})
+            self._committer.note({"op": "log", "after": after})
             self._log.drop_before(after + 1)
             return before - self._log.bytes_from(0)
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.types.hybrid_time import wall_micros
 from pykudu_sql.storage.maintenance.best_operation import SchedulingState, find_best_operation
+from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.file_effect import Effect, effect_between, file_sizes
-from pykudu_sql.storage.maintenance.host import MaintenanceHost
 from pykudu_sql.storage.maintenance.operation import (
     OperationKind,
     OperationRun,
@@ -56,12 +56,12 @@ class MaintenanceManager:
         running: what runs in the background now, or None.
     """
 
-    def __init__(self, host: MaintenanceHost) -> None:
+    def __init__(self, context: MaintenanceContext) -> None:
         """Not started yet."""
         self.last_error: Exception | None = None
         self.log = RunLog()
         self.running: OperationStats | None = None
-        self._host = host
+        self._context = context
         self._turn = threading.RLock()
         self._pauses = 0
         self._stop = threading.Event()
@@ -83,7 +83,7 @@ class MaintenanceManager:
 
         with self._making:
             if self._made_collector is None:
-                self._made_collector = StatsCollector(self._host)
+                self._made_collector = StatsCollector(self._context)
             return self._made_collector
 
     @property
@@ -95,7 +95,7 @@ class MaintenanceManager:
         collector = self._collector
         with self._making:
             if self._made_runner is None:
-                self._made_runner = OperationRunner(self._host, collector, self._stop.is_set)
+                self._made_runner = OperationRunner(self._context, collector, self._stop.is_set)
             return self._made_runner
 
     def start(self) -> None:
@@ -186,7 +186,8 @@ class MaintenanceManager:
             CorruptionError: a file is not what was written.
         """
         if chosen.kind is OperationKind.LOG_GC:
-            return self._measured(chosen, lambda: Effect(freed=self._host.log.collect()))
+            log = self._context.log_retention
+            return self._measured(chosen, lambda: Effect(freed=log.collect()))
         return self._on_tablet(chosen, self._runner.work[chosen.kind], checkpoint)
 
     def compact_all(self, tablet_id: str, table: str, checkpoint: Checkpoint = go_on) -> Effect:
@@ -200,17 +201,17 @@ class MaintenanceManager:
         Raises:
             DiskError, ReadOnlyError: the disk refused.
         """
-        return Tidied(self._host.log.collect(), self._host.collect_files())
+        return Tidied(self._context.log_retention.collect(), self._context.purge.collect_files())
 
     def _on_tablet(
         self, chosen: OperationStats, work: "TabletWork", checkpoint: Checkpoint
     ) -> Effect:
-        tablet = self._host.tablets.get(chosen.tablet_id)
+        tablet = self._context.tablets.get(chosen.tablet_id)
         if tablet is None:
             return Effect()
 
         def run() -> Effect:
-            if self._host.tablets.get(tablet.id) is not tablet:
+            if self._context.tablets.get(tablet.id) is not tablet:
                 return Effect()  # its table was dropped, and has been purged meanwhile
             before = file_sizes(tablet)
             work(tablet, checkpoint)
@@ -251,15 +252,15 @@ class MaintenanceManager:
     def wake(self) -> None:
         """Do what the thread does four times a second; what fails is kept in `last_error`."""
         try:
-            self._host.renew_mark()
+            self._context.committer.renew_mark()
             while self._run_in_background():
                 pass
-            if self._host.options.maintenance and not self._pauses:
-                self._host.purge()
-            self._host.collect_files()
-            periodically = self._host.options.durability == "normal"
+            if self._context.options.maintenance and not self._pauses:
+                self._context.purge.run()
+            self._context.purge.collect_files()
+            periodically = self._context.options.durability == "normal"
             if periodically and time.monotonic() - self._synced > SYNC_SECONDS:
-                self._host.host.sync_log()
+                self._context.committer.sync()
                 self._synced = time.monotonic()
         except Exception as error:
             self.last_error = error
@@ -270,7 +271,7 @@ class MaintenanceManager:
 
     def _run_in_background(self) -> bool:
         """Run what is most due unless paused or stopped; whether there may be more."""
-        if not self._host.options.maintenance:
+        if not self._context.options.maintenance:
             return False
         with self._turn:
             return not self._pauses and not self._stop.is_set() and self.run_due()
@@ -282,7 +283,7 @@ class MaintenanceManager:
             op for op in self._collector.due() if (op.kind, op.tablet_id) not in self._left_alone
         ]
         scheduling = SchedulingState(
-            self._host.options.write_memory_bytes,
+            self._context.options.write_memory_bytes,
             flushes_in_a_row=self._flushes_in_a_row,
             prefers_data=self._prefers_data,
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint
-from pykudu_sql.storage.maintenance.host import MaintenanceHost
+from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
 from pykudu_sql.storage.maintenance.tablet_stats import updated_columns
@@ -29,16 +29,16 @@ class OperationRunner:
     """
 
     def __init__(
-        self, host: MaintenanceHost, collector: StatsCollector, cancelled: Callable[[], bool]
+        self, context: MaintenanceContext, collector: StatsCollector, cancelled: Callable[[], bool]
     ) -> None:
         """Nothing runs yet.
 
         Args:
-            host: the store.
+            context: the store.
             collector: knows which rowsets gain most.
             cancelled: asked now and then by long operations, which then give up.
         """
-        self._host = host.host
+        self._host = context.committer.host
         self._collector = collector
         self._cancelled = cancelled
         self.work: Mapping[OperationKind, TabletWork] = {

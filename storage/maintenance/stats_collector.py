@@ -11,7 +11,7 @@ from pykudu_sql.storage.common.types.table_properties import (
     compaction_disabled,
     maintenance_priority,
 )
-from pykudu_sql.storage.maintenance.host import MaintenanceHost
+from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.operation import OperationKind, OperationStats
 from pykudu_sql.storage.maintenance.scoring import flush_score, postpones_compaction, prioritised
 from pykudu_sql.storage.maintenance.tablet_stats import (
@@ -35,9 +35,9 @@ class StatsCollector:
     Safe for threads.
     """
 
-    def __init__(self, host: MaintenanceHost) -> None:
+    def __init__(self, context: MaintenanceContext) -> None:
         """Nothing is known yet."""
-        self._host = host
+        self._context = context
         self._disks: dict[str, tuple[weakref.ref[RowSetTree], DiskStats]] = {}
         self._choices: dict[str, tuple[weakref.ref[RowSetTree], RowSetChoice]] = {}
         self._unmerged: dict[str, frozenset[int]] = {}
@@ -48,10 +48,10 @@ class StatsCollector:
     def due(self) -> list[OperationStats]:
         """The operations that would gain something now, or free memory."""
         operations = []
-        garbage = self._host.log.garbage()
+        garbage = self._context.log_retention.garbage()
         if garbage:
             operations.append(OperationStats(OperationKind.LOG_GC, "", logs_retained=garbage))
-        for tablet in list(self._host.tablets.values()):
+        for tablet in list(self._context.tablets.values()):
             operations += self.due_in(tablet)
         return operations
 
@@ -93,7 +93,8 @@ class StatsCollector:
             known = self._choices.get(tablet.id)
             if known is None or known[0]() is not tree:
                 unmerged = self._unmerged.get(tablet.id, frozenset())
-                choice = choose_compaction(tree, self._host.host.rowset_bytes, unmerged)
+                target = self._context.options.rowset_bytes
+                choice = choose_compaction(tree, target, unmerged)
                 known = self._choices[tablet.id] = (weakref.ref(tree), choice)
             return known[1]
 
@@ -107,7 +108,7 @@ class StatsCollector:
             return known[1]
 
     def _owner(self, tablet_id: str) -> TableInfo | None:
-        catalog = self._host.catalog()
+        catalog = self._context.state.history.latest
         if self._owners[0] is not catalog:
             owners = {t.id: table for table in catalog.tables.values() for t in table.tablets}
             self._owners = catalog, owners
@@ -126,7 +127,7 @@ class StatsCollector:
             tablet.id, OperationKind.FLUSH_DELTA_STORES, delta_memory(tablet), now
         )
         disk = self.disk(tablet)
-        mark = self._host.host.history_mark(tablet.id)
+        mark = self._context.history.mark_of_tablet(tablet.id)
         ancient, deleted = disk.ancient_undo(mark), disk.deleted_bytes(tree, mark)
         if ancient:
             yield OperationStats(OperationKind.UNDO_GC, tablet.id, data_retained=ancient)
@@ -146,8 +147,8 @@ class StatsCollector:
             kind,
             tablet_id,
             ram=memory.size,
-            logs_retained=self._host.log.held_by(memory.anchor),
-            score=flush_score(memory.size, age, self._host.options.flush_bytes),
+            logs_retained=self._context.log_retention.held_by(memory.anchor),
+            score=flush_score(memory.size, age, self._context.options.flush_bytes),
         )
 
     def _compactions(

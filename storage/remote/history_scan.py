@@ -29,8 +29,8 @@ from pykudu_sql.storage.common.rows.history_columns import (
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import DataError, FormatVersionError, HistoryPurgedError
+from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS
-from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.tablet.history.row_versions import (
     CHANGE_TYPES,
     STILL_VALID,
@@ -94,7 +94,7 @@ class ChangeShare:
 
 
 def plan_changes(
-    store: Store,
+    store: OpenStore,
     table: TableInfo,
     low: SnapshotBound,
     high: SnapshotBound,
@@ -110,7 +110,7 @@ def plan_changes(
     )
 
 
-def with_later_columns(store: Store, table: TableInfo) -> TableInfo:
+def with_later_columns(store: OpenStore, table: TableInfo) -> TableInfo:
     """A table of a past moment with the columns that it got since; its rows have their defaults.
 
     A column whose name another one had at that moment is left out.
@@ -128,7 +128,7 @@ def with_later_columns(store: Store, table: TableInfo) -> TableInfo:
     return replace(table, schema=schema)
 
 
-def follow(store: Store, bound: SnapshotBound) -> None:
+def follow(store: OpenStore, bound: SnapshotBound) -> None:
     """See the commits below a bound that was readable in another process, in a store that reads.
 
     A view just opened may end before it, if the writer was at work meanwhile; edits that keep a
@@ -144,7 +144,7 @@ def follow(store: Store, bound: SnapshotBound) -> None:
         store.refresh()
 
 
-def read_share(store: Store, share: ChangeShare) -> Iterator[pa.RecordBatch]:
+def read_share(store: OpenStore, share: ChangeShare) -> Iterator[pa.RecordBatch]:
     """The changes of one share; see `scan_changes`.
 
     Args:
@@ -168,7 +168,7 @@ def read_share(store: Store, share: ChangeShare) -> Iterator[pa.RecordBatch]:
 
 
 def scan_changes(
-    store: Store,
+    store: OpenStore,
     table: TableInfo,
     low: SnapshotBound,
     high: SnapshotBound,
@@ -209,7 +209,7 @@ def scan_changes(
 
 
 def scan_versions(
-    store: Store,
+    store: OpenStore,
     table: TableInfo,
     window: tuple[SnapshotBound | None, SnapshotBound],
     until: SnapshotBound,

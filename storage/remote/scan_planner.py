@@ -24,6 +24,7 @@ from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.fs.lease import Lease
+from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.scan.scan_token import (
     MemoryShare,
     RowSetShare,
@@ -33,7 +34,6 @@ from pykudu_sql.storage.scan.scan_token import (
     encode_batches,
     scan_schema,
 )
-from pykudu_sql.storage.store import Store
 from pykudu_sql.storage.tablet.delta.delta_store import ColumnPatch, Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView, MemoryPart
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
@@ -81,7 +81,7 @@ class ScanPlan:
 
 
 def plan_tokens(
-    store: Store,
+    store: OpenStore,
     table: TableInfo,
     spec: ScanSpec,
     bound: SnapshotBound | None = None,

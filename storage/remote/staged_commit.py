@@ -32,7 +32,7 @@ from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.ingest.row_batch import set_columns
 from pykudu_sql.storage.ingest.staging import StagedFile, StageTarget, file_checksum, remove_staging
-from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.tablet.history.row_slice import join
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import Located
@@ -78,7 +78,7 @@ class WriteReport:
     timestamp: Timestamp | None
 
 
-def commit_staged(env: Env, store: Store, write: StagedWrite) -> WriteReport:
+def commit_staged(env: Env, store: OpenStore, write: StagedWrite) -> WriteReport:
     """Commit a staged write, whose folder is gone afterwards.
 
     Args:
@@ -143,7 +143,7 @@ def check_staged(env: Env, target: StageTarget, file: StagedFile) -> None:
         )
 
 
-def _commit(env: Env, store: Store, write: StagedWrite) -> Timestamp | None:
+def _commit(env: Env, store: OpenStore, write: StagedWrite) -> Timestamp | None:
     transaction = store.begin()
     try:
         if store.database_id != write.target.database_id:
@@ -158,7 +158,7 @@ def _commit(env: Env, store: Store, write: StagedWrite) -> Timestamp | None:
     return transaction.commit(store.options.durability == "full", write.batch)
 
 
-def _delete_all(store: Store, transaction: Transaction, write: StagedWrite) -> None:
+def _delete_all(store: OpenStore, transaction: Transaction, write: StagedWrite) -> None:
     """Delete the rows that the table has."""
     table = write.target.table
     now = store.catalog.by_id.get(table.id)
@@ -174,7 +174,7 @@ def _delete_all(store: Store, transaction: Transaction, write: StagedWrite) -> N
 
 
 def _take(
-    env: Env, store: Store, transaction: Transaction, write: StagedWrite, file: StagedFile
+    env: Env, store: OpenStore, transaction: Transaction, write: StagedWrite, file: StagedFile
 ) -> None:
     """Make a staged file part of a transaction."""
     target = write.target
@@ -223,7 +223,7 @@ def _insert_numbered(
     transaction.write(table, RowOperations(write.target.kind, columns, file.rows))
 
 
-def _note_numbers(store: Store, target: StageTarget, rowset: DiskRowSet) -> None:
+def _note_numbers(store: OpenStore, target: StageTarget, rowset: DiskRowSet) -> None:
     """Never give the numbers of rows that bring theirs with them out again."""
     schema = target.table.schema
     zone_map = rowset.base.zone_map(schema.key_ids[-1])

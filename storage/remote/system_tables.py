@@ -19,7 +19,7 @@ from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.hybrid_time import last_before, to_micros
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.maintenance.operation import OperationRun, OperationStats
-from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.upkeep.introspection import (
     TabletInside,
     column_file_infos,
@@ -33,7 +33,7 @@ from pykudu_sql.storage.upkeep.metrics import metric_values
 SystemRow = tuple[Cell, ...]
 
 
-def system_rows(store: Store, table: TableInfo) -> pa.Table:
+def system_rows(store: OpenStore, table: TableInfo) -> pa.Table:
     """A table of the system as it is now, all columns.
 
     Args:
@@ -49,23 +49,23 @@ def system_rows(store: Store, table: TableInfo) -> pa.Table:
     return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
 
 
-def _all_tables(store: Store) -> Sequence[TableInfo]:
+def _all_tables(store: OpenStore) -> Sequence[TableInfo]:
     tables = store.catalog.tables
     return [tables[name] for name in sorted(tables)]
 
 
-def _all_views(store: Store) -> Sequence[ViewInfo]:
+def _all_views(store: OpenStore) -> Sequence[ViewInfo]:
     views = store.catalog.views
     return [views[name] for name in sorted(views)]
 
 
-def _all_tablets(store: Store) -> Iterator[tuple[TableInfo, int, TabletInside]]:
+def _all_tablets(store: OpenStore) -> Iterator[tuple[TableInfo, int, TabletInside]]:
     for table in _all_tables(store):
         for place, info in enumerate(table.tablets):
             yield table, place, inside(store.tablets[info.id])
 
 
-def _tables(store: Store) -> Iterator[SystemRow]:
+def _tables(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         tablets = [inside(store.tablets[info.id]) for info in table.tablets]
         yield (
@@ -85,7 +85,7 @@ def _tables(store: Store) -> Iterator[SystemRow]:
         yield view.name, database_of(view.name), "VIEW", *nothing, view.comment, view.id
 
 
-def _columns(store: Store) -> Iterator[SystemRow]:
+def _columns(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         schema = table.schema
         for place, column in enumerate(schema.columns, 1):
@@ -121,7 +121,7 @@ def _columns(store: Store) -> Iterator[SystemRow]:
             )
 
 
-def _partitions(store: Store) -> Iterator[SystemRow]:
+def _partitions(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         schema, scheme = table.schema, table.partition_schema
         for place, info in enumerate(table.tablets):
@@ -136,7 +136,7 @@ def _partitions(store: Store) -> Iterator[SystemRow]:
             )
 
 
-def _tablets(store: Store) -> Iterator[SystemRow]:
+def _tablets(store: OpenStore) -> Iterator[SystemRow]:
     for table, place, tablet in _all_tablets(store):
         yield (
             table.name,
@@ -152,7 +152,7 @@ def _tablets(store: Store) -> Iterator[SystemRow]:
         )
 
 
-def _rowsets(store: Store) -> Iterator[SystemRow]:
+def _rowsets(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         places = {
             (info.id, interval.id): interval
@@ -183,7 +183,7 @@ def _rowsets(store: Store) -> Iterator[SystemRow]:
             )
 
 
-def _column_files(store: Store) -> Iterator[SystemRow]:
+def _column_files(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         for file in column_file_infos(table, store.tablets):
             yield (
@@ -199,7 +199,7 @@ def _column_files(store: Store) -> Iterator[SystemRow]:
             )
 
 
-def _delta_files(store: Store) -> Iterator[SystemRow]:
+def _delta_files(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         for tablet, rowset_id, file in delta_file_infos(table, store.tablets):
             stats = file.stats
@@ -219,7 +219,7 @@ def _delta_files(store: Store) -> Iterator[SystemRow]:
             )
 
 
-def _maintenance(store: Store) -> Iterator[SystemRow]:
+def _maintenance(store: OpenStore) -> Iterator[SystemRow]:
     manager = store.maintenance
     running = manager.running
     if running is not None:
@@ -259,7 +259,7 @@ def _run_row(run: OperationRun) -> SystemRow:
     )
 
 
-def _snapshots(store: Store) -> Iterator[SystemRow]:
+def _snapshots(store: OpenStore) -> Iterator[SystemRow]:
     for name, snapshot in sorted(store.definitions.snapshots.items()):
         timestamp = last_before(snapshot.bound)
         yield (
@@ -271,18 +271,18 @@ def _snapshots(store: Store) -> Iterator[SystemRow]:
         )
 
 
-def _metrics(store: Store) -> Iterator[SystemRow]:
+def _metrics(store: OpenStore) -> Iterator[SystemRow]:
     for metric in metric_values(
         store.committer.counters, store.maintenance.log, store.cache, store.log_retention
     ):
         yield metric.name, metric.value, metric.unit, metric.description
 
 
-def _standard(name: str, store: Store) -> Iterator[SystemRow]:
+def _standard(name: str, store: OpenStore) -> Iterator[SystemRow]:
     yield from standard_rows(store.catalog, name)
 
 
-_ROWS: Mapping[str, Callable[[Store], Iterator[SystemRow]]] = MappingProxyType(
+_ROWS: Mapping[str, Callable[[OpenStore], Iterator[SystemRow]]] = MappingProxyType(
     {
         "sys.tables": _tables,
         "sys.columns": _columns,

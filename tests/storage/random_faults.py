@@ -27,8 +27,9 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DiskError, TransactionResolutionUnknownError
 from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultPoint, Mutation, ShortWrite
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.transaction import transaction
+from pykudu_sql.storage.transaction import batch_writer
 from tests.storage.log.test_power_loss import ModelDisk
 from tests.storage.model import operations, read
 
@@ -37,7 +38,7 @@ KEYS = 12
 STEPS = 30
 BULK = 8
 WRITING = StoreOptions(threads=1, maintenance=False, log_segment_bytes=2000)
-READING = replace(WRITING, read_only=True)
+READING = WRITING
 NUMBER = DataType(Kind.INT32)
 _ILLS = ("wal.", "manifest.", "durable.", "current.", "")
 
@@ -304,7 +305,7 @@ class Round:
         if self.reader is None or self.chance.random() < 0.3:
             if self.reader is not None:
                 self.reader.close()
-            self.reader = Store(self.disk.cache, ROOT, READING)
+            self.reader = ReaderStore(self.disk.cache, ROOT, READING)
         self.reader.refresh()
         seen = world_of(self.reader)
         self.diary.append("look beside")
@@ -360,7 +361,7 @@ def create(store: Store, name: str) -> None:
 @contextlib.contextmanager
 def small_bulks() -> Iterator[None]:
     """A block in which a few rows are as much as a bulk insert."""
-    with mock.patch.object(transaction, "BULK_ROWS", BULK):
+    with mock.patch.object(batch_writer, "BULK_ROWS", BULK):
         yield
 
 

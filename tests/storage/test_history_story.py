@@ -56,7 +56,7 @@ class HistoryStory:
         purged = self.store.vacuum().tablets
         if purged:
             self.lines.append(f"  purged: {purged} tablets")
-        for table_id, table in self.store._state.history.newest.items():
+        for table_id, table in self.store._services.state.history.newest.items():
             mark = format_timestamp(self.store.history.mark(table_id))
             self.lines.append(f"  {table.name}: {len(self.store.tablets)} tablets, mark {mark}")
         for day, bound in self.moments.items():

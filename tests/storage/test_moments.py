@@ -15,6 +15,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.log.manifest_tail import ManifestTail
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import Key, Row, operations, read
 
@@ -26,10 +27,8 @@ COLUMNS = [ColumnSchema(0, "id", DataType(Kind.INT64)), ColumnSchema(0, "n", Dat
 @contextmanager
 def opened(path: Path, micros: int = BEGIN, *, read_only: bool = False) -> Iterator[Store]:
     """A store whose wall clock stands still."""
-    options = StoreOptions(
-        durability="off", maintenance=False, read_only=read_only, wall=lambda: micros
-    )
-    store = Store(LocalEnv(), str(path), options)
+    options = StoreOptions(durability="off", maintenance=False, wall=lambda: micros)
+    store = (ReaderStore if read_only else Store)(LocalEnv(), str(path), options)
     try:
         if not read_only and "t" not in store.catalog.tables:
             store.create_table("t", create_schema(COLUMNS, ["id"]), PartitionSchema())

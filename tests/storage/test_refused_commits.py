@@ -35,6 +35,7 @@ from pykudu_sql.storage.fs.fault_env import (
     ShortWrite,
 )
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import Row, operations, read
 
@@ -131,8 +132,8 @@ def seen_on(disk: MemoryEnv) -> Seen:
 
 def seen_beside(disk: MemoryEnv) -> Seen:
     """What a process sees that reads while the writer is there."""
-    options = StoreOptions(threads=1, maintenance=False, read_only=True)
-    store = Store(disk, ROOT, options)
+    options = StoreOptions(threads=1, maintenance=False)
+    store = ReaderStore(disk, ROOT, options)
     try:
         return seen_by(store)
     finally:

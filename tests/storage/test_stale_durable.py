@@ -14,6 +14,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store
 from tests.storage.recovery.test_database_reader import OPTIONS, READING, open_writer, seen
 
@@ -25,7 +26,7 @@ def insert(store: Store, keys: range) -> None:
 
 def keys_beside(env: Env, path: str) -> list[object]:
     """What a process sees that opens the database for reading."""
-    with contextlib.closing(Store(env, path, READING)) as reader:
+    with contextlib.closing(ReaderStore(env, path, READING)) as reader:
         return sorted(row[0] for row in seen(reader).values())
 
 
@@ -103,7 +104,7 @@ def test_a_reader_that_opened_beside_an_opening_goes_no_further_than_the_writer_
 
     def look(point: FaultPoint) -> FaultAction:
         if not readers:
-            readers.append(Store(LocalEnv(), path, READING))
+            readers.append(ReaderStore(LocalEnv(), path, READING))
         if point.point == "wal.sync":
             readers[0].refresh()
             beside.append(len(seen(readers[0])))
@@ -114,7 +115,7 @@ def test_a_reader_that_opened_beside_an_opening_goes_no_further_than_the_writer_
         readers[0].refresh()
         assert (beside, len(seen(readers[0]))) == ([1], 2)
         readers[0].close()
-        readers[:] = [Store(LocalEnv(), path, READING)]
+        readers[:] = [ReaderStore(LocalEnv(), path, READING)]
     readers[0].close()
 
 
@@ -150,7 +151,7 @@ def test_a_reader_that_follows_sees_what_was_not_noted_once_the_writer_is_gone(
     disk = RefusedNotes()
     writer = open_writer(disk.env, path)
     insert(writer, range(1))
-    reader = Store(LocalEnv(), path, READING)
+    reader = ReaderStore(LocalEnv(), path, READING)
     disk.refuses = True
     insert(writer, range(1, 4))
     if looks_first:

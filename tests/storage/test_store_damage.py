@@ -17,6 +17,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import Key, Row, apply, operations, read, visible
 
@@ -181,7 +182,7 @@ def test_check_and_readers_tell_of_a_log_that_was_cut() -> None:
         findings = list(DatabaseCheck(disk, ROOT, quick=True).run())
         assert any(path in f"{f.path} {f.problem}" for f in findings), findings
         with pytest.raises(CorruptionError, match=path):
-            Store(disk, ROOT, StoreOptions(threads=1, read_only=True))
+            ReaderStore(disk, ROOT, StoreOptions(threads=1))
 
 
 def test_a_database_without_durable_or_with_a_damaged_one_reads_right() -> None:

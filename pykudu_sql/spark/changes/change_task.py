@@ -17,8 +17,9 @@ from pykudu_sql.spark.reading.token_task import read_tokens
 from pykudu_sql.storage.common.rows.history_columns import CHANGE_TYPE, COMMIT_TIMESTAMP
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.remote.history_scan import ChangeShare, read_share
-from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.tablet.history.row_versions import CHANGE_TYPES
 
 INSERTED = CHANGE_TYPES[0]
@@ -80,7 +81,7 @@ def read_partition(place: TableLocation, partition: InputPartition) -> Iterator[
 
 
 def _changes(place: TableLocation, partition: ChangePartition) -> Iterator[pa.RecordBatch]:
-    store = Store(LocalEnv(), place.path, StoreOptions(read_only=True, maintenance=False))
+    store = ReaderStore(LocalEnv(), place.path, StoreOptions(maintenance=False))
     try:
         for share in partition.shares:
             yield from read_share(store, ChangeShare.from_json(share))

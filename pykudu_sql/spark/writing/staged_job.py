@@ -25,8 +25,10 @@ from pykudu_sql.storage.errors import (
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.ingest.staging import StagedFile, StageTarget, stage_rows
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.remote.staged_commit import StagedWrite, WriteReport, commit_staged
-from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.store import Store
+from pykudu_sql.storage.store_options import StoreOptions
 
 CHUNK_ROWS: Final = 1 << 20
 CHUNK_BYTES: Final = 256 << 20
@@ -123,7 +125,7 @@ def find_table(place: TableLocation) -> tuple[bytes, TableInfo]:
     root = env.resolve(place.path)
     if not env.exists(layout.current_path(root)):
         raise OperationalError(f"there is no database at '{place.path}'", sqlstate="58P01")
-    store = Store(env, root, StoreOptions(read_only=True, maintenance=False))
+    store = ReaderStore(env, root, StoreOptions(maintenance=False))
     try:
         return store.database_id, store.catalog.table(place.table)
     finally:

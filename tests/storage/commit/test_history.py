@@ -33,6 +33,7 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
 )
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
 
 INT = DataType(Kind.INT32)
@@ -56,9 +57,11 @@ def schema() -> Schema:
 
 
 @contextmanager
-def opened(path: Path, clock: Clock | None = None, **options: Any) -> Iterator[Store]:
+def opened(
+    path: Path, clock: Clock | None = None, opening: Any = Store, **options: Any
+) -> Iterator[Any]:
     wall = clock or Clock()
-    store = Store(LocalEnv(), str(path), StoreOptions(wall=wall, maintenance=False, **options))
+    store = opening(LocalEnv(), str(path), StoreOptions(wall=wall, maintenance=False, **options))
     try:
         yield store
     finally:
@@ -244,7 +247,7 @@ def test_a_process_that_only_reads_is_refused_what_the_writer_let_go_of(tmp_path
         new_table(store)
         old = bound_at(upsert(store, {1: 1}))
         upsert(store, {1: 2})
-        with opened(tmp_path / "db", read_only=True) as reader:
+        with opened(tmp_path / "db", opening=ReaderStore) as reader:
             assert read(reader, old) == {1: (1,)}
             set_age(store, 0)
             squeeze(store)
@@ -430,7 +433,7 @@ def test_a_manifest_that_is_rewritten_says_the_same(tmp_path: Path) -> None:
         store.vacuum()
         store.definitions.create_snapshot("s", None, "c")
         store.definitions.set_history_max_age(77)
-        state = store._state
+        state = store._services.state
         again = StoreState.of(list(state.condensed()), "m.log")
         assert again.snapshots == state.snapshots
         assert again.marks == state.marks
@@ -456,8 +459,8 @@ def test_commits_of_the_manifest_are_forgotten_with_their_records_in_the_log(
             one = {0: pa.array([-1 - start], pa.int32()), 1: pa.array([1], pa.int32())}
             transaction.write(table, RowOperations(RowOpKind.INSERT, one, 1))
             transaction.commit(True)
-        assert len(store._state.commits) == 2
+        assert len(store._services.state.commits) == 2
         store.flush()
         upsert(store, {7: 7})
         store.log_retention.collect()
-        assert not store._state.commits
+        assert not store._services.state.commits

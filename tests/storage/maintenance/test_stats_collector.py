@@ -17,7 +17,7 @@ from pykudu_sql.storage.common.types.hybrid_time import wall_micros
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.maintenance.host import MaintenanceHost
+from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
 from pykudu_sql.storage.maintenance.tablet_stats import choose_compaction, disk_stats
@@ -126,8 +126,8 @@ def test_what_is_remembered_equals_a_survey_read_anew_after_every_step(steps: li
 
 def _fresh(store: Store) -> StatsCollector:
     """A collector that has not looked at anything yet."""
-    host: MaintenanceHost = store.maintenance._host
-    fresh = StatsCollector(host)
+    context: MaintenanceContext = store.maintenance._context
+    fresh = StatsCollector(context)
     fresh._unmerged = dict(store.maintenance._collector._unmerged)
     return fresh
 

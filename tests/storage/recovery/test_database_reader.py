@@ -25,12 +25,13 @@ from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.fs.os_error import disk_error
 from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.record_log import ALIGNMENT, FILE_HEADER_BYTES
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_redo
 from tests.storage.model import Key, Row, operations, read
 
 OPTIONS = StoreOptions(threads=1, maintenance=False)
-READING = StoreOptions(threads=1, read_only=True)
+READING = StoreOptions(threads=1)
 COLUMNS = [ColumnSchema(0, "id", DataType(Kind.INT64)), ColumnSchema(0, "n", DataType(Kind.INT64))]
 
 
@@ -83,7 +84,7 @@ def test_a_refreshed_reader_sees_what_was_committed(
 ) -> None:
     env = MemoryEnv()
     writer = open_writer(env, "/db")
-    reader = Store(env, "/db", READING)
+    reader = ReaderStore(env, "/db", READING)
     for number, (step, value) in enumerate(steps):
         match step:
             case "upsert":
@@ -138,7 +139,7 @@ def test_a_snapshot_of_a_reader_outlives_flushes_and_compactions(tmp_path: Path)
     for number in (2, 3):
         upsert(writer, range(50), number)
         writer.flush()
-    reader = Store(LocalEnv(), path, READING)
+    reader = ReaderStore(LocalEnv(), path, READING)
     table, old = reader.catalog.table("t"), reader.begin()
     replaced = set(tmp_path.rglob("*.redo"))
     assert replaced
@@ -167,7 +168,7 @@ def test_orphans_wait_while_a_reader_is_there(tmp_path: Path) -> None:
     writer.flush()
     upsert(writer, range(50), 2)
     writer.flush()
-    reader = Store(LocalEnv(), path, READING)
+    reader = ReaderStore(LocalEnv(), path, READING)
     upsert(writer, range(50), 3)
     writer.flush()
     compact(writer)
@@ -183,7 +184,7 @@ def test_orphans_wait_while_a_reader_is_there(tmp_path: Path) -> None:
 def test_a_bulk_commit_is_not_seen_without_the_commits_before_it(tmp_path: Path) -> None:
     path = str(tmp_path / "db")
     writer = open_writer(LocalEnv(), path)
-    reader = Store(LocalEnv(), path, READING)
+    reader = ReaderStore(LocalEnv(), path, READING)
     upsert(writer, range(5), 1)
     bulk_insert(writer, 100, 60_000)
     upsert(writer, range(5, 10), 2)
@@ -200,7 +201,7 @@ def test_a_reader_changes_nothing_but_its_lease(tmp_path: Path) -> None:
     writer.flush()
     upsert(writer, range(10), 2)
     files = {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
-    reader = Store(LocalEnv(), str(path), READING)
+    reader = ReaderStore(LocalEnv(), str(path), READING)
     assert len(seen(reader)) == 10
     for change in (
         lambda: upsert(reader, range(3), 3),
@@ -224,7 +225,7 @@ def test_a_torn_record_at_the_end_of_the_log_is_passed_over_and_stays(tmp_path: 
     torn = log.read_bytes()
     cut = torn[: len(end) + 60] + bytes(len(torn) - len(end) - 60)
     log.write_bytes(cut)
-    reader = Store(LocalEnv(), str(path), READING)
+    reader = ReaderStore(LocalEnv(), str(path), READING)
     assert {row[1] for row in seen(reader).values()} == {1}
     reader.close()
     assert log.read_bytes() == cut
@@ -261,7 +262,7 @@ def test_logs_that_are_trimmed_while_they_are_read_are_no_damage(tmp_path: Path)
     path = str(tmp_path / "db")
     writer = open_writer(LocalEnv(), path)
     upsert(writer, range(10), 7)
-    reader = Store(_Trimmed(), path, READING)
+    reader = ReaderStore(_Trimmed(), path, READING)
     assert len(seen(reader)) == 10
     reader.close()
     writer.close()
@@ -279,7 +280,7 @@ def test_a_reader_that_can_take_no_lease_reads_all_the_same(tmp_path: Path) -> N
     writer = open_writer(LocalEnv(), str(path))
     upsert(writer, range(10), 1)
     writer.close()
-    reader = Store(WithoutLeases(), str(path), READING)
+    reader = ReaderStore(WithoutLeases(), str(path), READING)
     assert len(seen(reader)) == 10
     assert not list((path / "leases").iterdir())
     reader.close()

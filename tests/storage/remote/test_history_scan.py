@@ -19,6 +19,7 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, HistoryPurgedError, SnapshotInFutureError
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.remote.history_scan import (
     ChangeShare,
     plan_changes,
@@ -35,8 +36,8 @@ States = list[tuple[int, dict[int, Row]]]
 
 
 @contextmanager
-def opened(env: Any, path: str, **options: Any) -> Iterator[Store]:
-    store = Store(env, path, StoreOptions(maintenance=False, **options))
+def opened(env: Any, path: str, opening: Any = Store, **options: Any) -> Iterator[Store]:
+    store = opening(env, path, StoreOptions(maintenance=False, **options))
     try:
         yield store
     finally:
@@ -226,7 +227,7 @@ def test_shares_are_read_by_a_process_that_only_reads(tmp_path: Path) -> None:
         high = 1 + write(store, (RowOpKind.DELETE, [{"k": k} for k in range(4)]))
         texts = [share.to_json() for share in plan_changes(store, table, low, high, ids(store))]
         assert len(texts) == 3
-        with opened(LocalEnv(), path, read_only=True) as reader:
+        with opened(LocalEnv(), path, ReaderStore) as reader:
             found = [
                 tuple(row.values())
                 for text in texts

@@ -38,6 +38,7 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError, DataError, FormatVersionError
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.remote.scan_planner import plan_tokens
 from pykudu_sql.storage.scan.scan_token import MemoryShare, RowSetShare, ScanToken, read_token
 from pykudu_sql.storage.store import Store, StoreOptions
@@ -295,7 +296,7 @@ def test_shares_of_a_rowset_are_cut_by_bytes(tmp_path: Path) -> None:
 def test_a_reading_process_plans_tokens_too(tmp_path: Path) -> None:
     path = tmp_path / "db"
     writer = mixed_store(path)
-    reader = Store(LocalEnv(), str(path), StoreOptions(read_only=True, threads=1))
+    reader = ReaderStore(LocalEnv(), str(path), StoreOptions(threads=1))
     spec = ScanSpec((0, 1, 2))
     with plan_tokens(reader, table_of(reader), spec) as plan:
         assert read_all(path, plan.tokens) == scanned(writer, spec)

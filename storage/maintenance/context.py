@@ -1,0 +1,36 @@
+"""The parts of a store that maintenance works on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.commit.committer import Committer
+from pykudu_sql.storage.commit.history import History
+from pykudu_sql.storage.commit.history_purge import HistoryPurge
+from pykudu_sql.storage.commit.log_retention import LogRetention
+from pykudu_sql.storage.store_options import StoreOptions
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceContext:
+    """The parts of a store that maintenance works on.
+
+    Attributes:
+        tablets: by UUID; grows while the store is open.
+        committer: commit lock, log and manifest.
+        history: how far back tables can be read.
+        state: what the manifest says.
+        log_retention: which part of the log is needed.
+        purge: lets go of tables, partitions and columns that no readable snapshot sees, and of
+            files that nobody reads.
+        options: of the store.
+    """
+
+    tablets: Mapping[str, Tablet]
+    committer: Committer
+    history: History
+    state: StoreState
+    log_retention: LogRetention
+    purge: HistoryPurge
+    options: StoreOptions

@@ -1,0 +1,144 @@
+"""The services over one view of a database: catalog and tablets, and whoever reads or changes them.
+
+A store that writes has one set of them as long as it is open, a store that reads a new set for each
+view. They are the same in both: a committer without a manifest refuses every change.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from pykudu_sql.storage.catalog.snapshots import SnapshotRegistry
+from pykudu_sql.storage.catalog.store_state import StoreState
+from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.commit.committer import Committer
+from pykudu_sql.storage.commit.definitions import Definitions
+from pykudu_sql.storage.commit.history import History
+from pykudu_sql.storage.commit.history_purge import HistoryPurge
+from pykudu_sql.storage.commit.log_retention import LogRetention
+from pykudu_sql.storage.common.types.hybrid_time import HybridClock, SnapshotBound, last_before
+from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
+from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
+from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+from pykudu_sql.storage.maintenance.context import MaintenanceContext
+from pykudu_sql.storage.maintenance.manager import MaintenanceManager
+from pykudu_sql.storage.recovery.database_reader import TabletOpener
+from pykudu_sql.storage.recovery.manifest_log import ManifestLog
+from pykudu_sql.storage.store_options import StoreOptions
+from pykudu_sql.storage.tablet.rowset.mvcc import MvccManager
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.transaction.row_writer import RowWriter
+from pykudu_sql.storage.transaction.transaction_host import TransactionHost
+
+
+@dataclass(frozen=True, slots=True)
+class StoreResources:
+    """What a store has from its opening to its end.
+
+    Attributes:
+        env: the disk.
+        path: of the database directory.
+        options: as opened.
+        cache: decoded blocks.
+        pool: threads for scans and large inserts.
+        workers: how many.
+    """
+
+    env: Env
+    path: str
+    options: StoreOptions
+    cache: BlockCache
+    pool: ThreadPoolExecutor
+    workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreServices:
+    """The services over one view.
+
+    Attributes:
+        database_id: the 16 bytes of the database's UUID.
+        state: what the manifest says.
+        tablets: by UUID; those of new tables are added, purged ones taken out.
+        committer: commits, or refuses to.
+        history: how far back tables can be read.
+        definitions: changes the catalog.
+        auto_increment: the hidden counters of tables.
+        log_retention: which part of the log is needed.
+        purge: lets go of what no readable snapshot sees.
+        maintenance: flushes, compacts and collects.
+        transactions: what a transaction works on.
+        row_writer: commits of one row.
+    """
+
+    database_id: bytes
+    state: StoreState
+    tablets: dict[str, Tablet]
+    committer: Committer
+    history: History
+    definitions: Definitions
+    auto_increment: AutoIncrement
+    log_retention: LogRetention
+    purge: HistoryPurge
+    maintenance: MaintenanceManager
+    transactions: TransactionHost
+    row_writer: RowWriter
+
+
+def store_services(
+    resources: StoreResources,
+    opener: TabletOpener,
+    state: StoreState,
+    tablets: dict[str, Tablet],
+    log: WriteAheadLog | ReadOnlyLog,
+    manifest: ManifestLog | None,
+    visible: SnapshotBound,
+    past: SnapshotBound,
+) -> StoreServices:
+    """The services over tablets.
+
+    Args:
+        resources: of the store.
+        opener: makes tablets, and has the reaper of their files.
+        state: what the manifest says; it changes with the manifest.
+        tablets: by UUID.
+        log: takes records of commits.
+        manifest: takes edits; None refuses every change.
+        visible: all commits below it are.
+        past: the clock begins behind it.
+    """
+    clock, options = HybridClock(resources.options.wall), resources.options
+    clock.update(last_before(past))
+    mvcc = MvccManager(visible)
+    history = History(clock, SnapshotRegistry(lambda: mvcc.bound), state)
+    committer = Committer(clock, mvcc, log, manifest, history.mark_of_tablet, options.rowset_bytes)
+    auto_increment = AutoIncrement(tablets)
+    transactions = TransactionHost(
+        tablets,
+        committer,
+        resources.pool,
+        resources.workers,
+        state.table_now,
+        auto_increment,
+        history,
+    )
+    log_retention = LogRetention(log, tablets, committer, state)
+    purge = HistoryPurge(
+        resources.env, resources.path, opener.reaper, committer, history, state, log, tablets
+    )
+    return StoreServices(
+        database_id=opener.database_id,
+        state=state,
+        tablets=tablets,
+        committer=committer,
+        history=history,
+        definitions=Definitions(committer, history, state, tablets, opener.make),
+        auto_increment=auto_increment,
+        log_retention=log_retention,
+        purge=purge,
+        maintenance=MaintenanceManager(
+            MaintenanceContext(tablets, committer, history, state, log_retention, purge, options)
+        ),
+        transactions=transactions,
+        row_writer=RowWriter(transactions),
+    )
