@@ -33,6 +33,14 @@ class SourcePosition:
         return f"{head}{self.text}\n{' ' * len(head)}{pad}{'^' * max(1, self.length)}"
 
 
+@dataclass(frozen=True, slots=True)
+class SourceSpan:
+    """A piece of a statement by its offset and length, for those who do not have its text."""
+
+    start: int
+    length: int
+
+
 class Warning(Exception):
     """PEP 249: an important warning."""
 
@@ -45,6 +53,7 @@ class Error(Exception):
         message: one sentence that names the object and the value.
         hint: the way out, or None.
         position: the place in the statement, or None.
+        span: the same without the statement's text; who has the text makes a position of it.
     """
 
     default_sqlstate: ClassVar[str] = "HY000"
@@ -54,13 +63,14 @@ class Error(Exception):
         message: str,
         *,
         hint: str | None = None,
-        position: SourcePosition | None = None,
+        position: SourcePosition | SourceSpan | None = None,
         sqlstate: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
-        self.position = position
+        self.position = None if isinstance(position, SourceSpan) else position
+        self.span = position if isinstance(position, SourceSpan) else None
         self.sqlstate = sqlstate or self.default_sqlstate
 
     def __str__(self) -> str:

@@ -41,9 +41,9 @@ from pykudu_sql.planner.functions.query_forms import (
     output_name,
     values_names,
 )
-from pykudu_sql.planner.parse.dialect import node_position
 from pykudu_sql.planner.parse.long_list import long_list
 from pykudu_sql.planner.parse.not_offered import clause_not_offered
+from pykudu_sql.planner.parse.source_spans import errors_located, node_span
 from pykudu_sql.planner.parse.star_places import check_inner_star, check_undressed, check_unmatched
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
@@ -83,7 +83,8 @@ def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
         NotSupportedError: a construct or function that is not offered.
     """
     binder = _Binder(text, context)
-    columns = binder.query(tree, None, {})
+    with errors_located(text):
+        columns = binder.query(tree, None, {})
     for column in columns:
         column.use()
     moments = turn_moments(tree)
@@ -139,7 +140,7 @@ class _Binder:
                     OutputColumn(name, shown=column)
                     for name, column in zip(names, cells, strict=False)
                 ]
-        raise SyntaxError("this is not a query", position=node_position(node, self._text))
+        raise SyntaxError("this is not a query", position=node_span(node))
 
     def expression(self, node: exp.Expr, frame: Frame, ctes: CteScope, *clause: str) -> None:
         """Bind the columns, functions and subqueries of an expression.
@@ -156,7 +157,7 @@ class _Binder:
                 self._subquery(current, frame, ctes)
                 continue
             if compares_rows(current):
-                whole = written_out(current, self._text)
+                whole = written_out(current)
                 if whole is not current:
                     current.replace(whole)
                     stack.append(whole)
@@ -179,7 +180,7 @@ class _Binder:
     def _check(self, node: exp.Expr) -> None:
         if isinstance(node, _REFUSED_KINDS):
             what = next(what for kind, what in _REFUSED.items() if isinstance(node, kind))
-            raise clause_not_offered(what, node_position(node, self._text))
+            raise clause_not_offered(what, node_span(node))
         if isinstance(node, exp.Func):
             check_function(node, self._text)
         else:
@@ -195,7 +196,7 @@ class _Binder:
             if name.startswith(SCAN_PREFIX):
                 raise ProgrammingError(
                     f"names that start with {SCAN_PREFIX} are reserved",
-                    position=node_position(cte.args["alias"], self._text),
+                    position=node_span(cte.args["alias"]),
                     sqlstate="42939",
                 )
             if clause.recursive and isinstance(cte.this, exp.SetOperation):
@@ -210,7 +211,7 @@ class _Binder:
     ) -> list[OutputColumn]:
         """The first branch says what the columns are; the second may read them."""
         for operand in (cte.this.left, cte.this.right):
-            check_operand(operand, cte.this, self._text)
+            check_operand(operand, cte.this)
         first = self.query(cte.this.left, outer, scope)
         _use(first)
         columns = [OutputColumn(column.name, shown=column.shown) for column in first]
@@ -233,7 +234,7 @@ class _Binder:
             operands.append(left.expression)
             left = left.this
         for operand in (left, *operands):
-            check_operand(operand, node, self._text)
+            check_operand(operand, node)
         columns = self.query(left, outer, ctes)
         _use(columns)
         branches = [columns]
@@ -244,7 +245,7 @@ class _Binder:
             if len(others) != len(columns) and not by_name:
                 raise ProgrammingError(
                     f"{node.key.upper()} of queries with {len(columns)} and {len(others)} columns",
-                    position=node_position(operand, self._text),
+                    position=node_span(operand),
                     sqlstate="42601",
                 )
         if by_name:
@@ -274,7 +275,7 @@ class _Binder:
         name_rolled_up(select)
         self.frames.append((select, frame))
         self.sources.bind(select, frame, ctes)
-        spread_columns(select, frame, self._text)
+        spread_columns(select, frame)
         if not select.expressions:
             raise SyntaxError("SELECT without columns")
         outputs: list[OutputColumn] = []
@@ -307,7 +308,7 @@ class _Binder:
         """The columns of one entry of the SELECT list."""
         star = item.this if isinstance(item, exp.Column) else item
         if not isinstance(star, exp.Star):
-            check_undressed(item, self._text)
+            check_undressed(item)
             name = output_name(item)
             self.expression(item, frame, ctes)
             yield OutputColumn(name, branches=(self._shown(item, frame),), shown=(item,))
@@ -319,9 +320,7 @@ class _Binder:
             covered = [source]
         self.stars.append((star, tuple(_starred(covered))))
         if not found:
-            raise SyntaxError(
-                "SELECT * needs a FROM clause", position=node_position(star, self._text)
-            )
+            raise SyntaxError("SELECT * needs a FROM clause", position=node_span(star))
         columns = [
             OutputColumn(name, origins, (Branch(frame, *origins[0]),), origins)
             for name, origins in found
@@ -332,14 +331,14 @@ class _Binder:
         self, star: exp.Star, columns: list[OutputColumn], frame: Frame, ctes: CteScope
     ) -> list[OutputColumn]:
         """EXCLUDE, REPLACE and RENAME; a star with one of them brings in all it covers."""
-        check_unmatched(star, self._text)
-        changes = changes_of(star, self._text)
+        check_unmatched(star)
+        changes = changes_of(star)
         if not changes.any:
             return columns
         _use(columns)
         for node in changes.replaced:
             self.expression(node.this, frame, ctes)
-        return changed(columns, changes, frame, self._meant_in(frame), self._text)
+        return changed(columns, changes, frame, self._meant_in(frame))
 
     def _meant_in(self, frame: Frame) -> Callable[[exp.Column], Source]:
         return lambda column: self._qualified(column, frame)
@@ -354,13 +353,13 @@ class _Binder:
     def _column(self, column: exp.Column, frame: Frame, first: Sequence[str]) -> None:
         name = column.name.lower()
         if isinstance(column.this, exp.Star):
-            check_inner_star(column, self._text)
+            check_inner_star(column)
             source = self._qualified(column, frame)
             _starred([source])
             for each in source.column_names():
                 source.use(each)
             return
-        field = struct_field(column, frame, self._text) if column.table else None
+        field = struct_field(column, frame) if column.table else None
         if field is not None:
             self.fields.extend((column, source) for source in field.sources)
             return
@@ -368,7 +367,7 @@ class _Binder:
             source = self._qualified(column, frame)
             if name not in source.all_names():
                 known = source.column_names()
-                raise undefined_column(name, known, node_position(column.this, self._text))
+                raise undefined_column(name, known, node_span(column.this))
             source.use(name)
             bind_column(column, source)
             return
@@ -382,21 +381,21 @@ class _Binder:
                 bind_column(column, holders[0])
                 return
             if holders and name not in scope.aliases:
-                raise ambiguous(column, holders, self._text)
+                raise ambiguous(column, holders)
             if holders or name in scope.aliases:
                 for source in holders:
                     source.use(name)
                 return
-        raise unresolved(column, frame, self._text)
+        raise unresolved(column, frame)
 
     def _qualified(self, column: exp.Column, frame: Frame) -> Source:
-        source = qualified_source(column, frame, self._text)
+        source = qualified_source(column, frame)
         self.qualified.append((column, source))
         return source
 
     def _use_all(self, star: exp.Star, frame: Frame) -> None:
         """A star inside an expression: nothing in count(*), else every column."""
-        check_inner_star(star, self._text)
+        check_inner_star(star)
         if isinstance(star.parent, exp.Count):
             return
         _starred(frame.visible())

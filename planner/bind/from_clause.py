@@ -41,8 +41,8 @@ from pykudu_sql.planner.functions.query_forms import (
     select_from_item,
     turn_right_semi_join,
 )
-from pykudu_sql.planner.parse.dialect import node_position
 from pykudu_sql.planner.parse.not_offered import clause_not_offered
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
@@ -111,7 +111,7 @@ class FromClauses:
             raise NotSupportedError(
                 "LATERAL VIEW is not supported",
                 hint="write FROM t, unnest(list) AS x(item)",
-                position=node_position(lateral, self._text),
+                position=node_span(lateral),
             )
         clause = select.args.get("from_")
         turn_right_semi_join(select)
@@ -129,7 +129,7 @@ class FromClauses:
             raise NotSupportedError(
                 f"RIGHT {join.kind} JOIN is not supported behind another join",
                 hint=f"write the table of its right side first: b LEFT {join.kind} JOIN a",
-                position=node_position(join.this, self._text),
+                position=node_span(join.this),
             )
         if nested and not any(join.args.get(key) for key in _JOIN_WORDS):
             join.set("kind", "CROSS")  # the engine takes no comma in parentheses
@@ -154,7 +154,7 @@ class FromClauses:
             holders = [source for source in side if name in source.all_names()]
             if not holders:
                 known = [n for source in side for n in source.column_names()]
-                raise undefined_column(name, known, node_position(column, self._text))
+                raise undefined_column(name, known, node_span(column))
             for source in holders:
                 source.use(name)
         frame.merged.add(name)
@@ -164,7 +164,7 @@ class FromClauses:
         for key, what in _REFUSED_ON_TABLES.items():
             if node.args.get(key) and not (key == "ordinality" and is_numbered(node)):
                 turned = what == "PIVOT" and node.args[key][0].args.get("unpivot")
-                position = node_position(node, self._text)
+                position = node_span(node)
                 raise clause_not_offered("UNPIVOT" if turned else what, position)
         match node:
             case exp.Table(this=exp.Func() as call) if is_changes(call):
@@ -191,7 +191,7 @@ class FromClauses:
             case _:
                 raise NotSupportedError(
                     "this kind of table expression is not supported",
-                    position=node_position(node, self._text),
+                    position=node_span(node),
                 )
         before = len(frame.steps)
         for join in node.args.get("joins") or ():
@@ -209,7 +209,7 @@ class FromClauses:
                 raise NotSupportedError(
                     f"AS OF cannot be used on the WITH query '{name}'",
                     hint="write it behind the tables inside",
-                    position=node_position(node, self._text),
+                    position=node_span(node),
                 )
             derived = DerivedTable(alias, renamed(ctes[name], node.args.get("alias")))
             return self._add(frame, derived, node)
@@ -269,7 +269,7 @@ class FromClauses:
             current = self._context.catalog
             if bound is not None and current.full_name(name) in current.tables:
                 error.hint = "there is a table of this name now, but there was none at that moment"
-            raise with_position(error, node, self._text) from None
+            raise with_position(error, node) from None
         return self._refer(TableReference(node, alias, table, bound))
 
     def _view(
@@ -296,13 +296,11 @@ class FromClauses:
     ) -> TableReference:
         """A mention of a table of schema `sys`, which shows the present."""
         if version is not None:
-            raise NotSupportedError(
-                f"'{name}' has no past", position=node_position(node, self._text)
-            )
+            raise NotSupportedError(f"'{name}' has no past", position=node_span(node))
         try:
             table = readable_table(self._context.catalog, name)
         except UndefinedTableError as error:
-            raise with_position(error, node, self._text) from None
+            raise with_position(error, node) from None
         return self._refer(TableReference(node, alias, table))
 
     def _refer(self, reference: TableReference) -> TableReference:
@@ -320,7 +318,7 @@ class FromClauses:
         if width not in (None, len(columns)):
             raise ProgrammingError(
                 f"a row of {width} columns is compared with a query of {len(columns)}",
-                position=node_position(query, self._text),
+                position=node_span(query),
                 sqlstate="42601",
             )
         if isinstance(query.unnest(), exp.Values) and any(c.name[:3] != "col" for c in columns):
@@ -338,7 +336,7 @@ class FromClauses:
             raise NotSupportedError(
                 f"table function {shown}() is not offered",
                 hint=f"FROM takes tables, queries and {', '.join(sorted(TABLE_FUNCTIONS))}",
-                position=node_position(call, self._text),
+                position=node_span(call),
             )
         for argument in call.iter_expressions():
             if not isinstance(argument, exp.TableAlias):
@@ -354,7 +352,7 @@ class FromClauses:
         return self._add(frame, DerivedTable(alias, columns), node)
 
     def _add(self, frame: Frame, source: Source, node: exp.Expr) -> Source:
-        add_source(frame, source, node, self._text)
+        add_source(frame, source, node)
         return source
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.names import ambiguous, ambiguous_table, undefined_alias
 from pykudu_sql.planner.bind.sources import DerivedTable, Frame, Source
-from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import ProgrammingError
 
 
@@ -32,29 +32,28 @@ class StructField:
     path: tuple[exp.Expr, ...]
 
 
-def add_source(frame: Frame, source: Source, node: exp.Expr, text: str) -> None:
+def add_source(frame: Frame, source: Source, node: exp.Expr) -> None:
     """Add what an item of a FROM clause brings in.
 
     Args:
         frame: of the SELECT.
         source: to be added.
         node: the item, and the statement it stands in, for positions in errors.
-        text: the statement.
 
     Raises:
         ProgrammingError: another has its alias, and no database tells them apart.
     """
     namesakes = [other for other in frame.sources.values() if other.alias == source.alias]
     if source.database in (None, *(other.database for other in namesakes)) and namesakes:
-        _refuse_alias(source, node, text)
+        _refuse_alias(source, node)
     if any(other.database is None for other in namesakes):
-        _refuse_alias(source, node, text)
+        _refuse_alias(source, node)
     if namesakes:
         _tell_apart(source, {*frame.sources, *_engine_aliases(namesakes)})
     frame.sources[source.engine_alias] = source
 
 
-def qualified_source(column: exp.Column, frame: Frame, text: str) -> Source:
+def qualified_source(column: exp.Column, frame: Frame) -> Source:
     """The source that a column's qualifier names.
 
     Raises:
@@ -65,15 +64,15 @@ def qualified_source(column: exp.Column, frame: Frame, text: str) -> Source:
     for scope in frame.chain():
         meant = _meant(column, scope)
         if len(meant) > 1:
-            raise ambiguous_table(column, meant, text)
+            raise ambiguous_table(column, meant)
         nearer.extend(scope.sources.values())
         if meant:
             _tell_apart(meant[0], _engine_aliases(s for s in nearer if s is not meant[0]))
             return meant[0]
-    raise undefined_alias(column, frame, text)
+    raise undefined_alias(column, frame)
 
 
-def struct_field(column: exp.Column, frame: Frame, text: str) -> StructField | None:
+def struct_field(column: exp.Column, frame: Frame) -> StructField | None:
     """The struct's field that a qualified name means; the struct is used then. None for no field.
 
     `s.a`, `q.s.a`, `s.a.b` and `q.s.a.b` may be one; what could name a table's column does that.
@@ -92,7 +91,7 @@ def struct_field(column: exp.Column, frame: Frame, text: str) -> StructField | N
             return _field_of([source], rest)
         holders = scope.holders(name)
         if len(holders) > 1 and name not in scope.merged:
-            raise ambiguous(exp.Column(this=first.copy()), holders, text)
+            raise ambiguous(exp.Column(this=first.copy()), holders)
         if holders:
             return _field_of(holders, parts)
     return None
@@ -141,10 +140,10 @@ def _tell_apart(source: Source, taken: Set[str]) -> None:
         source.rename(alias)
 
 
-def _refuse_alias(source: Source, node: exp.Expr, text: str) -> None:
+def _refuse_alias(source: Source, node: exp.Expr) -> None:
     raise ProgrammingError(
         f"table name '{source.alias}' is given twice",
         hint="give one of them an alias",
-        position=node_position(node, text),
+        position=node_span(node),
         sqlstate="42712",
     )

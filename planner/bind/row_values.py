@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     ProgrammingError,
@@ -49,12 +49,11 @@ def compares_rows(node: exp.Expr) -> bool:
     return isinstance(node, exp.Case) and node.this is not None and _is_row(node.this)
 
 
-def written_out(node: exp.Expr, text: str) -> exp.Expr:
+def written_out(node: exp.Expr) -> exp.Expr:
     """A node that compares rows, as one that compares columns; it is used up.
 
     Args:
         node: see `compares_rows`.
-        text: the statement, for positions in errors.
 
     Returns:
         The node itself where the other side is neither a row nor a query.
@@ -64,13 +63,13 @@ def written_out(node: exp.Expr, text: str) -> exp.Expr:
         NotSupportedError: `row IS NULL`, which would have to say of which columns.
         StatementTooComplexError: too many columns or rows.
     """
-    rows = _Rows(text)
+    rows = _Rows()
     match node:
         case exp.Is():
             raise NotSupportedError(
                 "IS NULL of a row value is not supported",
                 hint="say it of each column: a IS NULL AND b IS NULL",
-                position=node_position(_first(node), text),
+                position=node_span(_first(node)),
             )
         case exp.Between():
             return exp.paren(rows.between(node), copy=False)
@@ -80,7 +79,7 @@ def written_out(node: exp.Expr, text: str) -> exp.Expr:
             return rows.listed(node)
         case exp.Nullif():
             equal = exp.EQ(this=node.this.copy(), expression=node.expression)
-            same = exp.If(this=written_out(equal, text), true=exp.null())
+            same = exp.If(this=written_out(equal), true=exp.null())
             return exp.Case(ifs=[same], default=node.this)
     left, right, kind = node.this, node.expression, type(node)
     if not _is_row(left):
@@ -90,9 +89,6 @@ def written_out(node: exp.Expr, text: str) -> exp.Expr:
 
 class _Rows:
     """Writes comparisons of one statement out."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
 
     def compared(
         self, kind: type[exp.Expr], row: exp.Expr, other: exp.Expr, node: exp.Expr
@@ -186,7 +182,7 @@ class _Rows:
         if len(lefts) != len(rights):
             raise ProgrammingError(
                 f"a row of {len(lefts)} columns is compared with one of {len(rights)}",
-                position=node_position(_first(left), self._text),
+                position=node_span(_first(left)),
                 sqlstate="42601",
             )
         return list(zip(lefts, rights, strict=True))
@@ -198,7 +194,7 @@ class _Rows:
                 raise NotSupportedError(
                     "a window function or count(*) in a row cannot be compared with a query",
                     hint="compute it in a subquery in FROM",
-                    position=node_position(_first(call), self._text),
+                    position=node_span(_first(call)),
                 )
         return lambda left, right: self._columns(kind, left, right)
 

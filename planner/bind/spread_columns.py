@@ -15,23 +15,22 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.names import undefined_column
 from pykudu_sql.planner.bind.qualifiers import column_of, qualified_source
 from pykudu_sql.planner.bind.sources import Frame, Source
-from pykudu_sql.planner.parse.dialect import node_position
 from pykudu_sql.planner.parse.guards import guard_words
 from pykudu_sql.planner.parse.not_offered import clause_not_offered
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.errors import InvalidValueError, SourcePosition, UndefinedColumnError
+from pykudu_sql.storage.errors import InvalidValueError, SourceSpan, UndefinedColumnError
 
 # A source, and a column of it; no source where USING joins it.
 Named = tuple[Source | None, str]
 
 
-def spread_columns(select: exp.Select, frame: Frame, text: str) -> None:
+def spread_columns(select: exp.Select, frame: Frame) -> None:
     """Write the entries of a SELECT list that have COLUMNS once for each column, in place.
 
     Args:
         select: the query.
         frame: its sources.
-        text: the statement, for positions in errors.
 
     Raises:
         UndefinedColumnError: no column is meant, or one that is named is unknown.
@@ -41,7 +40,7 @@ def spread_columns(select: exp.Select, frame: Frame, text: str) -> None:
     """
     if not any(item.find(exp.Columns) for item in select.expressions):
         return
-    spreader = _Spreader(frame, text)
+    spreader = _Spreader(frame)
     items: list[exp.Expr] = []
     for item in select.expressions:
         items.extend(spreader.spread(item))
@@ -51,9 +50,8 @@ def spread_columns(select: exp.Select, frame: Frame, text: str) -> None:
 class _Spreader:
     """Spreads the entries of one SELECT list."""
 
-    def __init__(self, frame: Frame, text: str) -> None:
+    def __init__(self, frame: Frame) -> None:
         """Nothing is spread yet."""
-        self._text = text
         self._frame = frame
         self._every = _every(frame)
         self._holders = Counter(name for _, name in self._every)
@@ -66,16 +64,16 @@ class _Spreader:
             return (item,)
         for mark in marks:
             if mark.args.get("unpack"):
-                raise clause_not_offered("*COLUMNS(...)", node_position(mark, self._text))
+                raise clause_not_offered("*COLUMNS(...)", node_span(mark))
         first, *others = (self._meant(node) for node in marks)
         if any(names != first for names in others):
-            raise clause_not_offered("COLUMNS(...)", node_position(marks[0], self._text))
+            raise clause_not_offered("COLUMNS(...)", node_span(marks[0]))
         self._words += sum(1 for _ in item.walk()) * len(first)
         guard_words(self._words)
         return [self._with_column(item, *named) for named in first]
 
     def _left_out(
-        self, column: exp.Expr, covered: Sequence[Named], position: SourcePosition | None
+        self, column: exp.Expr, covered: Sequence[Named], position: SourceSpan | None
     ) -> list[Named]:
         """The columns that a name in EXCLUDE means."""
         name = column.name.lower()
@@ -83,7 +81,7 @@ class _Spreader:
         found = [named for named in covered if named[1] == name]
         if not isinstance(column, exp.Column) or not column.table:
             return found
-        source = qualified_source(column, self._frame, self._text)
+        source = qualified_source(column, self._frame)
         of_source = [named for named in found if named[0] in (source, None)]
         _check_known([name], of_source, position)
         return of_source
@@ -99,7 +97,7 @@ class _Spreader:
 
     def _meant(self, node: exp.Columns) -> list[Named]:
         """The columns that one COLUMNS stands for; the source only where a name has several."""
-        position = node_position(node, self._text)
+        position = node_span(node)
         found = self._chosen(node.this, position)
         if not found:
             known = ", ".join(name for _, name in self._every[:20])
@@ -110,13 +108,13 @@ class _Spreader:
             )
         return [(source if self._holders[name] > 1 else None, name) for source, name in found]
 
-    def _chosen(self, pattern: exp.Expr, position: SourcePosition | None) -> list[Named]:
+    def _chosen(self, pattern: exp.Expr, position: SourceSpan | None) -> list[Named]:
         star = pattern.this if isinstance(pattern, exp.Column) else pattern
         changed = star.args.get("replace") or star.args.get("rename")
         if isinstance(star, exp.Star) and not changed:
             of_source = self._every
             if isinstance(pattern, exp.Column) and pattern.table:
-                source = qualified_source(pattern, self._frame, self._text)
+                source = qualified_source(pattern, self._frame)
                 of_source = [(source, name) for name in source.column_names()]
             left_out = [
                 named
@@ -157,9 +155,7 @@ def _every(frame: Frame) -> list[Named]:
     return list(found)
 
 
-def _check_known(
-    names: Iterable[str], every: Sequence[Named], position: SourcePosition | None
-) -> None:
+def _check_known(names: Iterable[str], every: Sequence[Named], position: SourceSpan | None) -> None:
     known = dict.fromkeys(name for _, name in every)
     for name in names:
         if name not in known:

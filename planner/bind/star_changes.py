@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.names import undefined_column
 from pykudu_sql.planner.bind.sources import Branch, Frame, OutputColumn, Source
-from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import SyntaxError
 
 Meant = Callable[[exp.Column], Source]
@@ -40,12 +40,11 @@ def listed(value: object) -> list[exp.Expr]:
     return [value] if isinstance(value, exp.Expr) else []
 
 
-def changes_of(star: exp.Star, text: str) -> StarChanges:
+def changes_of(star: exp.Star) -> StarChanges:
     """The words behind a `*`.
 
     Args:
         star: the node.
-        text: the statement, for positions in errors.
 
     Raises:
         SyntaxError: REPLACE or RENAME lacks a new name.
@@ -56,13 +55,13 @@ def changes_of(star: exp.Star, text: str) -> StarChanges:
     if not all(isinstance(node, exp.Alias) for node in (*replaced, *renamed)):
         raise SyntaxError(
             "REPLACE and RENAME behind * take what AS name, in parentheses",
-            position=node_position(star, text),
+            position=node_span(star),
         )
     return StarChanges(excluded, replaced, renamed)
 
 
 def changed(
-    columns: Sequence[OutputColumn], changes: StarChanges, frame: Frame, meant: Meant, text: str
+    columns: Sequence[OutputColumn], changes: StarChanges, frame: Frame, meant: Meant
 ) -> list[OutputColumn]:
     """The columns of a `*` after what stands behind it.
 
@@ -71,18 +70,15 @@ def changed(
         changes: at least one.
         frame: of the SELECT.
         meant: the source that a column's qualifier names.
-        text: the statement, for positions in errors.
 
     Raises:
         UndefinedColumnError, UndefinedTableError: a name is unknown.
     """
-    dropped = {
-        id(each) for node in changes.excluded for each in _covered(node, columns, meant, text)
-    }
+    dropped = {id(each) for node in changes.excluded for each in _covered(node, columns, meant)}
     names = {
         id(each): node.alias
         for node in changes.renamed
-        for each in _covered(node.this, columns, meant, text)
+        for each in _covered(node.this, columns, meant)
     }
     replaced = {node.alias.lower(): node.this for node in changes.replaced}
     return [
@@ -96,9 +92,7 @@ def changed(
     ]
 
 
-def _covered(
-    node: exp.Expr, columns: Sequence[OutputColumn], meant: Meant, text: str
-) -> list[OutputColumn]:
+def _covered(node: exp.Expr, columns: Sequence[OutputColumn], meant: Meant) -> list[OutputColumn]:
     """The columns of a star that a name behind it means: all of the name, or those of a source."""
     name = node.name.lower()
     found = [column for column in columns if column.name.lower() == name]
@@ -107,5 +101,5 @@ def _covered(
         found = [column for column in found if (source, name) in column.origins]
     if not found:
         known = [column.name.lower() for column in columns]
-        raise undefined_column(name, known, node_position(node, text))
+        raise undefined_column(name, known, node_span(node))
     return found

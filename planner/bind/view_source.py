@@ -112,5 +112,5 @@ def errors_named_after(view: ViewInfo) -> Iterator[None]:
     except Error as error:
         error.message = f"view '{view.name}' cannot be read: {error.message}"
         error.args = (error.message,)
-        error.position = None
+        error.position = error.span = None
         raise

@@ -16,6 +16,7 @@ from pykudu_sql.planner.bind.qualifiers import column_of, qualified_source, stru
 from pykudu_sql.planner.bind.sources import Frame, Source, TableReference
 from pykudu_sql.planner.functions.query_forms import output_name
 from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import errors_located
 from pykudu_sql.planner.plan.change_plans import (
     ACTION,
     WRITTEN,
@@ -86,13 +87,14 @@ def read_returning(
     probe.set("where", None)
     bound = bind(probe, text, context)
     frame = next(frame for node, frame in bound.frames if node is probe)
-    reader = _Reader(frame, mention, text)
+    reader = _Reader(frame, mention)
     names: list[str] = []
     shown: list[exp.Expr] = []
-    for item in list(probe.expressions):
-        for name, node in reader.expand(item):
-            names.append(name)
-            shown.append(node)
+    with errors_located(text):
+        for item in list(probe.expressions):
+            for name, node in reader.expand(item):
+                names.append(name)
+                shown.append(node)
     written = exp.Select(
         expressions=shown, from_=exp.From(this=exp.Table(this=exp.to_identifier(WRITTEN)))
     )
@@ -137,8 +139,7 @@ def _hide_actions(probe: exp.Select) -> list[exp.Expr]:
 class _Reader:
     """Turns bound items into items over `WRITTEN`, noting what they read."""
 
-    def __init__(self, frame: Frame, target: exp.Table, text: str) -> None:
-        self._text = text
+    def __init__(self, frame: Frame, target: exp.Table) -> None:
         self._frame = frame
         self._target = target
         self.column_ids: list[int] = []
@@ -163,7 +164,7 @@ class _Reader:
         dropped = {node.name.lower() for node in star.args.get("except_") or ()} | {PRESENT}
         sources = self._sources()
         if isinstance(item, exp.Column) and item.table:
-            sources = [qualified_source(item, self._frame, self._text)]
+            sources = [qualified_source(item, self._frame)]
         for source in sources:
             for name in source.column_names():
                 if name not in dropped:
@@ -178,9 +179,9 @@ class _Reader:
         name = column.name.lower()
         if not column.table:
             return self._written(self._frame.holders(name)[0], name)
-        field = struct_field(column, self._frame, self._text)
+        field = struct_field(column, self._frame)
         if field is None:
-            return self._written(qualified_source(column, self._frame, self._text), name)
+            return self._written(qualified_source(column, self._frame), name)
         struct = exp.Paren(this=self._written(field.sources[0], field.column))
         return exp.Dot.build([struct, *(part.copy() for part in field.path)])
 

@@ -5,7 +5,8 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.planner.parse.dialect import display, node_position
+from pykudu_sql.planner.parse.dialect import display
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import SyntaxError
 
 _OF_WHOLE: Mapping[str, str] = MappingProxyType(
@@ -125,7 +126,7 @@ def output_name(item: exp.Expr) -> str:
     return display(item)
 
 
-def check_operand(operand: exp.Expr, operation: exp.SetOperation, text: str) -> None:
+def check_operand(operand: exp.Expr, operation: exp.SetOperation) -> None:
     """See that an operand of a set operation has no clause that is about its rows alone.
 
     What stands behind the last operand is about the whole; before it, nobody reads it alike.
@@ -140,7 +141,5 @@ def check_operand(operand: exp.Expr, operation: exp.SetOperation, text: str) -> 
             raise SyntaxError(
                 f"{clause} of one query of {word} needs parentheses around that query",
                 hint=f"write (SELECT ... {clause} ...) {word} ..., or put it behind the last query",
-                position=next(
-                    (p for each in node.walk() if (p := node_position(each, text))), None
-                ),
+                position=next((p for each in node.walk() if (p := node_span(each))), None),
             )

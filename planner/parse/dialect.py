@@ -34,6 +34,7 @@ from pykudu_sql.planner.parse.guards import (
 from pykudu_sql.planner.parse.lexer import source_position, tokenize
 from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, place_long_lists
 from pykudu_sql.planner.parse.not_offered import refuse_offsets
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.token_rewrites import WRITTEN_NAMES, rewrite_tokens, token_like
 from pykudu_sql.planner.parse.written_calls import check_arguments, check_unread, written_calls
@@ -258,11 +259,8 @@ def display(tree: exp.Expr) -> str:
 
 def node_position(node: exp.Expr, text: str) -> SourcePosition | None:
     """Where a node stands in the statement, None if the parser kept no place."""
-    for candidate in (node, node.this if isinstance(node.this, exp.Expr) else None):
-        if candidate is not None and "start" in candidate.meta:
-            start, end = candidate.meta["start"], candidate.meta["end"]
-            return source_position(text, start, end - start + 1) if text else None
-    return None
+    span = node_span(node)
+    return source_position(text, span.start, span.length) if span is not None and text else None
 
 
 def _check_types(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:

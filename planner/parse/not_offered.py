@@ -7,7 +7,7 @@ from sqlglot import Token, TokenType
 
 from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.parse.token_stream import TokenStream
-from pykudu_sql.storage.errors import NotSupportedError, SourcePosition
+from pykudu_sql.storage.errors import NotSupportedError, SourcePosition, SourceSpan
 
 _FILES = "files are loaded by `pykudu-sql load` and by connection.append(table, data)"
 _RIGHTS = "who may read the files may read the database"
@@ -64,7 +64,9 @@ _CLAUSES: Mapping[str, str] = MappingProxyType(
 _BEGINS_WITH_QUERY = (["("], ["MATERIALIZED"], ["NOT"])
 
 
-def clause_not_offered(what: str, position: SourcePosition | None) -> NotSupportedError:
+def clause_not_offered(
+    what: str, position: SourcePosition | SourceSpan | None
+) -> NotSupportedError:
     """The error for a clause of a query that is not offered; says what there is instead."""
     return NotSupportedError(f"{what} is not supported", hint=_CLAUSES.get(what), position=position)
 

@@ -2,13 +2,13 @@
 
 from sqlglot import exp
 
-from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import SyntaxError
 
 _PLACES = (exp.Count, exp.Ordered, exp.Group, exp.Distinct)
 
 
-def check_undressed(item: exp.Expr, text: str) -> None:
+def check_undressed(item: exp.Expr) -> None:
     """See that an entry of a SELECT list is no `*` with an alias or in parentheses.
 
     Raises:
@@ -21,11 +21,11 @@ def check_undressed(item: exp.Expr, text: str) -> None:
         raise SyntaxError(
             "* takes neither an alias nor parentheses",
             hint="name the columns, or write * EXCLUDE (...), * REPLACE (...)",
-            position=node_position(item, text),
+            position=node_span(item),
         )
 
 
-def check_inner_star(star: exp.Expr, text: str) -> None:
+def check_inner_star(star: exp.Expr) -> None:
     """See that a `*` or `t.*` that is no entry of a SELECT list stands where it has a meaning.
 
     Raises:
@@ -38,26 +38,24 @@ def check_inner_star(star: exp.Expr, text: str) -> None:
     if isinstance(call, exp.Count):
         if call is parent and star.arg_key == "this" and not call.expressions:
             return
-        raise SyntaxError(
-            "count() takes * alone", hint="write count(*)", position=node_position(call, text)
-        )
+        raise SyntaxError("count() takes * alone", hint="write count(*)", position=node_span(call))
     if not isinstance(parent, _PLACES):
-        raise _no_value(star, text)
+        raise _no_value(star)
 
 
-def check_unmatched(star: exp.Star, text: str) -> None:
+def check_unmatched(star: exp.Star) -> None:
     """See that the `*` of a SELECT list is not compared by `ILIKE`, which the parser takes in.
 
     Raises:
         SyntaxError: it is.
     """
     if star.args.get("ilike"):
-        raise _no_value(star, text)
+        raise _no_value(star)
 
 
-def _no_value(star: exp.Expr, text: str) -> SyntaxError:
+def _no_value(star: exp.Expr) -> SyntaxError:
     return SyntaxError(
         "* is no value: it stands for columns in a SELECT list and for rows in count(*)",
         hint="COLUMNS('a.*') takes the columns whose names match, COLUMNS(*) all of them",
-        position=node_position(star, text),
+        position=node_span(star),
     )
