@@ -16,6 +16,9 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.block_file import FORMAT_VERSION, Section, checksum
 from pykudu_sql.storage.cfile.cfile_writer import EncodedCFile, encode_column
 from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter, FileIdentity
+from pykudu_sql.storage.cfile.encoding.delta import DELTA
+from pykudu_sql.storage.cfile.encoding.traits import EncodingTraits
+from pykudu_sql.storage.cfile.encoding.type_encodings import ENCODINGS
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression, Encoding
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError, InternalError
@@ -120,6 +123,7 @@ SAMPLES = {
     "bit-shuffled": encode(BIGINT, pa.array([*SCATTERED, None] * 2)),
     "narrowed": encode(BIGINT, pa.array([*range(-300, 3000, 33), None] * 2)),
     "runs": encode(BIGINT, pa.array([5] * 100 + [6] * 28), Encoding("RLE")),
+    "differences": encode(BIGINT, pa.array([i * 1000 + i % 7 for i in range(128)]), DELTA.name),
     "plain numbers": encode(BIGINT, pa.array(range(128)), Encoding("PLAIN_ENCODING")),
     "booleans": encode(BOOLEAN, pa.array([True] * 300 + [False] * 300), block_size=512),
     "words": encode(STRING, pa.array(["a", "bb", "é", None] * 60)),
@@ -244,6 +248,17 @@ def with_footer(files: Any, body: bytes, version: int = FORMAT_VERSION, features
     trailer = covered + struct.pack("<I", found) + footer.MAGIC
     path: str = files.put(footer.MAGIC + body + trailer)
     return path
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS, ids=str)
+def test_a_file_says_in_its_trailer_which_encodings_a_reader_must_know(
+    files: Any, encoding: EncodingTraits
+) -> None:
+    column_type = next(t for t in (BIGINT, STRING) if encoding.fits(t))
+    values = pa.array([1, 2, 3] if column_type is BIGINT else ["a", "b", "a"])
+    path = files.write({"c": encode(column_type, values, encoding.name)})
+    _, version, features = struct.unpack_from("<III", files.env.read_file(path)[-24:])
+    assert (version, features) == (FORMAT_VERSION, 1 if encoding is DELTA else 0)
 
 
 POINTER = [8, 1, 0]

@@ -29,6 +29,7 @@ _COLUMNS = (
     ("price", "DECIMAL(30,2)", Encoding("AUTO_ENCODING"), Compression.ZLIB),
     ("share", "DOUBLE", Encoding("PLAIN_ENCODING"), Compression.NO_COMPRESSION),
     ("day", "DATE", Encoding("PLAIN_ENCODING"), Compression.NO_COMPRESSION),
+    ("steps", "BIGINT", Encoding("DELTA"), Compression.NO_COMPRESSION),
 )
 ADDED = len(_COLUMNS)
 
@@ -61,6 +62,7 @@ def row(number: int, salt: int = 0) -> Row:
         7: number * 10**20 + salt,
         8: number * 0.37,
         9: 19_000 + number,
+        10: number * 1000 + number % 7,
     }
 
 
