@@ -32,7 +32,7 @@ _PRINTED = """
     OCTET_LENGTH PAIR QUANTILE_CONT QUANTILE_DISC RTRIM SEG STRPTIME TRY_STRPTIME X _U
 """
 # What `value_bounds` puts before a call that may make too much.
-_CHECKS = "__WITHIN __SHALLOW __CASTABLE __TRY_CASTABLE"
+_CHECKS = "__WITHIN __WITHIN_UNFOLDED __SHALLOW __CASTABLE __TRY_CASTABLE"
 WORDS = frozenset(
     (
         *" ".join((_KEYWORDS, _TYPES, _PRINTED, _CHECKS)).split(),

@@ -13,6 +13,7 @@ from pykudu_sql.planner.value_bounds.computed_once import name_arguments, with_p
 from pykudu_sql.planner.value_bounds.value_calls import call_of
 from pykudu_sql.planner.value_bounds.value_sizes import (
     CELL_BYTES,
+    TEXT_TYPES,
     is_text_type,
     least_bytes,
     most_bytes,
@@ -102,7 +103,7 @@ def _parsed(node: exp.Expr) -> _Parsed | None:
 
 def is_text(value: exp.Expr) -> exp.Expr:
     """SQL of whether a value is a text, which the engine knows before it computes it."""
-    kinds = [exp.Literal.string(kind) for kind in ("VARCHAR", "JSON")]
+    kinds = [exp.Literal.string(kind) for kind in TEXT_TYPES]
     return exp.In(this=_call("typeof", value.copy()), expressions=kinds)
 
 

@@ -22,6 +22,7 @@ from pykudu_sql.planner.value_bounds.computed_once import (
     with_parts,
     without_parts,
 )
+from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, excess_of, remedy_of
 from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
 from pykudu_sql.planner.value_bounds.text_casts import (
     CASTABLE,
@@ -43,11 +44,11 @@ from pykudu_sql.planner.value_bounds.value_measures import (
 )
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
-MAX_VALUE_BYTES = 64 * 1024 * 1024
 ROW_BYTES = 16 * 1024  # what a row may make before the rows of a vector are counted
 WITHIN = "__within"
+WITHIN_UNFOLDED = "__within_unfolded"  # asked for each row, so that the engine folds no constant
 SHALLOW = "__shallow"
-_CHECKS = {WITHIN, SHALLOW, CASTABLE, TRY_CASTABLE}
+_CHECKS = {WITHIN, WITHIN_UNFOLDED, SHALLOW, CASTABLE, TRY_CASTABLE}
 _COMMON_CELL = 256
 _MAX_WIDTH = 1024 * 1024
 _SHALLOW_BYTES = 1_000
@@ -60,6 +61,7 @@ _DEEP = {
 _SHOWN = {
     "pad": "lpad", "generate_series": "range", "split": "string_split", "time_to_str": "strftime",
     "j_s_o_n_array": "json_array", "jarowinkler_similarity": "jaro_winkler_similarity",
+    "j_s_o_n_object": "json_object", "cast_nested": "cast",
 }  # fmt: skip
 # The argument that says what JSON becomes; the engine wants it as a constant.
 _STRUCTURE = {"from_json": 2, "json_transform": 2}
@@ -93,7 +95,19 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
             tree = changed
         elif changed is not node:
             node.replace(changed)
+    _count_together(tree)
     return tree
+
+
+def _count_together(tree: exp.Expr) -> None:
+    """Tell each check how many there are: what they let through is in memory together."""
+    checks = [
+        call
+        for call in tree.find_all(exp.Anonymous)
+        if call.name.lower() in (WITHIN, WITHIN_UNFOLDED)
+    ]
+    for check in checks:
+        check.set("expressions", [*check.expressions[:2], exp.Literal.number(len(checks))])
 
 
 def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
@@ -133,14 +147,26 @@ def _refuse_too_large(call: Call, growth: Growth) -> None:
     """
     if len(call.arguments) < growth.carrier:
         return
-    is_constant = not any(map(varies, call.arguments))
-    if growth.rule(LeastMeasures(call.arguments, is_constant=is_constant)) > MAX_VALUE_BYTES:
-        raise ValueOutOfRangeError(
-            f"'{_SHOWN.get(call.name, call.name)}' would make a value of more than "
-            f"{MAX_VALUE_BYTES >> 20} MiB",
-            hint=f"a value that is computed has at most {MAX_VALUE_BYTES >> 20} MiB",
-            sqlstate="54000",
-        )
+    is_folded = _is_constant(call) and not _fits_unfolded(call, growth)
+    if growth.rule(LeastMeasures(call.arguments, is_constant=is_folded)) > MAX_VALUE_BYTES:
+        shown = _SHOWN.get(call.name, call.name)
+        raise ValueOutOfRangeError(excess_of(shown), hint=remedy_of(shown), sqlstate="54000")
+
+
+def _is_constant(call: Call) -> bool:
+    """Whether the engine works a call out beforehand."""
+    return not any(varies(argument) or _is_unfolded(argument) for argument in call.arguments)
+
+
+def _is_unfolded(node: exp.Expr) -> bool:
+    return any(part.name.lower() == WITHIN_UNFOLDED for part in node.find_all(exp.Anonymous))
+
+
+def _fits_unfolded(call: Call, growth: Growth) -> bool:
+    """Whether what a call of constants makes is within the bound only where it is not folded."""
+    folded: float = growth.rule(LeastMeasures(call.arguments, is_constant=True))
+    unfolded: float = growth.rule(KnownMeasures(call.arguments))
+    return unfolded <= MAX_VALUE_BYTES < folded
 
 
 def _can_be_large(call: Call, growth: Growth) -> bool:
@@ -155,7 +181,9 @@ def _can_be_large(call: Call, growth: Growth) -> bool:
 
 def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr:
     """The check put in, after arguments that should be computed once have got names."""
-    is_constant = not any(map(varies, call.arguments))
+    is_constant = _is_constant(call)
+    is_unfolded = growth is not None and is_constant and _fits_unfolded(call, growth)
+    measured_as_constant = is_constant and not is_unfolded
     named = name_arguments(call.arguments)
     arguments = list(named.arguments)
     for place in deep:
@@ -167,8 +195,9 @@ def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr
         _swap(
             carrier,
             _check(
+                WITHIN_UNFOLDED if is_unfolded else WITHIN,
                 call.name,
-                growth.rule(ComputedMeasures(arguments, is_constant=is_constant)),
+                growth.rule(ComputedMeasures(arguments, is_constant=measured_as_constant)),
                 carrier,
             ),
         )
@@ -180,12 +209,12 @@ def _swap(old: exp.Expr, new: exp.Expr) -> exp.Expr:
     return new
 
 
-def _check(name: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
+def _check(check: str, name: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
     """The carrier if the amount is within the bound."""
     few = exp.LTE(this=exp.paren(amount), expression=exp.Literal.number(ROW_BYTES))
     small = exp.Coalesce(this=few, expressions=[exp.true()])
     shown = exp.Literal.string(_SHOWN.get(name, name))
-    within = _function(WITHIN, exp.cast(exp.paren(amount.copy()), "double"), shown)
+    within = _function(check, exp.cast(exp.paren(amount.copy()), "double"), shown)
     condition = exp.Or(this=small, expression=within)
     return exp.Case(ifs=[exp.If(this=condition, true=carrier.copy())])
 

@@ -51,7 +51,12 @@ def call_of(node: exp.Expr) -> Call | None:
     if isinstance(node, exp.Anonymous):
         return Call(node.name.lower(), node, node.expressions)
     name = type(node).sql_names()[0].lower()
-    return Call(name, node, [child for child in _children(node) if _is_value(child)])
+    if isinstance(node, exp.Cast):
+        return Call("cast_nested" if node.to.args.get("nested") else name, node, [node.this])
+    values = [value for child in _children(node) for value in _values(child)]
+    if isinstance(node, exp.Array) and any(isinstance(value, exp.Query) for value in values):
+        return None
+    return Call(name, node, values)
 
 
 def part_group_keys(tree: exp.Expr) -> None:
@@ -105,5 +110,13 @@ def _children(node: exp.Expr) -> list[exp.Expr]:
     return [child for child in children if isinstance(child, exp.Expr)]
 
 
-def _is_value(node: exp.Expr) -> bool:
-    return not isinstance(node, exp.TableAlias | exp.JSONKeyValue)
+def _values(node: exp.Expr) -> list[exp.Expr]:
+    """What a child of a call gives it; fields and members of objects have names beside."""
+    match node:
+        case exp.TableAlias():
+            return []
+        case exp.JSONKeyValue():
+            return [node.this, node.expression]
+        case exp.PropertyEQ():
+            return [node.expression]
+    return [node]

@@ -37,6 +37,12 @@ class Measures(Protocol):
     def size(self, place: int) -> Amount:
         """Bytes of an argument as a text."""
 
+    def held(self, place: int) -> Amount:
+        """Bytes of an argument as a part of another value."""
+
+    def written(self, place: int) -> Amount:
+        """Bytes of an argument that is a text, nothing of another one."""
+
     def items(self, place: int) -> Amount:
         """Elements of an argument that is a list."""
 
@@ -88,6 +94,13 @@ def _all_sizes(factor: int, first: int = 1) -> Rule:
     return rule
 
 
+def _all_held(measures: Measures) -> Amount:
+    total = measures.held(1)
+    for place in range(2, measures.count + 1):
+        total = total + measures.held(place)
+    return total
+
+
 def _all_items(measures: Measures) -> Amount:
     total = measures.items(1)
     for place in range(2, measures.count + 1):
@@ -109,6 +122,9 @@ _COMPARED = Growth(lambda a: a.size(1) * a.size(2))
 _RESIZED = Growth(lambda a: a.value(2) * a.element, carrier=2)
 _CHAINED = Growth(_all_items, small=_LINEAR)
 _JOINED = Growth(_joined)
+_HOLDING = Growth(_all_held, small=_LINEAR)
+# An element is written with two bytes at least.
+_READ = Growth(lambda a: a.written(1) * a.element / 2, small=_LINEAR)
 
 
 def times(factor: int) -> Growth:
@@ -190,6 +206,14 @@ GROWING: Mapping[str, Growth] = MappingProxyType(
         "to_json": times(6),
         "j_s_o_n_array": times(6),
         "json_array": times(6),
+        "j_s_o_n_object": Growth(_all_sizes(6), small=_LINEAR, carrier=2),
         "json_merge_patch": times(1),
+        "array": _HOLDING,
+        "list_pack": _HOLDING,
+        "struct": _HOLDING,
+        "row": _HOLDING,
+        "cast_nested": _READ,
+        "from_json": _READ,
+        "json_transform": _READ,
     }
 )

@@ -13,6 +13,7 @@ from pykudu_sql.planner.value_bounds.value_growth import (
 )
 from pykudu_sql.planner.value_bounds.value_sizes import (
     CELL_BYTES,
+    TEXT_TYPES,
     least_bytes,
     most_bytes,
     number_of,
@@ -20,6 +21,10 @@ from pykudu_sql.planner.value_bounds.value_sizes import (
 
 _WIDE_FIELD = "[0-9]{5,}|[*]|[{][^}]*[{]"
 _WIDEST_FIELD = 10_000
+_SMALL_TYPES = (
+    "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DATE",
+    "TIME", "TIMESTAMP", "INTERVAL", "UUID",
+)  # fmt: skip
 
 
 class KnownMeasures:
@@ -41,6 +46,18 @@ class KnownMeasures:
     def size(self, place: int) -> float:
         """See Measures."""
         return self._size(self._arguments[place - 1]) if place <= self.count else 0.0
+
+    def held(self, place: int) -> float:
+        """See Measures; a parameter is in memory already."""
+        argument = self._arguments[place - 1]
+        if isinstance(argument, exp.Array):
+            return sum(map(self._size, argument.expressions))
+        return 0.0 if isinstance(argument, exp.Placeholder) else self._size(argument)
+
+    def written(self, place: int) -> float:
+        """See Measures."""
+        is_list = isinstance(self._arguments[place - 1], exp.Array)
+        return 0.0 if is_list else self.size(place)
 
     def items(self, place: int) -> float:
         """See Measures."""
@@ -87,6 +104,14 @@ class LeastMeasures:
     def size(self, place: int) -> float:
         """See Measures."""
         return least_bytes(self._arguments[place - 1]) if place <= self.count else 0.0
+
+    def held(self, place: int) -> float:
+        """See Measures."""
+        return self.size(place)
+
+    def written(self, place: int) -> float:
+        """See Measures."""
+        return self.size(place)
 
     def items(self, place: int) -> float:
         """See Measures."""
@@ -155,6 +180,22 @@ class ComputedMeasures:
         if place > self.count:
             return exp.Literal.number(0)
         return exp.cast(_call("strlen", exp.cast(self._copy(place), "text")), "double")
+
+    def held(self, place: int) -> exp.Expr:
+        """See Measures."""
+        known = exp.Literal.number(ELEMENT_BYTES)
+        is_small = exp.If(this=self._has_type(place, _SMALL_TYPES), true=known)
+        return exp.Case(ifs=[is_small], default=self.size(place))
+
+    def written(self, place: int) -> exp.Expr:
+        """See Measures."""
+        text = exp.If(this=self._has_type(place, TEXT_TYPES), true=self.size(place))
+        return exp.Case(ifs=[text], default=exp.Literal.number(0))
+
+    def _has_type(self, place: int, names: Sequence[str]) -> exp.Expr:
+        """Whether an argument has one of some types, which the engine knows while it binds."""
+        types = [exp.Literal.string(name) for name in names]
+        return exp.In(this=_call("typeof", self._copy(place)), expressions=types)
 
     def items(self, place: int) -> exp.Expr:
         """See Measures."""

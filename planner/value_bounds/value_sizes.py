@@ -14,6 +14,7 @@ from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, FunctionKind
 
 CELL = "pykudu_cell"  # in the meta of a column of a stored table
 CELL_BYTES = 64 * 1024
+TEXT_TYPES = ("VARCHAR", "JSON")  # what the engine calls types that are texts
 _FIXED_BYTES = 64  # numbers, times, intervals and identifiers as texts
 _FIXED_KINDS = frozenset({FunctionKind.NUMERIC, FunctionKind.TIME, FunctionKind.IDENTITY})
 _FIXED_NODES = (
@@ -29,6 +30,7 @@ _NO_LARGER = (
     exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Reverse, exp.Unhex, exp.FromBase64,
     exp.RegexpExtract, exp.SplitPart, exp.JSONExtract, exp.JSONExtractScalar,
 )  # fmt: skip
+_FEWEST_OF = 3
 _RECASED = (exp.Lower, exp.Upper)  # some letters take more bytes in the other case
 _ONE_OF = (
     exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Max, exp.Min, exp.AnyValue, exp.First,
@@ -99,6 +101,10 @@ def least_bytes(node: exp.Expr) -> float:
     match node:
         case exp.Literal() if node.is_string:
             return len(node.name.encode(errors="replace"))
+        case exp.DPipe() | exp.Concat():
+            return sum(map(least_bytes, node.iter_expressions()))
+        case exp.Lower() | exp.Upper():  # some letters take fewer bytes in the other case
+            return least_bytes(node.this) // _FEWEST_OF
         case exp.Repeat():
             return least_bytes(node.this) * max(number_of(node.args["times"]) or 0.0, 0.0)
         case exp.Pad() if least_bytes(node.this) and least_bytes(node.args["fill_pattern"]):

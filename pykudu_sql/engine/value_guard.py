@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.planner.parse.lexer import quote_name
+from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, excess_of, remedy_of
 from pykudu_sql.storage.errors import (
     Error,
     InvalidValueError,
@@ -21,9 +22,8 @@ from pykudu_sql.storage.errors import (
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MAX_VALUE_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 500
-_LIMIT_TEXT = f"{MAX_VALUE_BYTES >> 20} MiB"
+_COUNTED_TOGETHER = 3  # checked calls of a statement that `_VECTORS` has room for
 _INDENT = 4
 BATCH_ROWS = 64  # of a result with large values
 _SMALL_ROW = 16 * 1024
@@ -33,11 +33,12 @@ _SIZED = frozenset({"varchar", "blob", "list", "struct", "map", "union", "array"
 _LEAST_TOGETHER = 32 * 1024 * 1024
 _MOST_TOGETHER = 512 * 1024 * 1024
 _VECTORS = 6  # of large values that are in memory at once: results of calls, and copies for threads
+_ASKED_FOR_EACH_ROW = frozenset({"__handed_on", "__within_unfolded"})  # also of a constant
+_NAME = re.compile("'([^']*)'")
 _LIMIT = re.compile(r"(value|rows|depth|cast) limit: (.*)")
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _HINTS = {
     "rows": "compute it for fewer rows at once, or give connect(memory_limit=...) more",
-    "value": f"a value that is computed has at most {MAX_VALUE_BYTES >> 20} MiB",
     "cast": "a text of more than 64 KiB is cast to no number and no time; TRY_CAST gives NULL",
     "depth": f"JSON is looked into down to {MAX_DEPTH} levels",
 }
@@ -54,21 +55,22 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
 
     share = memory_limit // _VECTORS or _MOST_TOGETHER
     most = max(_LEAST_TOGETHER, min(share, _MOST_TOGETHER))
-    for name, guard, argument in (
-        ("__within", _within(most), "DOUBLE"),
-        ("__handed_on", _handed_on(most), "DOUBLE"),
-        ("__shallow", _shallow, "VARCHAR"),
-        ("__castable", _castable, "VARCHAR"),
-        ("__try_castable", _try_castable, "VARCHAR"),
+    for name, guard, arguments in (
+        ("__within", _within(most), "DOUBLE VARCHAR INTEGER"),
+        ("__within_unfolded", _within(most), "DOUBLE VARCHAR INTEGER"),
+        ("__handed_on", _handed_on(most), "DOUBLE VARCHAR"),
+        ("__shallow", _shallow, "VARCHAR VARCHAR"),
+        ("__castable", _castable, "VARCHAR VARCHAR"),
+        ("__try_castable", _try_castable, "VARCHAR VARCHAR"),
     ):
-        parameters: list[Any] = [connection.sqltype(argument), connection.sqltype("VARCHAR")]
+        parameters: list[Any] = [connection.sqltype(argument) for argument in arguments.split()]
         connection.create_function(
             name,
             guard,
             parameters,
             connection.sqltype("BOOLEAN"),
             type=PythonUDFType.ARROW,
-            side_effects=name == "__handed_on",  # asked for each row, also of a constant
+            side_effects=name in _ASKED_FOR_EACH_ROW,
         )
 
 
@@ -82,26 +84,28 @@ def limit_error(message: str) -> Error | None:
         return OperationalError(text, hint=_HINTS[kind], sqlstate="53200")
     if kind == "cast":
         return InvalidValueError(text, hint=_HINTS[kind])
-    return ValueOutOfRangeError(text, hint=_HINTS[kind], sqlstate="54000")
+    name = _NAME.match(text)
+    hint = remedy_of(name[1] if name else "") if kind == "value" else _HINTS[kind]
+    return ValueOutOfRangeError(text, hint=hint, sqlstate="54000")
 
 
-def _within(most_together: int) -> Callable[[Any, Any], Any]:
+def _within(most_together: int) -> Callable[[Any, Any, Any], Any]:
     """A check of amounts: of each value, and of the rows that are computed together.
 
-    One value alone may be as large as a value may be.
+    One value alone may be as large as a value may be, if few calls of the statement are checked.
     """
 
-    def within(amounts: Any, names: Any) -> Any:
+    def within(amounts: Any, names: Any, counts: Any) -> Any:
         import pyarrow.compute as pc
 
-        largest = pc.max(amounts).as_py()
-        if largest is not None and not largest <= MAX_VALUE_BYTES:
-            raise ValueError(
-                f"value limit: '{names[0]}' would make a value of more than {_LIMIT_TEXT}"
-            )
-        together = pc.sum(amounts).as_py()
-        if together is not None and together > max(most_together, largest):
-            limit = f"{most_together >> 20} MiB"
+        largest = pc.max(amounts).as_py() or 0
+        if not largest <= MAX_VALUE_BYTES:
+            raise ValueError(f"value limit: {excess_of(str(names[0]))}")
+        share = max(1.0, counts[0].as_py() / _COUNTED_TOGETHER)
+        together = max(pc.sum(amounts).as_py() or 0, largest)
+        alone = max(most_together, MAX_VALUE_BYTES)
+        if together * share > max(most_together, largest * share) or largest * share > alone:
+            limit = f"{most_together / share / (1 << 20):.0f} MiB"
             raise ValueError(f"rows limit: '{names[0]}' would make more than {limit} at once")
         return pc.is_valid(names)
 
@@ -126,7 +130,7 @@ def _handed_on(most_together: int) -> Callable[[Any, Any], Any]:
 
 def are_large(sql: str, parameters: Sequence[Any]) -> bool:
     """Whether a query may have values that are larger than cells: some are checked, or given."""
-    return "__WITHIN(" in sql or any(
+    return "__WITHIN" in sql or any(
         isinstance(value, str | bytes) and len(value) > _LARGE_GIVEN for value in parameters
     )
 
@@ -176,7 +180,7 @@ def _shallow(texts: Any, names: Any) -> Any:
                 f"depth limit: '{names[0]}' got JSON that is nested {depth} levels deep"
             )
     if indented > MAX_VALUE_BYTES and str(names[0]) == "json_pretty":
-        raise ValueError(f"value limit: '{names[0]}' would make more than {_LIMIT_TEXT}")
+        raise ValueError(f"value limit: {excess_of('json_pretty')}")
     return pc.is_valid(names)
 
 

@@ -54,6 +54,15 @@ LARGE = [
     "list_transform(range(100000), x -> repeat('a', x))",
     "list_transform(range(1000), x -> list_transform(range(1000), y -> range(1000)))",
     "regexp_matches('a', repeat('a', 10000000))", "regexp_count('a', repeat('a', 10000000))",
+    "list_pack(repeat('a', 40000000), repeat('b', 40000000))",
+    "[lower(repeat('a', 40000000)), lower(repeat('b', 40000000))]",
+    "{'a': lower(repeat('a', 40000000)), 'b': lower(repeat('b', 40000000))}",
+    "struct_pack(a := repeat('a', 40000000), b := repeat('b', 40000000))",
+    "row(lower(repeat('a', 40000000)), lower(repeat('b', 40000000)))",
+    "json_object('a', repeat('a', 40000000))", "json_object(repeat('a', 40000000), 1)",
+    "CAST('[' || repeat('1,', 20000000) || '1]' AS INT[])",
+    "TRY_CAST(lower('[' || repeat('1,', 20000000) || '1]') AS INT[])",
+    "from_json('[' || repeat('1,', 20000000) || '1]', '[\"INT\"]')",
 ]  # fmt: skip
 DEEP = "repeat('[', 200000) || repeat(']', 200000)"
 DEEP_CALLS = [
@@ -72,7 +81,12 @@ SMALL = [
     ("length(replace(repeat('a', 1000), 'a', repeat('b', 1000)))", 1_000_000),
     ("levenshtein('abc', 'abd')", 1), ("string_split('a,b', ',')", ["a", "b"]),
     ("range(3)", [0, 1, 2]), ("range(5, 0, -2)", [5, 3, 1]), ("range(5, 0)", []),
-    ("len(range(1000000))", 1_000_000), ("len(range(500000000, 0))", 0),
+    ("len(range(1000000))", 1_000_000), ("len(range(4000000))", 4_000_000),
+    ("list_sum(list_transform(range(3000000), x -> 1))", 3_000_000),
+    ("[lower('A'), 'b']", ["a", "b"]), ("{'a': lower('A'), 'b': 1}", {"a": "a", "b": 1}),
+    ("struct_pack(a := lower('A'), b := NULL)", {"a": "a", "b": None}),
+    ("CAST(lower('[1, 2]') AS INT[])", [1, 2]), ("CAST([1, 2] AS STRING[])", ["1", "2"]),
+    ("json_object(lower('A'), lower('B'))", '{"a":"b"}'), ("len(range(500000000, 0))", 0),
     ("list_concat([1], [2])", [1, 2]), ("list_resize([1], 2)", [1, None]),
     ("array_to_string([1, 2], ',')", "1,2"), ("list_aggregate([1, 2], 'sum')", 3),
     ("list_aggregate(['a', 'b'], 'string_agg', '-')", "a-b"), ("format('{:>4}', 'a')", "   a"),
@@ -98,9 +112,30 @@ def connection() -> Iterator[pykudu_sql.Connection]:
 def test_what_is_too_large_is_refused_before_it_is_made(
     connection: pykudu_sql.Connection, call: str
 ) -> None:
-    with pytest.raises(ValueOutOfRangeError, match="would make") as caught:
+    with pytest.raises(ValueOutOfRangeError, match=r"would (make|take)") as caught:
         connection.execute(f"SELECT {call}").fetchall()
     assert caught.value.sqlstate == "54000"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("repeat('a', 2000000000)", "'repeat' would make a value of more than 64 MiB"),
+        ("initcap(lower(repeat('a', 40000000)))",
+         "'initcap' would make parts of more than 64 MiB together"),
+        ("split_part(repeat('a,', 20000000), ',', 1)",
+         "'split_part' would make parts of more than 64 MiB together"),
+        ("levenshtein(repeat('a', 20000), repeat('b', 20000))",
+         "'levenshtein' would take more than 67,108,864 steps"),
+        ("regexp_extract('a', lower(repeat('a', 100000)))",
+         "'regexp_extract' would take more than 67,108,864 steps"),
+    ],
+)  # fmt: skip
+def test_the_refusal_says_what_is_bounded(
+    connection: pykudu_sql.Connection, call: str, message: str
+) -> None:
+    with pytest.raises(ValueOutOfRangeError, match=re.escape(message)):
+        connection.execute(f"SELECT {call}").fetchall()
 
 
 @pytest.mark.parametrize("call", DEEP_CALLS)
@@ -133,11 +168,23 @@ def test_calls_that_are_checked_work_wherever_an_expression_may_stand(
          [(1,), (2,)]),
         ("SELECT length(repeat(unnest(['a', 'b']), 200000))", [(200_000,), (200_000,)]),
         ("SELECT k FROM t WHERE levenshtein(a, 'yy') = 0", [(2,)]),
+        ("SELECT a, [upper(a), b], {'x': upper(a) || b}, list_pack(b) FROM (SELECT k, "
+         "string_agg(a, '') AS a, string_agg(a || k, '') AS b FROM t WHERE k < 3 GROUP BY k) "
+         "GROUP BY a, b, [upper(a), b] ORDER BY 1",
+         [("x", ["X", "x1"], {"x": "Xx1"}, ["x1"]),
+          ("yy", ["YY", "yy2"], {"x": "YYyy2"}, ["yy2"])]),
+        ("SELECT [sum(k), max(k)], ARRAY(SELECT k FROM t WHERE k < 3 ORDER BY k) FROM t",
+         [([6, 3], [1, 2])]),
+        ("SELECT sum(i) FROM (SELECT unnest(range(4000000)) AS i)", [(7_999_998_000_000,)]),
+        ("SELECT count(*) FROM range(5) r(k) WHERE list_contains(range(4000000), k)", [(5,)]),
+        ("SELECT quantile_cont(k, [?, ?]) FROM t", [([1.0, 3.0],)]),
         ("SELECT count(*) FROM range(3)", [(3,)]),
         ("SELECT count(*) FROM range(20000000)", [(20_000_000,)]),
         ("SELECT length(repeat(?, ?))", [(6,)]),
     ):  # fmt: skip
-        parameters = ("ab", 3) if "?" in sql else None
+        parameters = None
+        if "?" in sql:
+            parameters = ("ab", 3) if "repeat" in sql else (0.0, 1.0)
         if rows is None:
             with pytest.raises(pykudu_sql.ProgrammingError):
                 connection.execute(sql)
@@ -224,6 +271,15 @@ def test_a_batch_of_a_result_has_no_more_than_its_share_of_memory(query: str) ->
     ):
         connection.execute(query).fetchall()
     assert caught.value.sqlstate == "53200"
+
+
+def test_calls_that_are_checked_in_one_statement_count_together() -> None:
+    with pykudu_sql.connect(":memory:", memory_limit="200MB") as connection:
+        few = "length(repeat('a', 30000000))"
+        assert connection.execute(f"SELECT {few}, {few}").fetchone() == (30_000_000,) * 2
+        with pytest.raises(pykudu_sql.OperationalError, match="would make more") as caught:
+            connection.execute(f"SELECT {', '.join([few] * 10)}").fetchall()
+        assert caught.value.sqlstate == "53200"
 
 
 def test_results_with_large_values_are_as_the_query_says() -> None:
@@ -318,7 +374,7 @@ def test_no_function_brings_the_process_down_with_huge_arguments() -> None:
 
 
 def test_errors_of_checks_are_ours(connection: pykudu_sql.Connection) -> None:
-    for name in ("__within", "__handed_on", "__shallow", "error"):
+    for name in ("__within", "__within_unfolded", "__handed_on", "__shallow", "error"):
         with pytest.raises(Error) as caught:
             connection.execute(f"SELECT {name}(1, 'x')")
         assert caught.value.sqlstate == "42883"
