@@ -2,7 +2,7 @@
 
 Kudu's `Env`. Everything above this room reads and writes through the protocols here, so the whole
 engine runs unchanged over files (`LocalEnv`), over memory (`MemoryEnv`, behind `":memory:"`), and
-over either of them with faults injected (`FaultEnv`).
+over either of them with faults injected by the tests (`FaultEnv`).
 
 What every environment guarantees:
 

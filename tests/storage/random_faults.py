@@ -25,11 +25,11 @@ from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DiskError, TransactionResolutionUnknownError
-from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultPoint, Mutation, ShortWrite
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.transaction import batch_writer
+from tests.storage.fault_env import Fail, FaultAction, FaultPoint, Mutation, ShortWrite
 from tests.storage.log.test_power_loss import ModelDisk
 from tests.storage.model import operations, read
 

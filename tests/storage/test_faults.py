@@ -20,7 +20,9 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.fault_env import (
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.store import Store, StoreOptions
+from tests.storage.fault_env import (
     Fail,
     FaultAction,
     FaultEnv,
@@ -28,8 +30,6 @@ from pykudu_sql.storage.fs.fault_env import (
     Mutation,
     ShortWrite,
 )
-from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import Key, Row, apply, operations, read, visible
 
 ROOT = "/db"

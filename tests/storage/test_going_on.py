@@ -23,7 +23,10 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import Error, IntegrityError
-from pykudu_sql.storage.fs.fault_env import (
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.transaction.transaction import Transaction
+from tests.storage.fault_env import (
     Fail,
     FaultAction,
     FaultEnv,
@@ -31,9 +34,6 @@ from pykudu_sql.storage.fs.fault_env import (
     Mutation,
     ShortWrite,
 )
-from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.transaction.transaction import Transaction
 from tests.storage.model import Key, Refused, Row, apply, operations, visible
 
 ROOT = "/db"

@@ -26,7 +26,10 @@ from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DiskError, TransactionResolutionUnknownError
-from pykudu_sql.storage.fs.fault_env import (
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.reader_store import ReaderStore
+from pykudu_sql.storage.store import Store, StoreOptions
+from tests.storage.fault_env import (
     Fail,
     FaultAction,
     FaultEnv,
@@ -34,9 +37,6 @@ from pykudu_sql.storage.fs.fault_env import (
     Mutation,
     ShortWrite,
 )
-from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.reader_store import ReaderStore
-from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.model import Row, operations, read
 
 ROOT = "/db"

@@ -12,10 +12,10 @@ import pytest
 from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store
+from tests.storage.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from tests.storage.recovery.test_database_reader import OPTIONS, READING, open_writer, seen
 
 

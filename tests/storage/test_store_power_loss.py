@@ -17,9 +17,9 @@ from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.fault_env import FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
+from tests.storage.fault_env import FaultAction, FaultEnv, FaultPoint
 from tests.storage.log.test_power_loss import ModelDisk, PowerLoss
 from tests.storage.model import apply, operations, read, visible
 from tests.storage.test_faults import BULK, ROOT, Progress, many_rows, workload, write

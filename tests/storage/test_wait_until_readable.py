@@ -15,10 +15,10 @@ from pykudu_sql.storage.errors import (
     SnapshotInFutureError,
     TransactionResolutionUnknownError,
 )
-from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
+from tests.storage.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from tests.storage.recovery.test_database_reader import open_writer, seen
 
 

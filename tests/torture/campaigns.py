@@ -13,7 +13,8 @@ from types import MappingProxyType
 
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.fault_env import (
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from tests.storage.fault_env import (
     Fail,
     FaultAction,
     FaultEnv,
@@ -21,7 +22,6 @@ from pykudu_sql.storage.fs.fault_env import (
     Mutation,
     ShortWrite,
 )
-from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from tests.torture.disks import Loss, PowerLoss, TortureDisk
 from tests.torture.ledger import Ledger, LostCommit, Stuck, WrongRead
 from tests.torture.outcome import Outcome, Result

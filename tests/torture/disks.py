@@ -5,8 +5,8 @@ from enum import StrEnum
 from typing import Any
 
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.fault_env import Drop, FaultAction, FaultEnv, FaultPoint, Mutation
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from tests.storage.fault_env import Drop, FaultAction, FaultEnv, FaultPoint, Mutation
 from tests.storage.log.test_power_loss import ModelDisk, PowerLoss, mixed
 
 

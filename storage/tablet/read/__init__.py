@@ -1,4 +1,4 @@
-"""Rows of many rowsets in key order, all versions of rows, a tablet in words.
+"""Rows of many rowsets in key order, and all versions of rows.
 
 Uses `maintenance` for slices of keys, `rowset` and `delta`.
 """

@@ -17,7 +17,10 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.fault_env import (
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.store import Store, StoreOptions
+from tests.storage.fault_env import (
     CRASH_EXIT_CODE,
     CrashAfter,
     CrashBefore,
@@ -26,9 +29,6 @@ from pykudu_sql.storage.fs.fault_env import (
     FaultEnv,
     FaultPoint,
 )
-from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.store import Store, StoreOptions
 
 OPTIONS = StoreOptions(threads=1, maintenance=False)
 SCHEMA = create_schema([ColumnSchema(0, "id", DataType(Kind.INT32))], ["id"])

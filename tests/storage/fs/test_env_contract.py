@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from pykudu_sql.storage.errors import CorruptionError, DiskError, LockedError
 from pykudu_sql.storage.fs.env import Env, parent_of, publish
-from pykudu_sql.storage.fs.fault_env import FaultEnv
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from tests.storage.fault_env import FaultEnv
 
 ENVIRONMENTS: dict[str, Callable[[], Env]] = {
     "local": LocalEnv,

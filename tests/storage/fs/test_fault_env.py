@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from pykudu_sql.storage.errors import DiskError
-from pykudu_sql.storage.fs.fault_env import (
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from tests.storage.fault_env import (
     CRASH_EXIT_CODE,
     CrashBefore,
     Drop,
@@ -20,7 +21,6 @@ from pykudu_sql.storage.fs.fault_env import (
     Mutation,
     ShortWrite,
 )
-from pykudu_sql.storage.fs.memory_env import MemoryEnv
 
 
 def test_every_mutation_is_shown_with_its_point_and_counted() -> None:
@@ -101,7 +101,7 @@ def test_a_crash_ends_the_process_before_or_after_the_call(
     tmp_path: Path, action: str, left: bool
 ) -> None:
     program = f"""
-        from pykudu_sql.storage.fs.fault_env import {action}, FaultEnv, Mutation
+        from tests.storage.fault_env import {action}, FaultEnv, Mutation
         from pykudu_sql.storage.fs.local_env import LocalEnv
         env = FaultEnv(LocalEnv(), lambda p: {action}() if p.point == "t.create" else None)
         env.create({str(tmp_path / "a")!r}, point="t.create")

@@ -27,10 +27,10 @@ from pykudu_sql.storage.errors import (
     UncoveredRangeError,
     ValueOutOfRangeError,
 )
-from pykudu_sql.storage.fs.fault_env import Fail, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS, coerce_columns
 from pykudu_sql.storage.store import Store, StoreOptions
+from tests.storage.fault_env import Fail, FaultEnv, FaultPoint
 
 ROWS = BULK_ROWS + 21_000
 CHUNKS = 3

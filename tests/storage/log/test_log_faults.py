@@ -13,7 +13,12 @@ import pytest
 
 from pykudu_sql.storage.errors import DiskError, TransactionResolutionUnknownError
 from pykudu_sql.storage.fs.env import Env, WritableFile
-from pykudu_sql.storage.fs.fault_env import (
+from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.log.durable_mark import DurableEnd, DurableMark
+from pykudu_sql.storage.log.manifest import Manifest
+from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+from tests.storage.fault_env import (
     Fail,
     FaultAction,
     FaultEnv,
@@ -22,11 +27,6 @@ from pykudu_sql.storage.fs.fault_env import (
     Mutation,
     ShortWrite,
 )
-from pykudu_sql.storage.fs.local_env import LocalEnv
-from pykudu_sql.storage.fs.memory_env import MemoryEnv
-from pykudu_sql.storage.log.durable_mark import DurableEnd, DurableMark
-from pykudu_sql.storage.log.manifest import Manifest
-from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
 
 DATABASE = bytes(range(16))
 

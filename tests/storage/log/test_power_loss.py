@@ -9,10 +9,10 @@ import itertools
 
 import pytest
 
-from pykudu_sql.storage.fs.fault_env import FaultAction, FaultEnv, FaultPoint, Mutation
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+from tests.storage.fault_env import FaultAction, FaultEnv, FaultPoint, Mutation
 
 DATABASE = bytes(range(16))
 

@@ -7,11 +7,11 @@ import pytest
 
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.fault_env import FaultAction, FaultEnv, FaultPoint, Mutation
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.log.record_log import FILE_HEADER_BYTES
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
+from tests.storage.fault_env import FaultAction, FaultEnv, FaultPoint, Mutation
 
 DATABASE = bytes(range(16))
 SMALL = 512

@@ -17,11 +17,11 @@ from pykudu_sql.storage.common.types.table_properties import (
 )
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DiskError
-from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint, Mutation
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.upkeep.introspection import inside
+from tests.storage.fault_env import Fail, FaultAction, FaultEnv, FaultPoint, Mutation
 from tests.storage.model import read
 
 BY_HAND = StoreOptions(threads=1, maintenance=False)

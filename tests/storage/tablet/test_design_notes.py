@@ -10,8 +10,8 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.read.tablet_dump import dump_tablet
 from tests.golden import check_golden
+from tests.storage.tablet.tablet_dump import dump_tablet
 
 GOLDEN = Path(__file__).parent / "golden"
 STRING, INT = DataType(Kind.STRING), DataType(Kind.INT32)

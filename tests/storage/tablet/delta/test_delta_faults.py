@@ -18,13 +18,13 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
-from pykudu_sql.storage.fs.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
 from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
+from tests.storage.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
 from tests.storage.model import Key, Row, apply, operations, read
 
 INT = DataType(Kind.INT32)
