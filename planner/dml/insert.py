@@ -16,6 +16,7 @@ from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_table
 from pykudu_sql.planner.bind.moment import fold_current
 from pykudu_sql.planner.bind.target import cell_literal, target_table
+from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
 from pykudu_sql.planner.dml.conflict import (
     Target,
     check_conflict_columns,
@@ -32,7 +33,7 @@ from pykudu_sql.planner.plan.change_plans import ConflictInsert, InsertReturning
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import InsertQuery, InsertValues, Query
 from pykudu_sql.planner.plan.value import Parameter
-from pykudu_sql.planner.query.query import finish, plan_rows
+from pykudu_sql.planner.query.query import finish, parse_rows, plan_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -306,7 +307,9 @@ def _insert_parsed(
         tree = parse(text, start.start)
         if isinstance(tree, exp.Values):
             return _insert_expressions(head, tree, text, start, context)
-    query = plan_rows(text, context, begin)
+    rows = parse_rows(text, begin)
+    type_assigned_literals(rows, head.columns)
+    query = finish(bind(rows, text, context), context)
     _check_width(head, len(query.names), text, start.start)
     return _from_query(head, query)
 
@@ -362,5 +365,6 @@ def _insert_computed(head: _Head, tree: exp.Values, text: str, context: PlanCont
         for node, column in zip(_cells(row), head.columns, strict=True):
             if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
                 node.replace(cell_literal(column.write_default, column))
+    type_assigned_literals(tree, head.columns)
     query = finish(bind(tree, text, context), context)
     return _from_query(head, query)

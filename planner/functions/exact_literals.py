@@ -29,6 +29,11 @@ def type_literals(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
+def is_long(node: exp.Expr) -> bool:
+    """Whether a node is a number with a point that the engine would read as a double."""
+    return isinstance(node, exp.Literal) and (_digits(node) or 0) > MAX_DIGITS
+
+
 def _write_long_number(cast: exp.Cast) -> None:
     """Make a text of a number that is cast as it is written, if it is too long for the engine."""
     node, sign = cast.this, ""
@@ -36,7 +41,7 @@ def _write_long_number(cast: exp.Cast) -> None:
         if isinstance(node, exp.Neg):
             sign = "" if sign else "-"
         node = node.this
-    if isinstance(node, exp.Literal) and (_digits(node) or 0) > MAX_DIGITS:
+    if is_long(node):
         cast.set("this", exp.Literal.string(f"{sign}{node.this}"))
 
 

@@ -52,6 +52,18 @@ def plan_rows(text: str, context: PlanContext, start: int, taken: int = 0) -> Qu
 
 
 def _bound(text: str, context: PlanContext, start: int) -> BoundQuery:
+    return bind(parse_rows(text, start), text, context)
+
+
+def parse_rows(text: str, start: int) -> exp.Query | exp.Values:
+    """The tree of a query or of VALUES, whose rows another statement takes in.
+
+    Args:
+        text, start: see `plan_query`.
+
+    Raises:
+        SyntaxError: it is no query.
+    """
     tree = parse(text, start)
     if not isinstance(tree, exp.Query | exp.Values):
         raise SyntaxError(
@@ -59,7 +71,7 @@ def _bound(text: str, context: PlanContext, start: int) -> BoundQuery:
             hint="docs/sql/queries.md says what there is",
             position=source_position(text, start),
         )
-    return bind(tree, text, context)
+    return tree
 
 
 def finish(bound: BoundQuery, context: PlanContext, taken: int = 0) -> Query:

@@ -9,15 +9,15 @@ integer sums are int.
 """
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from pykudu_sql.results.type_objects import SqlType
+from pykudu_sql.results.wide_integers import WIDE_INTEGERS
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.types import MAX_DATE, MIN_DATE, DataType
@@ -279,7 +279,7 @@ def python_values(column: pa.ChunkedArray, sql_type: str) -> list[Any]:
         if test(column.type):
             return convert(column)
     values: list[Any] = column.to_pylist()
-    integer = _WIDE_INTEGERS.get(sql_type)
+    integer = WIDE_INTEGERS.get(sql_type)
     if integer is not None:
         return [None if value is None else integer(value) for value in values]
     return values
@@ -326,24 +326,6 @@ _CONVERSIONS: tuple[
     (pa.types.is_timestamp, _timestamps),
     (pa.types.is_interval, _intervals),
 )
-
-
-def _unsigned(value: Decimal) -> int:
-    """Of 128 bits, which the engine hands over as if they had a sign."""
-    return int(value) % (1 << 128)
-
-
-def _bignum(value: bytes) -> int:
-    """DuckDB's way: a head of 3 bytes, the magnitude behind it; all bits turned where negative."""
-    number = int.from_bytes(value[3:], "big")
-    return number if value[0] & 0x80 else number + 1 - (1 << 8 * (len(value) - 3))
-
-
-_WIDE_INTEGERS: Mapping[str, Callable[[Any], int]] = {
-    "HUGEINT": int,
-    "UHUGEINT": _unsigned,
-    "BIGNUM": _bignum,
-}
 
 
 def _times(counts: pa.ChunkedArray, unit: str) -> list[Any]:

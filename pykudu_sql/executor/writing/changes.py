@@ -17,6 +17,7 @@ from pykudu_sql.engine.query_engine import EngineResult
 from pykudu_sql.executor.reading.queries import compute
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.conflicts import proposed_rows, target_scan_of
+from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.writes import insert_operations, mode_of
 from pykudu_sql.planner.plan.change_plans import (
     ACTION,
@@ -139,7 +140,7 @@ def _run(
 ) -> _Changed:
     match plan:
         case ChangeQuery():
-            rows = compute(state, plan.query, parameters, transaction).table
+            rows = storable(compute(state, plan.query, parameters, transaction))
             return _apply(state, plan, rows, parameters, transaction)
         case ConflictInsert():
             return _insert_or_change(state, plan, parameters, transaction)
@@ -158,7 +159,7 @@ def _insert_or_change(
     names = [plan.table.schema.by_id[i].name for i in proposed]
     relation = pa.Table.from_arrays([plain(a) for a in proposed.values()], names=names)
     found = compute(state, query, parameters, transaction, {EXCLUDED: relation})
-    return _apply(state, plan.change, found.table, parameters, transaction)
+    return _apply(state, plan.change, storable(found), parameters, transaction)
 
 
 def _insert(

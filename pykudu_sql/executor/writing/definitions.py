@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from pykudu_sql.executor.reading.queries import answer
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.writes import write_columns
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTable, Query
 from pykudu_sql.planner.plan.value import ParameterValues
@@ -39,7 +40,7 @@ def create_table(state: SessionState, plan: CreateTable, parameters: ParameterVa
 
 
 def _query_rows(state: SessionState, query: Query, parameters: ParameterValues) -> pa.Table:
-    return answer(state, query, parameters, state.store.begin()).table
+    return storable(answer(state, query, parameters, state.store.begin()))
 
 
 def _fill(state: SessionState, table: TableInfo, rows: pa.Table) -> int:

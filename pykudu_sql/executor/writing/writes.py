@@ -13,6 +13,7 @@ from pykudu_sql.executor.reading.queries import answer, compute
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import collect_columns, faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
+from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.planner.plan.comparison import InexactKeyError
 from pykudu_sql.planner.plan.plan import (
     DeleteQuery,
@@ -287,7 +288,7 @@ def insert_operations(
     """
     if isinstance(plan, InsertValues):
         return _inserted(plan, [parameters])
-    rows = answer(state, plan.query, parameters, transaction).table
+    rows = storable(answer(state, plan.query, parameters, transaction))
     columns = transaction.coerce(plan.table, _queried(plan.table, plan, rows))
     return RowOperations(plan.kind, columns, rows.num_rows)
 
@@ -317,7 +318,7 @@ def _from_query(
     rows_of = answer if isinstance(plan, InsertQuery) else compute
 
     def run_once(transaction: Transaction, parameters: ParameterValues) -> RowResults:
-        rows = rows_of(state, plan.query, parameters, transaction).table
+        rows = storable(rows_of(state, plan.query, parameters, transaction))
         state.checkpoint()
         if not isinstance(plan, InsertQuery) and plan.by_address:
             return _write_at(transaction, plan, kind, rows)

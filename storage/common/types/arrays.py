@@ -6,6 +6,7 @@ Arrow's own compute functions lack decimal32/64 kernels, which is why so much go
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, V
 _PHYSICAL = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
 # Chunks of so many rows are worth a kernel call each; what one makes is in the cache for the next.
 _CHUNK_ROWS = 16 * 1024
+_RANGE_WORDS = ("not in range", "out of bounds", "Precision", "in precision", "overflow")
 _OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
 
 
@@ -200,18 +202,19 @@ def coerce_chunks(
         raise InvalidValueError(
             f"column '{name}' of type {column_type} cannot take values of type {values.type}"
         ) from error
-    except ValueOutOfRangeError as error:
-        raise ValueOutOfRangeError(f"column '{name}': {error.message}") from error
+    except (ValueOutOfRangeError, InvalidValueError) as error:
+        message = f"column '{name}': {error.message}"
+        raise type(error)(message, hint=error.hint, sqlstate=error.sqlstate) from error
 
 
 def _is_range_error(text: str) -> bool:
-    return any(word in text for word in ("not in range", "out of bounds", "Precision", "overflow"))
+    return any(word in text for word in _RANGE_WORDS)
 
 
 def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
     target = column_type.arrow
     if array.type == target and column_type.kind is not Kind.VARCHAR:
-        return _check_dates(array, column_type)
+        return _check_decimals(_check_dates(array, column_type), column_type)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), target)
     if pa.types.is_dictionary(array.type):
@@ -291,6 +294,8 @@ def _read_times(texts: pa.Array) -> pa.Array:
 
 
 def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
+    if _is_text(array.type):
+        array = _read_decimals(array, column_type)
     kind = array.type
     if pa.types.is_decimal(kind) and kind.scale > column_type.scale:
         array = pc.round(
@@ -307,7 +312,37 @@ def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
     wide = array.cast(pa.decimal128(38, column_type.scale)) if column_type.width < 16 else array
     if column_type.width < 16:
         return _narrow_decimal([wide], column_type)
-    return wide.cast(column_type.arrow)
+    return _check_decimals(wide.cast(column_type.arrow), column_type)
+
+
+def _read_decimals(texts: pa.Array, column_type: DataType) -> pa.Array:
+    """Texts as decimals, to be rounded; one that Arrow does not read is read as a value alone."""
+    try:
+        return texts.cast(pa.decimal256(76, 38))
+    except pa.ArrowInvalid:
+        return cells_to_array(
+            [to_cell(text, column_type) for text in texts.to_pylist()], column_type
+        )
+
+
+def _check_decimals(array: pa.Array, column_type: DataType) -> pa.Array:
+    """Refuse decimals of more digits than their type says, which Arrow and an engine may hold."""
+    if column_type.kind is not Kind.DECIMAL or len(array) == array.null_count:
+        return array
+    low: int | Decimal
+    high: int | Decimal
+    nines = (9,) * column_type.precision
+    if column_type.width < 16:
+        extremes = pc.min_max(stored_numbers(array, column_type))
+        low, high = column_type.integer_range or (0, 0)
+    else:
+        extremes = pc.min_max(array)
+        low, high = (Decimal((sign, nines, -column_type.scale)) for sign in (1, 0))
+    for value in (extremes["min"].as_py(), extremes["max"].as_py()):
+        if not low <= value <= high:
+            shown = value if isinstance(value, Decimal) else from_cell(value, column_type)
+            raise ValueOutOfRangeError(f"value {shown} is out of range for {column_type}")
+    return array
 
 
 def _is_wider_decimal(kind: pa.DataType, column_type: DataType) -> bool:

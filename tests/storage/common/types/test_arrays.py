@@ -181,3 +181,20 @@ def test_strings_over_two_gibibytes_together_are_refused_and_none_is_dropped() -
     chunk = pa.array(["x" * (1 << 20)] * 64)
     with pytest.raises(ValueTooLargeError, match="2 GiB"):
         combine(pa.chunked_array([chunk] * 33))
+
+
+@pytest.mark.parametrize("precision", [9, 18, 38])
+def test_a_decimal_of_more_digits_than_its_arrow_type_says_is_refused(precision: int) -> None:
+    column_type = DataType(Kind.DECIMAL, precision=precision, scale=2)
+    for sign in (1, -1):
+        beyond = (sign * 10**precision).to_bytes(column_type.width, "little", signed=True)
+        array = pa.Array.from_buffers(column_type.arrow, 1, [None, pa.py_buffer(beyond)])
+        with pytest.raises(ValueOutOfRangeError, match=r"column 'x': value -?10{6,}.* is out of"):
+            coerce(array, column_type, "x")
+
+
+def test_texts_are_rounded_to_a_decimal_as_a_value_alone_is() -> None:
+    column_type = DataType(Kind.DECIMAL, precision=38, scale=1)
+    texts = ["0.25", "-1e-40", None, "  7 ", f"0.0{'4' * 60}", f"{'9' * 37}.84"]
+    cells = [to_cell(text, column_type) for text in texts]
+    assert array_to_cells(coerce(pa.array(texts), column_type, "x"), column_type) == cells
