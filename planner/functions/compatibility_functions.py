@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
+from pykudu_sql.planner.functions.aggregate_clauses import aggregate_call, with_clauses
 from pykudu_sql.planner.functions.compatibility_forms import (
     decoded,
     extreme_of,
@@ -288,6 +289,8 @@ TEMPLATES: Mapping[tuple[str, int], str] = MappingProxyType(
         ("strleft", 2): "left(_1, _2)",
         ("strright", 2): "right(_1, _2)",
         ("appx_median", 1): "median(_1)",
+        ("array_concat_agg", 1): "flatten(list(_1) FILTER (WHERE NOT _1 IS NULL))",
+        ("array_unique_agg", 1): "list(DISTINCT _1) FILTER (WHERE NOT _1 IS NULL)",
         ("collect_list", 1): "coalesce(list(_1) FILTER (WHERE NOT _1 IS NULL), [])",
         ("collect_set", 1): "coalesce(list(DISTINCT _1) FILTER (WHERE NOT _1 IS NULL), [])",
         ("percentile", 2): "quantile_cont(CAST(_1 AS DOUBLE), _2)",
@@ -323,7 +326,8 @@ _FORMS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr]] = MappingProxyTyp
 _PATTERNS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = MappingProxyType(
     {"_pattern": strftime_pattern, "_letters": letters_pattern}
 )
-COMPATIBILITY_FUNCTIONS = frozenset((*(name for name, _ in TEMPLATES), *_FORMS))
+_TEMPLATE_NAMES = frozenset(name for name, _ in TEMPLATES)
+COMPATIBILITY_FUNCTIONS = frozenset((*_TEMPLATE_NAMES, *_FORMS))
 
 
 def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
@@ -331,12 +335,18 @@ def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
 
     A name called with a number of arguments that has no template stays, and the engine says so.
     """
-    if not isinstance(node, exp.Anonymous):
+    if isinstance(node, exp.ArrayConcatAgg | exp.ArrayUniqueAgg):
+        name, given = node.sql_name().lower(), [node.this]
+    elif isinstance(node, exp.Anonymous):
+        name, given = node.name.lower(), node.expressions
+    else:
         return node
-    arguments = node.expressions
-    name = node.name.lower()
     if name in _FORMS:
-        return _FORMS[name](arguments)
+        return _FORMS[name](given)
+    if name not in _TEMPLATE_NAMES:
+        return node
+    call = aggregate_call(name, given)
+    arguments = call.arguments
     text = TEMPLATES.get((name, len(arguments)))
     if text is None:
         return node
@@ -351,7 +361,7 @@ def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
         argument = arguments[int(number) - 1]
         pattern = _PATTERNS.get(kind)
         place.replace(pattern(argument) if pattern else _operand(argument.copy()))
-    return meaning
+    return with_clauses(meaning, call)
 
 
 def _operand(node: exp.Expr) -> exp.Expr:

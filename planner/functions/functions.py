@@ -19,17 +19,18 @@ ALLOWED = frozenset(FUNCTIONS) | COMPATIBILITY_FUNCTIONS | NODE_NAMES
 AGGREGATES = frozenset(
     function.name for function in FUNCTIONS.values() if function.kind is FunctionKind.AGGREGATE
 )
-# Those of `borrowed_functions` that become aggregates.
-BORROWED_AGGREGATES = frozenset(
+# Compatibility functions that become aggregates.
+COMPATIBILITY_AGGREGATES = frozenset(
     {
-        "appx_median", "approx_percentile", "collect_list", "collect_set", "json_group_array",
-        "json_group_object", "ndv", "percentile", "percentile_approx", "total",
+        "appx_median", "approx_percentile", "array_concat_agg", "collect_list", "collect_set",
+        "json_group_array", "json_group_object", "ndv", "percentile", "percentile_approx", "total",
     }
 )  # fmt: skip
 _WINDOWS = frozenset(
     function.name for function in FUNCTIONS.values() if function.kind is FunctionKind.WINDOW
 )
-_OVER_ROWS = AGGREGATES | BORROWED_AGGREGATES | _WINDOWS
+_GATHERING = AGGREGATES | COMPATIBILITY_AGGREGATES
+_OVER_ROWS = _GATHERING | _WINDOWS
 VOLATILE = frozenset(function.name for function in FUNCTIONS.values() if function.volatile)
 TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
 
@@ -78,7 +79,7 @@ def gathers(node: exp.Func) -> bool:
 def gathers_rows(node: exp.Expr) -> bool:
     """Whether an expression has an aggregate over the rows of the query that it belongs to."""
     return any(
-        not AGGREGATES.isdisjoint(function_names(call))
+        not _GATHERING.isdisjoint(function_names(call))
         and call.find_ancestor(exp.Window, exp.Query) is None
         for call in node.find_all(exp.Func)
     )

@@ -10,6 +10,10 @@ from itertools import takewhile
 
 from sqlglot import exp
 
+from pykudu_sql.planner.functions.aggregate_clauses import (
+    plain_logical_aggregate,
+    push_aggregate_clause,
+)
 from pykudu_sql.planner.functions.compatibility_forms import letters_pattern
 from pykudu_sql.planner.functions.compatibility_functions import replace_compatibility_function
 from pykudu_sql.planner.functions.zoned_text import utc_cast
@@ -85,6 +89,8 @@ def _is_constant(node: exp.Expr) -> bool:
 
 RULES: tuple[Rule, ...] = (
     replace_compatibility_function,
+    push_aggregate_clause,
+    plain_logical_aggregate,
     empty_in_list,
     approximate_top,
     formatted_cast,

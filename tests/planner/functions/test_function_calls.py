@@ -12,7 +12,7 @@ from sqlglot.dialects.duckdb import DuckDB
 
 import pykudu_sql
 from pykudu_sql.planner.functions.compatibility_functions import TEMPLATES
-from pykudu_sql.planner.functions.functions import AGGREGATES, BORROWED_AGGREGATES, gathers
+from pykudu_sql.planner.functions.functions import AGGREGATES, COMPATIBILITY_AGGREGATES, gathers
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.written_calls import WrittenCall, written_calls
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function, FunctionKind
@@ -46,13 +46,13 @@ def test_there_is_a_call_of_each_function_with_each_number_of_arguments() -> Non
     assert listed - called == set()
 
 
-def test_borrowed_aggregates_are_those_whose_templates_have_one() -> None:
+def test_compatibility_aggregates_are_those_whose_templates_have_one() -> None:
     made = {
         name
         for (name, _), template in TEMPLATES.items()
         if name in FUNCTIONS and parse(f"SELECT {template}").find(exp.AggFunc) is not None
     }
-    assert made - AGGREGATES == BORROWED_AGGREGATES
+    assert made - AGGREGATES == COMPATIBILITY_AGGREGATES
 
 
 @pytest.mark.parametrize(
