@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from pykudu_sql.storage.errors import InvalidValueError
 
+_NO_LISTS = (exp.Predicate, exp.Connector, exp.Not, exp.Literal)
 _PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|.", re.DOTALL)
 _DIRECTIVES: Mapping[str, str] = MappingProxyType(
     {
@@ -132,8 +133,18 @@ def named(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def zipped(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
-    """`list_zip(a, b, true)`: pairs up to the end of the shorter list, not of the longer one."""
+    """`list_zip(a, b, true)`: pairs up to the end of the shorter list, not of the longer one.
+
+    Raises:
+        InvalidValueError: the last argument is no list, and neither TRUE nor FALSE.
+    """
     *lists, shortest = arguments or (exp.null(),)
+    if isinstance(shortest.unnest(), _NO_LISTS):
+        raise InvalidValueError(
+            f"the last argument of {name}() is neither a list nor written TRUE or FALSE",
+            hint=f"CASE WHEN x THEN {name}(a, b, true) ELSE {name}(a, b) END",
+            sqlstate="22023",
+        )
     if not isinstance(shortest, exp.Boolean):
         return named(name, arguments)
     whole = named(name, lists)

@@ -17,6 +17,8 @@ from pykudu_sql.planner.functions.aggregate_clauses import (
 from pykudu_sql.planner.functions.compatibility_forms import letters_pattern
 from pykudu_sql.planner.functions.compatibility_functions import replace_compatibility_function
 from pykudu_sql.planner.functions.zoned_text import utc_cast
+from pykudu_sql.planner.parse.dialect import display
+from pykudu_sql.storage.errors import NotSupportedError
 
 Rule = Callable[[exp.Expr], exp.Expr]
 
@@ -61,6 +63,23 @@ def approximate_top(node: exp.Expr) -> exp.Expr:
     return exp.AnonymousAggFunc(this="approx_top_k", expressions=arguments)
 
 
+def sha2_of_256_bits(node: exp.Expr) -> exp.Expr:
+    """`sha2(x, 256)`, and 0 for the same; the engine has no other of its family.
+
+    Raises:
+        NotSupportedError: another number of bits, or one that is no literal.
+    """
+    bits = node.args.get("length") if isinstance(node, exp.SHA2) else None
+    if bits is None:
+        return node
+    if not isinstance(bits, exp.Literal) or bits.name not in ("0", "256"):
+        raise NotSupportedError(
+            f"sha2() of {display(bits)} bits is not supported",
+            hint="sha2(x, 256) is there, and as shorter ones sha1(x) and md5(x)",
+        )
+    return exp.SHA2(this=node.this, length=exp.Literal.number(256))
+
+
 def unasked_alternative(node: exp.Expr) -> exp.Expr:
     """`SELECT coalesce(1, a) .. GROUP BY b` is 1, as in SQLite and MySQL.
 
@@ -93,6 +112,7 @@ RULES: tuple[Rule, ...] = (
     plain_logical_aggregate,
     empty_in_list,
     approximate_top,
+    sha2_of_256_bits,
     formatted_cast,
     varchar_cast,
     utc_cast,

@@ -36,6 +36,7 @@ from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, place_l
 from pykudu_sql.planner.parse.not_offered import refuse_offsets
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.syntax_errors import unparsed
+from pykudu_sql.planner.parse.text_lengths import check_text_lengths
 from pykudu_sql.planner.parse.token_rewrites import WRITTEN_NAMES, rewrite_tokens, token_like
 from pykudu_sql.planner.parse.written_calls import check_arguments, check_unread, written_calls
 from pykudu_sql.storage.errors import (
@@ -268,7 +269,9 @@ def _check_types(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
 
     Raises:
         SyntaxError: there is one.
+        ProgrammingError: a name is given as the length of a text.
     """
+    check_text_lengths(tokens, text)
     odd = {
         token.text.upper(): token
         for token in tokens

@@ -67,7 +67,7 @@ def check_type(node: exp.DataType, place: Callable[[str], SourcePosition | None]
             raise no_type(name, place(name))
     elif isinstance(kind, exp.Interval):
         if kind.this is not None:
-            raise _no_parameter("INTERVAL", place)
+            raise no_parameter("INTERVAL", place("INTERVAL"))
     elif kind is T.CHARACTER_SET:
         raise NotSupportedError(
             "convert(.. USING ..) is not supported",
@@ -78,7 +78,8 @@ def check_type(node: exp.DataType, place: Callable[[str], SourcePosition | None]
         name = kind.value if isinstance(kind, T) else str(kind)
         raise no_type(name, place(name))
     if not is_closed(node):
-        raise _no_parameter(_spelling(node), place)
+        name = _spelling(node)
+        raise no_parameter(name, place(name))
 
 
 def _spelling(node: exp.DataType) -> str:
@@ -135,10 +136,11 @@ def no_type(name: str, position: SourcePosition | None) -> ProgrammingError:
     )
 
 
-def _no_parameter(name: str, place: Callable[[str], SourcePosition | None]) -> ProgrammingError:
+def no_parameter(name: str, position: SourcePosition | None) -> ProgrammingError:
+    """The error of a type whose parentheses hold what it does not take."""
     return ProgrammingError(
         f"type {name} does not take what stands in its parentheses",
         hint="write DECIMAL(18, 2), VARCHAR(10), STRUCT(a INT, b TEXT), MAP(TEXT, INT) or INT[]",
-        position=place(name),
+        position=position,
         sqlstate="42601",
     )
