@@ -6,6 +6,7 @@ keeps what these names mean in one place and needs nothing of the engine but its
 Arguments keep the nodes they are, so columns stay bound and parameters stay parameters.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from types import MappingProxyType
@@ -30,7 +31,10 @@ from pykudu_sql.planner.functions.sqlite_datetime import (
     sqlite_datetime_call,
 )
 from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.value_bounds.computed_once import GIVEN, name_arguments, with_parts
+from pykudu_sql.planner.value_bounds.value_sizes import most_bytes
 
+_LARGE = 1024 * 1024  # bytes that are computed as often as a template says
 _UNITS = (
     "years",
     "months",
@@ -353,15 +357,34 @@ def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
     if name == "date_sub" and isinstance(arguments[1], exp.Interval):
         moment = exp.cast(arguments[0], "timestamp")
         return exp.paren(exp.Sub(this=moment, expression=arguments[1]), copy=False)
-    meaning = _parsed(text).copy()
-    for place in list(meaning.find_all(exp.Column)):
-        kind, _, number = place.name.rpartition("_")
-        if not number.isdigit():
-            continue  # a lambda's own name
-        argument = arguments[int(number) - 1]
-        pattern = _PATTERNS.get(kind)
+    return with_clauses(_meaning(_parsed(text).copy(), arguments), call)
+
+
+def _meaning(template: exp.Expr, arguments: Sequence[exp.Expr]) -> exp.Expr:
+    """A template with arguments in it; large ones that it mentions twice are computed once."""
+    places = [place for place in template.find_all(exp.Column) if _number(place)]
+    mentions = Counter(place.name for place in places)
+    is_aggregate = template.find(exp.AggFunc) is not None
+    repeated = {
+        i: argument
+        for i, argument in enumerate(arguments)
+        if mentions[f"_{i + 1}"] > 1 and not is_aggregate and most_bytes(argument) > _LARGE
+    }
+    named = name_arguments(list(repeated.values()), GIVEN)
+    given = [*arguments]
+    for i, argument in zip(repeated, named.arguments, strict=True):
+        given[i] = argument
+    for place in places:
+        argument = given[_number(place) - 1]
+        pattern = _PATTERNS.get(place.name.rpartition("_")[0])
         place.replace(pattern(argument) if pattern else _operand(argument.copy()))
-    return with_clauses(meaning, call)
+    return with_parts(template, named)
+
+
+def _number(place: exp.Column) -> int:
+    """Which argument a name of a template stands for, 0 for a lambda's own name."""
+    number = place.name.rpartition("_")[2]
+    return int(number) if number.isdigit() else 0
 
 
 def _operand(node: exp.Expr) -> exp.Expr:

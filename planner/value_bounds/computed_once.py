@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+COMPUTED_ONCE = "pykudu_computed_once"  # in the meta of the nodes around a lambda of parts
+GIVEN = "__given"  # what the arguments of a template are within it
 _BOUND = "__bound"
+_NAMES = frozenset({_BOUND, GIVEN})
 _SIMPLE = (
     exp.Column, exp.Identifier, exp.Literal, exp.Placeholder, exp.Null, exp.Boolean, exp.Neg,
     exp.Paren, exp.Cast, exp.DataType, exp.DataTypeParam, exp.HexString, exp.Dot, exp.Var,
@@ -26,14 +29,21 @@ class NamedArguments:
     Attributes:
         arguments: constants, columns, and names of what is computed once.
         parts: what is computed once, by name.
+        bound: the parameter of the lambda that the parts are fields of.
     """
 
     arguments: Sequence[exp.Expr]
     parts: dict[str, exp.Expr]
+    bound: str
 
 
-def name_arguments(given: Sequence[exp.Expr]) -> NamedArguments:
-    """Put names in place of the arguments that are more than a column or a constant."""
+def name_arguments(given: Sequence[exp.Expr], bound: str = _BOUND) -> NamedArguments:
+    """Put names in place of the arguments that are more than a column or a constant.
+
+    Args:
+        given: arguments, in their tree.
+        bound: see NamedArguments; lambdas of one name must not stand within each other.
+    """
     parts: dict[str, exp.Expr] = {}
     arguments = list(given)
     for i, argument in enumerate(given):
@@ -41,36 +51,40 @@ def name_arguments(given: Sequence[exp.Expr]) -> NamedArguments:
             name = f"a{i + 1}"
             parts[name] = argument.copy()
             arguments[i] = exp.StructExtract(
-                this=exp.to_identifier(_BOUND), expression=exp.Literal.string(name)
+                this=exp.to_identifier(bound), expression=exp.Literal.string(name)
             )
             argument.replace(arguments[i])
-    return NamedArguments(arguments, parts)
+    return NamedArguments(arguments, parts, bound)
 
 
-def with_parts(node: exp.Expr, parts: dict[str, exp.Expr]) -> exp.Expr:
+def with_parts(node: exp.Expr, named: NamedArguments) -> exp.Expr:
     """A call in which names stand for parts, with these computed once."""
-    if not parts:
+    if not named.parts:
         return node
     fields = [
         exp.PropertyEQ(this=exp.to_identifier(name), expression=part)
-        for name, part in parts.items()
+        for name, part in named.parts.items()
     ]
     struct = exp.Anonymous(this="struct_pack", expressions=fields)
-    inner = exp.Lambda(this=node.copy(), expressions=[exp.to_identifier(_BOUND)])
-    made = exp.Transform(this=exp.Array(expressions=[struct]), expression=inner)
+    inner = exp.Lambda(this=node.copy(), expressions=[exp.to_identifier(named.bound)])
+    structs = exp.Array(expressions=[struct])
+    made = exp.Transform(this=structs, expression=inner)
+    for around in (struct, structs, made):
+        around.meta[COMPUTED_ONCE] = True
     return exp.Anonymous(this="list_extract", expressions=[made, exp.Literal.number(1)])
 
 
 def without_parts(node: exp.Anonymous) -> exp.Expr:
     """The call that `with_parts` took, its parts in their places; another node as it is."""
     made = node.expressions[0]
-    if not isinstance(made, exp.Transform) or made.expression.expressions[0].name != _BOUND:
+    if not isinstance(made, exp.Transform) or made.expression.expressions[0].name not in _NAMES:
         return node
+    bound = made.expression.expressions[0].name
     struct = made.this.expressions[0]
     parts = {field.name: field.expression for field in struct.expressions}
     body: exp.Expr = made.expression.this
     for place in list(body.find_all(exp.StructExtract)):
-        if _is_part(place):
+        if place.this.name == bound:
             place.replace(parts[place.expression.name].copy())
     return body.copy()
 

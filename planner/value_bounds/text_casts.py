@@ -67,7 +67,7 @@ def bounded_cast(node: exp.Expr) -> exp.Expr:
     castable = _call(parsed.check, begun, exp.Literal.string(parsed.kind))
     condition = exp.or_(exp.not_(is_text(value)), length, castable, copy=False)
     value.replace(exp.Case(ifs=[exp.If(this=condition, true=value.copy())]))
-    return with_parts(node, named.parts)
+    return with_parts(node, named)
 
 
 def refuse_long_text(node: exp.Expr) -> None:

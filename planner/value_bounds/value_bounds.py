@@ -201,7 +201,7 @@ def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr
                 carrier,
             ),
         )
-    return with_parts(call.node, named.parts)
+    return with_parts(call.node, named)
 
 
 def _swap(old: exp.Expr, new: exp.Expr) -> exp.Expr:

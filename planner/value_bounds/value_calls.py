@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.value_bounds.computed_once import COMPUTED_ONCE
+
 _MAPPING_NAMES = frozenset({"list_transform", "list_apply", "array_transform"})
 
 
@@ -48,6 +50,8 @@ def call_of(node: exp.Expr) -> Call | None:
         return Call("concat", node, list(node.flatten(unnest=False)))
     if not isinstance(node, exp.Func) or isinstance(node.parent, exp.Table):
         return None
+    if COMPUTED_ONCE in node.meta:
+        return None
     if isinstance(node, exp.Anonymous):
         return Call(node.name.lower(), node, node.expressions)
     name = type(node).sql_names()[0].lower()
@@ -89,6 +93,8 @@ def list_map_of(node: exp.Expr) -> ListMap | None:
         (made,) = node.expressions
         return ListMap(node, made.args["iterator"], made.this, [made.expression])
     if isinstance(node, exp.Transform):
+        if COMPUTED_ONCE in node.meta:
+            return None
         source, function = node.this, node.expression
     elif isinstance(node, exp.Anonymous) and node.name.lower() in _MAPPING_NAMES:
         if len(node.expressions) != 2:

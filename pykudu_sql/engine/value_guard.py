@@ -104,8 +104,9 @@ def _within(most_together: int) -> Callable[[Any, Any, Any], Any]:
         share = max(1.0, counts[0].as_py() / _COUNTED_TOGETHER)
         together = max(pc.sum(amounts).as_py() or 0, largest)
         alone = max(most_together, MAX_VALUE_BYTES)
-        if together * share > max(most_together, largest * share) or largest * share > alone:
-            limit = f"{most_together / share / (1 << 20):.0f} MiB"
+        is_one = largest * share > alone
+        if is_one or together * share > max(most_together, largest * share):
+            limit = f"{(alone if is_one else most_together) / share / (1 << 20):.0f} MiB"
             raise ValueError(f"rows limit: '{names[0]}' would make more than {limit} at once")
         return pc.is_valid(names)
 

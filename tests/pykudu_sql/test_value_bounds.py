@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from datetime import date
 
 import pytest
 
@@ -173,6 +174,13 @@ def test_calls_that_are_checked_work_wherever_an_expression_may_stand(
          "GROUP BY a, b, [upper(a), b] ORDER BY 1",
          [("x", ["X", "x1"], {"x": "Xx1"}, ["x1"]),
           ("yy", ["YY", "yy2"], {"x": "YYyy2"}, ["yy2"])]),
+        ("SELECT soundex(upper(a) || b), count(*) FROM (SELECT string_agg(a, '') AS a, "
+         "string_agg(a || k, '') AS b FROM t WHERE k < 3) GROUP BY soundex(upper(a) || b) "
+         "HAVING soundex(upper(a) || b) > 'A'", [("X200", 1)]),
+        ("SELECT soundex(max(lower(a))), quote(min(lower(a))) FROM t", [("Y000", "'x'")]),
+        ("SELECT list_transform(['a', 'b'], x -> soundex(lower(x) || 'c'))", [(["A200", "B200"],)]),
+        ("SELECT next_day(lower('2024-01-01'), 'mon'), months_between(lower('2024-03-31'), "
+         "upper('2024-01-31'))", [(date(2024, 1, 8), 2.0)]),
         ("SELECT [sum(k), max(k)], ARRAY(SELECT k FROM t WHERE k < 3 ORDER BY k) FROM t",
          [([6, 3], [1, 2])]),
         ("SELECT sum(i) FROM (SELECT unnest(range(4000000)) AS i)", [(7_999_998_000_000,)]),
