@@ -11,10 +11,11 @@ from typing import Any
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.sources import Frame, OutputColumn, Source, TableReference, stored_type
-from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.plan.value import Parameter, ParameterKey
 from pykudu_sql.storage.common.types.types import DataType
 
 _BINDING = "pykudu_binding"
+_RECEIVER = "pykudu_receiver"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,6 +56,17 @@ def binding_of(node: exp.Expr) -> ColumnBinding | None:
     """What a node is as a column; None for a name of the SELECT list and for all else."""
     found: ColumnBinding | None = node.meta_get(_BINDING)
     return found
+
+
+def note_receiver(node: exp.Expr, parameter: Parameter) -> None:
+    """Note which column a placeholder is assigned to."""
+    node.meta[_RECEIVER] = parameter
+
+
+def receiver_of(node: exp.Expr) -> Parameter | None:
+    """A placeholder with the column that it is assigned to; None if it is to none."""
+    noted: Parameter | None = node.meta_get(_RECEIVER)
+    return noted
 
 
 def source_of(node: exp.Expr) -> Source | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.bound_query import note_receiver
 from pykudu_sql.planner.bind.constant import Constant, Hole, constant
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.moment import fold_current
@@ -172,7 +173,10 @@ def assigned_value(
         return Assignment(column, node, False)
     value = constant(fold_current(node.copy(), context), context)
     if isinstance(value, Hole):
-        return Assignment(column, node, True, Parameter(value.key, column.type, column.name))
+        parameter = Parameter(value.key, column.type, column.name)
+        for placeholder in node.find_all(exp.Placeholder):
+            note_receiver(placeholder, parameter)
+        return Assignment(column, node, True, parameter)
     if not isinstance(value, Constant):
         return Assignment(column, node, False)
     try:

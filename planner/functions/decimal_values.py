@@ -111,6 +111,8 @@ def _key_of(value: Any, data_type: DataType) -> Any:
             raise InvalidValueError(f"cannot read {value!r} as {data_type}") from error
     if isinstance(value, float):
         value = Decimal(repr(value))
+    if isinstance(value, bool):
+        value = int(value)
     if isinstance(value, Decimal) and not value.is_finite():
         # NaN is beyond all numbers, as in the engine.
         value = -BEYOND if value.is_infinite() and value < 0 else BEYOND

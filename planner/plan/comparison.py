@@ -220,7 +220,8 @@ def _micros(kind: Kind, value: object) -> int | None:
     """Microseconds since the epoch of a date, a timestamp without zone, or their ISO text."""
     try:
         if isinstance(value, str):
-            text = value.strip()
+            # The engine reads blanks around a date alone.
+            text = value.strip() if kind is Kind.DATE else value
             pattern = _DATE if kind is Kind.DATE else _TIMESTAMP
             if not pattern.fullmatch(text):
                 return None

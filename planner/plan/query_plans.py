@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.plan.value import Parameter, ParameterKey
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary
 from pykudu_sql.storage.common.rows.history_columns import HistoryKind
@@ -139,6 +139,8 @@ class Query:
         apart: whether nothing joins a scan with another, or a part of the query with another.
         met: the types of the number columns that `$1`, `$2`, ... are compared with, None for none;
             see `planner.decimal_values`.
+        compared: the parameters that are compared with stored columns, once for each of these.
+        assigned: the parameters that become cells of columns, with these.
     """
 
     sql: str
@@ -155,6 +157,8 @@ class Query:
     coded: CodedGroups | None = None
     apart: bool = False
     met: tuple[DataType | None, ...] = ()
+    compared: tuple[Parameter, ...] = ()
+    assigned: tuple[Parameter, ...] = ()
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

@@ -90,12 +90,14 @@ def bind_predicate(
 def _bind(template: PredicateTemplate, parameters: ParameterValues) -> Predicate:
     match template:
         case ParameterComparison(column, op, parameter):
-            return compare(column, op, parameter_value(parameters, parameter.key))
+            return compare(column, op, parameter_value(parameters, parameter.key, column.name))
         case ParameterInList(column, values):
             return among(
                 column,
                 [
-                    parameter_value(parameters, v.key) if isinstance(v, Parameter) else v
+                    parameter_value(parameters, v.key, column.name)
+                    if isinstance(v, Parameter)
+                    else v
                     for v in values
                 ],
             )

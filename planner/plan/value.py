@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pykudu_sql.planner.plan.comparison import exact_cell
+from pykudu_sql.planner.plan.parameter_types import PLAIN, parameter_name, sql_value
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.types import Cell, DataType
 from pykudu_sql.storage.errors import DataError, InterfaceError
@@ -31,33 +32,39 @@ class Parameter:
 Value = Cell | Parameter
 
 
-def parameter_value(parameters: ParameterValues, key: ParameterKey) -> Any:
-    """The value a caller supplied for a parameter.
+def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str = "") -> Any:
+    """The value a caller supplied for a parameter, as a plain Python value.
+
+    Args:
+        parameters: the caller's values, a sequence for `?` and a mapping for `:name`.
+        key: of the parameter.
+        column: that receives or meets the value, for messages; empty if that is none.
 
     Raises:
-        InterfaceError: none was supplied.
+        InterfaceError: none was supplied, or SQL has no value for it.
+        InvalidValueError: it is no time, and of a type for times.
     """
     try:
-        return parameters[key]  # type: ignore[index]
+        value = parameters[key]  # type: ignore[index]
     except (KeyError, IndexError, TypeError) as error:
-        shown = f":{key}" if isinstance(key, str) else f"number {key + 1}"
         raise InterfaceError(
-            f"no value was given for parameter {shown}",
+            f"no value was given for {parameter_name(key)}",
             hint="pass a sequence for `?`, a mapping for `:name`",
             sqlstate="07001",
         ) from error
+    return value if type(value) in PLAIN else sql_value(value, key, column)
 
 
 def bind_value(value: Value, parameters: ParameterValues) -> Cell:
     """A plan's value as a cell.
 
     Raises:
-        InterfaceError: the parameter has no value.
+        InterfaceError: the parameter has no value, or one that SQL has not.
         DataError: the value does not fit the column; the message names it.
     """
     if type(value) is not Parameter:
         return value  # type: ignore[return-value]
-    given = parameter_value(parameters, value.key)
+    given = parameter_value(parameters, value.key, value.column)
     try:
         return to_cell(given, value.type)
     except DataError as error:
@@ -73,13 +80,14 @@ def bind_key(key: Sequence[Value], parameters: ParameterValues) -> tuple[Cell, .
     (`id = 2.5` on an INT column, `name = 'abcd'` on a VARCHAR(3)).
 
     Raises:
-        InterfaceError: a parameter has no value.
+        InterfaceError: a parameter has no value, or one that SQL has not.
         InexactKeyError: a parameter is of another kind than its column.
     """
     cells: list[Cell] = []
     for value in key:
         if isinstance(value, Parameter):
-            cells.append(exact_cell(value.type, parameter_value(parameters, value.key)))
+            given = parameter_value(parameters, value.key, value.column)
+            cells.append(exact_cell(value.type, given))
         else:
             cells.append(value)
     return None if None in cells else tuple(cells)

@@ -10,7 +10,7 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan
 from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.plan.value import Parameter, ParameterKey
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
 from pykudu_sql.storage.common.predicate.scan_spec import Summary
@@ -36,6 +36,8 @@ class LogicalQuery:
         group_keys: the text columns that groups may be made of by their codes.
         lists: the relations of long IN lists, by name.
         has_joins: whether a scan, or a part of the query, is joined with another.
+        compared: the parameters that stand beside stored columns, with these.
+        assigned: the parameters that become cells of columns, with these.
         parameters: the keys behind `$1`, `$2`, ...
         parameter_types: of the number columns that these are compared with, None for none.
     """
@@ -53,5 +55,7 @@ class LogicalQuery:
     group_keys: tuple[CodedColumn, ...] = ()
     lists: tuple[tuple[str, pa.Table], ...] = ()
     has_joins: bool = True
+    compared: tuple[Parameter, ...] = ()
+    assigned: tuple[Parameter, ...] = ()
     parameters: tuple[ParameterKey, ...] = ()
     parameter_types: tuple[DataType | None, ...] = ()

@@ -22,6 +22,10 @@ from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.query.column_types import may_outgrow, note_types
+from pykudu_sql.planner.query.compared_parameters import (
+    assigned_parameters,
+    compared_parameters,
+)
 from pykudu_sql.planner.query.exact_decimals import compare_exactly, mark_numbers
 from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
@@ -71,7 +75,12 @@ def _type_comparisons(query: LogicalQuery, context: PlanContext) -> LogicalQuery
     if is_wide:
         note_types(query.bound, NumberTypes(context, _engine_form))
     mark_numbers(query.tree, query.bound, context)
-    return replace(query, has_wide_decimals=is_wide)
+    return replace(
+        query,
+        has_wide_decimals=is_wide,
+        compared=compared_parameters(query.tree),
+        assigned=assigned_parameters(query.tree),
+    )
 
 
 def _engine_form(node: exp.Expr) -> exp.Expr:

@@ -111,4 +111,6 @@ def _physical(query: LogicalQuery) -> Query:
         coded,
         not query.has_joins,
         query.parameter_types,
+        query.compared,
+        query.assigned,
     )

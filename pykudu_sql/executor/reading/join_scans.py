@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.reading.query_parameters import check_parameters
 from pykudu_sql.executor.reading.scans import prepared_scan, relation_of
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.comparison import conjunction
@@ -98,8 +99,9 @@ def relations_of(
 
     Raises:
         QueryCancelledError: the session was interrupted.
-        Error: see `relation_of`.
+        Error: see `check_parameters` and `relation_of`.
     """
+    check_parameters(query, parameters, state.engine)
     pending = {
         scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters))
         for scan in query.scans

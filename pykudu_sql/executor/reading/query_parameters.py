@@ -1,26 +1,23 @@
 """The values of a query's parameters, as the engine takes them."""
 
-import datetime as dt
-from decimal import Decimal
 from itertools import zip_longest
 from math import inf
-from types import NoneType
 from typing import Any
-from uuid import UUID
 
-import numpy as np
-
+from pykudu_sql.engine.query_engine import QueryEngine, Relation
 from pykudu_sql.planner.functions.decimal_values import comparable
 from pykudu_sql.planner.functions.zoned_text import in_utc
+from pykudu_sql.planner.plan.parameter_types import check_comparable, parameter_name
 from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.planner.plan.value import ParameterValues, parameter_value
-from pykudu_sql.storage.common.types.types import DataType
-from pykudu_sql.storage.errors import InterfaceError, ValueOutOfRangeError
-
-_SCALARS = frozenset(
-    {NoneType, bool, int, float, str, bytes, Decimal}
-    | {dt.date, dt.datetime, dt.time, dt.timedelta, UUID}
+from pykudu_sql.planner.plan.value import Parameter, ParameterValues, bind_value, parameter_value
+from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.errors import (
+    DataError,
+    InvalidValueError,
+    ValueOutOfRangeError,
 )
+
 _HUGE = 1 << 127
 _BEYOND_DOUBLES = 10**308
 
@@ -41,10 +38,56 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
     return values
 
 
+def check_parameters(
+    query: Query, parameters: ParameterValues, engine: QueryEngine[Relation]
+) -> None:
+    """Refuse values that the columns which they meet cannot take, whatever rows there are.
+
+    Args:
+        query: to be run.
+        parameters: of the statement.
+        engine: that says whether a text can be read as another type.
+
+    Raises:
+        InterfaceError: one was not given, or is no value of SQL.
+        InvalidValueError: a value is of no type to be compared with a column, or is a text that
+            the column's type cannot be read from.
+        DataError: a value does not fit the column that it is assigned to.
+    """
+    for assigned in query.assigned:
+        bind_value(assigned, parameters)
+    for beside in query.compared:
+        value = parameter_value(parameters, beside.key, beside.column)
+        check_comparable(value, beside.type, beside.key, beside.column)
+        if isinstance(value, str) and not beside.type.is_text:
+            _check_text(value, beside, engine)
+
+
+def _check_text(value: str, beside: Parameter, engine: QueryEngine[Relation]) -> None:
+    hint = None
+    try:
+        to_cell(value, beside.type)
+        if value == value.strip():
+            return
+    except ValueOutOfRangeError:
+        return  # A number all the same, less or more than any of the column.
+    except InvalidValueError as error:
+        if error.sqlstate != InvalidValueError.default_sqlstate:
+            raise
+        hint = error.hint
+    given = in_utc(value) if beside.type.kind is Kind.UNIXTIME_MICROS else value
+    try:
+        engine.execute(f"SELECT CAST($1 AS {beside.type})", {}, [given])
+    except DataError:
+        raise InvalidValueError(
+            f"{parameter_name(beside.key)}, compared with column '{beside.column}': "
+            f"cannot read {value!r:.80} as {beside.type}",
+            hint=hint,
+        ) from None
+
+
 def _compared(value: Any, met: DataType) -> Any:
     """A value for the engine to compare with a number; an integer beyond its own is a double."""
-    if isinstance(value, np.generic):
-        value = value.item()
     compared = comparable(value, met)
     if isinstance(compared, int) and not -_HUGE <= compared < _HUGE:
         return float(compared) if abs(compared) < _BEYOND_DOUBLES else inf if compared > 0 else -inf
@@ -56,16 +99,4 @@ def _scalar(value: Any) -> Any:
         raise ValueOutOfRangeError("an integer parameter does not fit into 128 bits")
     if isinstance(value, str) and not value.isascii():
         value.encode()  # A surrogate alone is no text; see `parameter_values`.
-    if type(value) in _SCALARS:
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, bytearray | memoryview):
-        return bytes(value)
-    if isinstance(value, int | float | str | Decimal | dt.date):
-        return value
-    raise InterfaceError(
-        f"a value of type {type(value).__name__} cannot be a parameter",
-        hint="pass a number, text, bytes, Decimal, date, datetime or None; IN takes one ? a value",
-        sqlstate="07006",
-    )
+    return value

@@ -244,7 +244,8 @@ def _column(
     """A column of VALUES, repeated for each set of parameters."""
     if len(values) == 1 and type(values[0]) is Parameter:
         key = values[0].key
-        return array_of([parameter_value(row, key) for row in parameter_rows], column)
+        given = [parameter_value(row, key, column.name) for row in parameter_rows]
+        return array_of(given, column)
     cells = [bind_value(value, row) for row in parameter_rows for value in values]
     return cells_to_array(cells, column.type)
 

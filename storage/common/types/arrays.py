@@ -200,11 +200,25 @@ def coerce_chunks(
         raise kind(f"column '{name}' of type {column_type}: {text}") from error
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise InvalidValueError(
-            f"column '{name}' of type {column_type} cannot take values of type {values.type}"
+            f"column '{name}' of type {column_type} cannot take values of type "
+            f"{_type_name(values.type)}"
         ) from error
     except (ValueOutOfRangeError, InvalidValueError) as error:
         message = f"column '{name}': {error.message}"
         raise type(error)(message, hint=error.hint, sqlstate=error.sqlstate) from error
+
+
+def _type_name(arrow: pa.DataType) -> str:
+    """An Arrow type as SQL calls it, where SQL has a word for it."""
+    if pa.types.is_date(arrow):
+        return "DATE"
+    if pa.types.is_timestamp(arrow):
+        return "TIMESTAMP"
+    if pa.types.is_time(arrow):
+        return "TIME"
+    if pa.types.is_duration(arrow) or pa.types.is_interval(arrow):
+        return "INTERVAL"
+    return "integer" if pa.types.is_integer(arrow) else str(arrow)
 
 
 def _is_range_error(text: str) -> bool:
@@ -222,6 +236,8 @@ def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
             return _coerce(array.dictionary_decode(), column_type)
         words = _coerce(array.dictionary, column_type)
         return pa.DictionaryArray.from_arrays(array.indices, words)
+    if pa.types.is_temporal(array.type) and column_type.is_integer:
+        raise pa.ArrowTypeError  # Arrow would give the number that it is stored as.
     if column_type.kind is Kind.DECIMAL:
         return _coerce_decimal(array, column_type)
     if column_type.kind is Kind.VARCHAR:

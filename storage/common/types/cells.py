@@ -215,10 +215,18 @@ def to_cell(value: object, column_type: DataType) -> Cell:
             f"{value!r:.80} is not valid Unicode text", sqlstate="22021"
         ) from error
     except (ValueError, TypeError, ArithmeticError) as error:
-        shown = str(value) if isinstance(value, Decimal | dt.date | np.generic) else repr(value)
         raise InvalidValueError(
-            f"cannot read {shown:.80} as {column_type}", hint=_READ_AS.get(column_type.kind)
+            f"cannot read {_shown(value)} as {column_type}", hint=_READ_AS.get(column_type.kind)
         ) from error
+
+
+def _shown(value: object) -> str:
+    """A value as a message quotes it; one of a type without literals with its type."""
+    if isinstance(value, Decimal | dt.date | np.generic):
+        return f"{value!s:.80}"
+    if isinstance(value, bool | int | float | str | bytes | bytearray):
+        return f"{value!r:.80}"
+    return f"a {type(value).__name__}, {str(value)!r:.80},"
 
 
 def from_cell(cell: Cell, column_type: DataType) -> Any:

@@ -1,0 +1,119 @@
+"""Which Python values may be parameters, and which columns each may be compared with.
+
+A value of numpy is the Python value that it stands for. What has no value in SQL is refused at the
+one place where a statement takes its parameters; what no column of a type is ever compared with,
+before a row is read, so that the answer does not depend on the rows.
+"""
+
+import datetime as dt
+from collections.abc import Mapping
+from decimal import Decimal
+from types import MappingProxyType, NoneType
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.errors import InterfaceError, InvalidValueError
+
+PLAIN = frozenset(
+    {NoneType, bool, int, float, str, bytes, Decimal}
+    | {dt.date, dt.datetime, dt.time, dt.timedelta, UUID}
+)
+_BASES = tuple(PLAIN - {NoneType, bool})
+_NUMBERS: tuple[type, ...] = (int, float, Decimal, str)  # a bool is an int
+_MOMENTS: tuple[type, ...] = (dt.date, str)  # a datetime is a date
+_COMPARED_WITH: Mapping[Kind, tuple[type, ...]] = MappingProxyType(
+    dict.fromkeys(Kind, _NUMBERS)
+    | dict.fromkeys((Kind.DATE, Kind.UNIXTIME_MICROS), _MOMENTS)
+    | dict.fromkeys((Kind.STRING, Kind.VARCHAR), (*_NUMBERS, bytes, dt.date))
+    | {Kind.BINARY: (bytes, str)}
+)
+_INSTEAD: Mapping[Kind, str] = MappingProxyType(
+    dict.fromkeys(Kind, "pass a number, or text that is one")
+    | dict.fromkeys((Kind.DATE, Kind.UNIXTIME_MICROS), "pass a date, a datetime or ISO text")
+    | dict.fromkeys((Kind.STRING, Kind.VARCHAR), "pass text, as str(value) makes it")
+    | {Kind.BINARY: "pass bytes", Kind.BOOL: "pass True or False"}
+)
+
+
+def parameter_name(key: int | str) -> str:
+    """A parameter as messages name it."""
+    return f"parameter :{key}" if isinstance(key, str) else f"parameter number {key + 1}"
+
+
+def sql_value(value: object, key: int | str, column: str) -> Any:
+    """The plain Python value of a parameter.
+
+    Args:
+        value: of the caller.
+        key: of the parameter.
+        column: that receives or meets it; empty if that is none.
+
+    Raises:
+        InterfaceError: SQL has no value for it.
+        InvalidValueError: it is numpy's or pandas' NaT, or a time beyond those of Python.
+    """
+    if type(value) in PLAIN:
+        return value
+    if isinstance(value, np.generic):
+        return _numpy_value(value, key, column)
+    if isinstance(value, bytearray | memoryview):
+        return bytes(value)
+    if isinstance(value, _BASES):
+        if value != value and isinstance(value, dt.date):
+            raise _no_time(value, key, column)
+        return value
+    place = f" for column '{column}'" if column else ""
+    raise InterfaceError(
+        f"{parameter_name(key)}{place}: a value of type {type(value).__name__} "
+        "cannot be a parameter",
+        hint="pass a number, text, bytes, Decimal, date, datetime or None; IN takes one ? a value",
+        sqlstate="07006",
+    )
+
+
+def check_comparable(value: object, column_type: DataType, key: int | str, column: str) -> None:
+    """Refuse a value that no cell of a column's type is compared with.
+
+    Args:
+        value: as `sql_value` gives it.
+        column_type: of the column.
+        key: of the parameter.
+        column: that it is compared with.
+
+    Raises:
+        InvalidValueError: it is such a value.
+    """
+    kind = column_type.kind
+    if value is None or isinstance(value, _COMPARED_WITH[kind]):
+        return
+    raise InvalidValueError(
+        f"{parameter_name(key)} is a {type(value).__name__}, {str(value)!r:.80}, which cannot be "
+        f"compared with column '{column}' of type {column_type}",
+        hint=_INSTEAD[kind],
+    )
+
+
+def _numpy_value(value: np.generic, key: int | str, column: str) -> Any:
+    """A scalar of numpy; times to the microsecond, since finer ones are integers to Python."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        if np.isnat(value):
+            raise _no_time(value, key, column)
+        is_moment = isinstance(value, np.datetime64)
+        plain = value.astype("datetime64[us]" if is_moment else "timedelta64[us]").item()
+        if not isinstance(plain, dt.date | dt.timedelta):
+            raise _no_time(value, key, column)
+        return plain
+    if isinstance(value, np.longdouble):
+        return float(value)
+    return sql_value(value.item(), key, column)
+
+
+def _no_time(value: object, key: int | str, column: str) -> InvalidValueError:
+    place = f" for column '{column}'" if column else ""
+    return InvalidValueError(
+        f"{parameter_name(key)}{place}: {str(value)!r:.80} is no time of the years 1 to 9999",
+        hint="pass None for NULL",
+    )
