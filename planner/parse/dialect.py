@@ -37,7 +37,12 @@ from pykudu_sql.planner.parse.not_offered import refuse_offsets
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.text_lengths import check_text_lengths
-from pykudu_sql.planner.parse.token_rewrites import WRITTEN_NAMES, rewrite_tokens, token_like
+from pykudu_sql.planner.parse.token_rewrites import (
+    GIVEN_THE_PRESENT,
+    WRITTEN_NAMES,
+    rewrite_tokens,
+    token_like,
+)
 from pykudu_sql.planner.parse.written_calls import check_arguments, check_unread, written_calls
 from pykudu_sql.storage.errors import (
     NotSupportedError,
@@ -247,6 +252,8 @@ def display(tree: exp.Expr) -> str:
     tree = exp.maybe_copy(tree)
     for call in list(tree.find_all(exp.Anonymous, exp.Initcap)):
         if isinstance(call, exp.Anonymous):
+            if call.name in GIVEN_THE_PRESENT and _is_present(call.expressions):
+                call.set("expressions", call.expressions[1:])
             call.set("this", WRITTEN_NAMES.get(call.name, call.name))
             continue
         short = exp.Anonymous(this="initcap", expressions=[call.this])
@@ -256,6 +263,10 @@ def display(tree: exp.Expr) -> str:
             call.replace(short)
     generator = _DIALECT.generator(normalize_functions="lower", comments=False)
     return _generated(generator, tree)
+
+
+def _is_present(arguments: Sequence[exp.Expr]) -> bool:
+    return bool(arguments) and isinstance(arguments[0], exp.CurrentTimestamp)
 
 
 def node_position(node: exp.Expr, text: str) -> SourcePosition | None:

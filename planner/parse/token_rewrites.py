@@ -31,7 +31,7 @@ _RENAMED: Mapping[tuple[str, int], str] = MappingProxyType(
         ("SOUNDEX", 1): "sound_of",
         ("SUBSTRING_INDEX", 3): "pieces_to",
         ("TIMESTAMPADD", 3): "units_later",
-        ("DATEADD", 3): "units_later",
+        ("DATEADD", 3): "date_later",
         ("TIMESTAMPDIFF", 3): "units_between",
         ("TO_CHAR", 2): "text_of_time",
         ("TO_TIMESTAMP", 2): "time_of_text",
@@ -57,6 +57,8 @@ _OF_SEVERAL: Mapping[str, str] = MappingProxyType(
         "decode_as": "decode",
         "decode_pairs": "decode",
         "encode_as": "encode",
+        "local_clock_to": "localtime",
+        "local_moment_to": "localtimestamp",
         "moment_to": "current_timestamp",
         "strftime_of": "strftime",
         "time_of": "time",
@@ -77,8 +79,8 @@ _WITH_PRECISION: Mapping[str, str] = MappingProxyType(
     {
         "CURRENT_TIME": "clock_to",
         "CURRENT_TIMESTAMP": "moment_to",
-        "LOCALTIME": "clock_to",
-        "LOCALTIMESTAMP": "moment_to",
+        "LOCALTIME": "local_clock_to",
+        "LOCALTIMESTAMP": "local_moment_to",
     }
 )
 _UNIT_FIRST = frozenset({"TIMESTAMPADD", "DATEADD", "TIMESTAMPDIFF"})
@@ -100,6 +102,14 @@ WRITTEN_NAMES: Mapping[str, str] = MappingProxyType(
     | dict(_OF_SEVERAL)
 )
 _OUTSIDE_TOO = frozenset({"current_database", "current_schema", "days_between"})
+# Calls whose first argument is put in where none stands, by the names they have inside.
+GIVEN_THE_PRESENT = frozenset(
+    (
+        *_WITH_PRECISION.values(),
+        *(word.lower() for word in _OF_THE_PRESENT),
+        *("date_of", "datetime_of", "time_of"),
+    )
+)
 INNER_NAMES = frozenset(WRITTEN_NAMES) - _OUTSIDE_TOO
 OUTER_NAMES = frozenset(map(str.lower, _CANDIDATES))
 _ONE_TIME_WORDS = """

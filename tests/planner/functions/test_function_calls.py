@@ -3,6 +3,7 @@
 `calls.sql` has the calls, one a line, over a table with the columns k and at.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function, Fu
 
 LINES = (Path(__file__).parent / "calls.sql").read_text(encoding="utf-8").splitlines()
 CALLS = [line for line in LINES if not line.startswith("--")]
+WORD = re.compile(r"\w+")
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,18 @@ def test_a_function_of_the_table_gives_an_answer(
     groups = " GROUP BY k" if call.startswith("grouping") else ""
     rows = connection.execute(f"SELECT {call} FROM t{groups}").fetchall()
     assert rows
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_heading_of_a_call_that_keeps_its_name_has_no_word_that_was_not_written(
+    connection: pykudu_sql.Connection, call: str
+) -> None:
+    item = parse(f"SELECT {call}").expressions[0]
+    if not isinstance(item, exp.Anonymous) or item.find(exp.Cast) is not None:
+        return
+    description = connection.execute(f"SELECT {call} FROM t").description
+    assert description is not None
+    assert set(WORD.findall(description[0][0].lower())) <= set(WORD.findall(call.lower()))
 
 
 def test_there_is_a_call_of_each_function_with_each_number_of_arguments() -> None:
