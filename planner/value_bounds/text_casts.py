@@ -17,6 +17,7 @@ from pykudu_sql.planner.value_bounds.value_sizes import (
     is_text_type,
     least_bytes,
     most_bytes,
+    number_of,
 )
 from pykudu_sql.storage.errors import InvalidValueError
 
@@ -77,14 +78,31 @@ def refuse_long_text(node: exp.Expr) -> None:
         InvalidValueError: it is (22018).
     """
     parsed = _parsed(node)
-    if parsed is None or parsed.check != CASTABLE:
-        return
-    size = least_bytes(parsed.node)
-    if size > MAX_TEXT_BYTES:
-        raise InvalidValueError(
-            f"could not convert a string of {size:.0f} bytes to {parsed.kind}",
-            hint=f"a text of more than {MAX_TEXT_BYTES >> 10} KiB is no number and no time",
-        )
+    texts = _compared_with_numbers(node) if parsed is None else [parsed]
+    for text in texts:
+        size = least_bytes(text.node) if text.check == CASTABLE else 0.0
+        if size > MAX_TEXT_BYTES:
+            raise InvalidValueError(
+                f"could not convert a string of at least {size:.0f} bytes to {text.kind}",
+                hint=f"a text of more than {MAX_TEXT_BYTES >> 10} KiB is no number and no time",
+            )
+
+
+def _compared_with_numbers(node: exp.Expr) -> list[_Parsed]:
+    """What stands beside a written number in a comparison: the engine casts it if it is a text."""
+    match node:
+        case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
+            sides = [node.this, node.expression]
+        case exp.NullSafeEQ() | exp.NullSafeNEQ():
+            sides = [node.this, node.expression]
+        case exp.In():
+            sides = [node.this, *node.expressions]
+        case exp.Case() if node.this is not None:
+            sides = [node.this, *(branch.this for branch in node.args["ifs"])]
+        case _:
+            return []
+    numbers = [side for side in sides if number_of(side) is not None]
+    return [_Parsed(side, "a number") for side in sides if numbers and side not in numbers]
 
 
 def _parsed(node: exp.Expr) -> _Parsed | None:

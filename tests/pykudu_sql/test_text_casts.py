@@ -48,6 +48,23 @@ def test_a_text_that_is_too_long_is_refused(
     assert len(caught.value.message) < 200
 
 
+@pytest.mark.parametrize(
+    "condition",
+    ["1 = {}", "{} <> 1", "-1 IS DISTINCT FROM {}", "{} IN (1, 2)", "1 IN ({})",
+     "CASE {} WHEN 1 THEN TRUE END", "(1) = ({})"],
+)  # fmt: skip
+def test_a_text_that_is_too_long_is_compared_with_no_number(
+    connection: pykudu_sql.Connection, condition: str
+) -> None:
+    for text in ("repeat('1', 60000000)", "lower(repeat('1', 60000000))"):
+        with pytest.raises(pykudu_sql.DataError, match="could not convert a string of") as caught:
+            connection.execute(f"SELECT {condition.format(text)}").fetchall()
+        assert caught.value.sqlstate == "22018"
+    for text, value in (("repeat('1', 1)", True), ("'1'", True)):
+        plain = condition.format(text)
+        assert connection.execute(f"SELECT ({plain}) IS NULL = {not value}").fetchone() == (True,)
+
+
 @pytest.mark.parametrize("kind", TYPES)
 def test_try_cast_of_a_text_that_is_too_long_is_null(
     connection: pykudu_sql.Connection, kind: str
