@@ -244,3 +244,30 @@ def test_an_open_database_tells_its_changes(spark: SparkSession, table: str) -> 
         found = {(row["_change_type"], row["id"], row["v"]) for row in told.collect()}
         assert tables.read_changes("t", since=between).count() == 1
     assert {("update_postimage", 2, "B"), ("delete", 3, "c")} <= found
+
+
+def test_a_stream_restarted_after_alter_table_has_the_columns_of_its_restart(
+    spark: SparkSession, table: str, batches: Callable[[DataFrame], list[Rows]]
+) -> None:
+    before = stream(spark, table)
+    batches(before)
+    run(
+        table,
+        "UPDATE t SET v = 'z' WHERE id = 1",
+        "ALTER TABLE t ADD COLUMN w INT DEFAULT 7",
+        "ALTER TABLE t CHANGE COLUMN v u STRING",
+        "UPDATE t SET u = 'y' WHERE id = 2",
+    )
+    (renamed,) = batches(stream(spark, table))
+    assert told(renamed) == [
+        (1, "a", 7, "update_preimage"),
+        (1, "z", 7, "update_postimage"),
+        (2, "b", 7, "update_preimage"),
+        (2, "y", 7, "update_postimage"),
+    ]
+    run(table, "ALTER TABLE t DROP COLUMN u", "UPDATE t SET w = 8 WHERE id = 3")
+    (dropped,) = batches(stream(spark, table))
+    assert told(dropped) == [(3, 7, "update_preimage"), (3, 8, "update_postimage")]
+    run(table, "DELETE FROM t WHERE id = 3")
+    with pytest.raises(ProgrammingError, match="column 'v'"):
+        batches(before)

@@ -1,15 +1,17 @@
 """The moment that a read on Spark is of: before the table was made, and inside a transaction."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 import pykudu_sql
 from pykudu_sql import Connection
+from pykudu_sql.jobs.changes import ChangesOptions, changes
 from pykudu_sql.spark.failures import own_errors
 from pykudu_sql.spark.tables import read_table
-from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
+from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError, UndefinedTableError
 
 
 @pytest.fixture
@@ -80,3 +82,13 @@ def test_a_read_sees_the_moment_that_the_session_is_set_to(
     conn.commit()
     conn.execute(f"SET as_of = {before}")
     assert ids(conn) == [1]
+
+
+@pytest.mark.parametrize("since", ["1999", "20260131", "x", "1e3", "2026-13-01"])
+def test_changes_since_what_is_no_moment_end_before_spark_starts(path: str, since: str) -> None:
+    with pykudu_sql.connect(path, autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)")
+    with pytest.raises(InvalidValueError, match=f"AS OF '?{since}'? is no moment") as caught:
+        changes(path, "t", f"{path}.changes", since, ChangesOptions(master="no master"))
+    assert "'2026-01-31 12:00:00'" in (caught.value.hint or "")
+    assert not Path(f"{path}.changes").exists()
