@@ -95,9 +95,9 @@ def _binary(node: exp.HexString) -> Constant | None:
 
 def _moment(text: str, target: exp.DataType) -> dt.date | dt.datetime | None:
     try:
-        if target.is_type("date"):
+        if target.is_type(exp.DType.DATE):
             return dt.date.fromisoformat(text.strip())
-        if target.is_type("timestamp", "timestampntz"):
+        if target.is_type(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ):
             moment = dt.datetime.fromisoformat(text.strip())
             return moment if moment.tzinfo is None else None
     except ValueError:

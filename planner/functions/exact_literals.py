@@ -18,7 +18,7 @@ def type_literals(tree: exp.Expr) -> exp.Expr:
         tree: of a query, or a value alone.
     """
     for cast in tree.find_all(exp.Cast):
-        if cast.to.is_type("decimal"):
+        if cast.to.is_type(exp.DType.DECIMAL):
             _write_long_number(cast)
     for node in list(tree.find_all(exp.Literal)):
         typed = _typed(node)

@@ -34,7 +34,7 @@ def empty_in_list(node: exp.Expr) -> exp.Expr:
 
 def varchar_cast(node: exp.Expr) -> exp.Expr:
     """`CAST(x AS VARCHAR(n))` cuts to n characters, as Kudu and Impala do."""
-    if not isinstance(node, exp.Cast) or not node.to.is_type("nvarchar"):
+    if not isinstance(node, exp.Cast) or not node.to.is_type(exp.DType.NVARCHAR):
         return node
     sizes = node.to.expressions
     if not sizes:

@@ -35,7 +35,7 @@ def turn_literal(node: exp.Expr) -> None:
 
 def is_timestamp(target: exp.DataType) -> bool:
     """Whether a type of CAST is TIMESTAMP, without time zone."""
-    return target.is_type("timestamp", "timestampntz")
+    return target.is_type(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ)
 
 
 def utc_cast(node: exp.Expr) -> exp.Expr:

@@ -46,7 +46,7 @@ def may_outgrow(tree: exp.Expr, bound: BoundQuery) -> bool:
                 assert isinstance(exponent, int)
                 found.append(Digits(max(1, written.adjusted() + 1), max(0, -exponent)))
             case exp.DataType() if (cast := digits_of_type(node.sql("duckdb").upper())) is not None:
-                has_decimals |= node.is_type("decimal")
+                has_decimals |= node.is_type(exp.DType.DECIMAL)
                 found.append(cast)
             case exp.Sum():
                 sums = True

@@ -277,7 +277,7 @@ def _is_decimal_source(node: exp.Expr) -> bool:
         case exp.Literal():
             return not node.is_string and "." in str(node.this)
         case exp.DataType():
-            return node.is_type("decimal")
+            return node.is_type(exp.DType.DECIMAL)
     return False
 
 

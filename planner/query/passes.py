@@ -32,7 +32,7 @@ from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.number_types import NumberTypes
 from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
-from pykudu_sql.planner.query.united_decimals import unite_exactly
+from pykudu_sql.planner.query.united_decimals import decimals_meet, unite_exactly
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
 from pykudu_sql.planner.value_bounds.value_sizes import mark_cells
 
@@ -71,7 +71,7 @@ def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 
 def _type_comparisons(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    is_wide = may_outgrow(query.tree, query.bound)
+    is_wide = may_outgrow(query.tree, query.bound) and decimals_meet(query.tree, query.bound)
     if is_wide:
         note_types(query.bound, NumberTypes(context, _engine_form))
     mark_numbers(query.tree, query.bound, context)

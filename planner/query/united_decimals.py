@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of
+from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS, Digits
 from pykudu_sql.planner.query.exact_decimals import COMPARISONS, compared
 from pykudu_sql.planner.query.number_types import (
@@ -57,6 +59,56 @@ def unite_exactly(tree: exp.Expr, types: NumberTypes) -> None:
                 _unite(alternatives(node), types)
                 if isinstance(node, exp.Lag | exp.Lead):
                     _widen_for_default(node, types)
+
+
+def decimals_meet(tree: exp.Expr, bound: BoundQuery) -> bool:
+    """Whether what is computed in a query is compared or becomes one value with others; cheap.
+
+    What is only shown, summed or sorted needs no type of ours, and stored columns that meet each
+    other or a constant have theirs.
+    """
+    if any(frame.merged for _, frame in bound.frames):
+        return True
+    for node in tree.walk():
+        match node:
+            case exp.SetOperation() | exp.Mod() | exp.Nullif() | exp.Any() | exp.All():
+                return True
+            case exp.Values() if len(node.expressions) > 1:
+                return True
+            case _ if isinstance(node, COMPARISONS) and not _compares_stored([*compared(node)]):
+                return True
+            case _ if len([*_met(node)]) > 1 and not isinstance(node, COMPARISONS):
+                return True
+            case exp.Case() if len([*alternatives(node)]) > 1:
+                return True
+            case exp.Lag() | exp.Lead() if node.args.get("default") is not None:
+                return True
+    return False
+
+
+def _compares_stored(operands: Sequence[exp.Expr]) -> bool:
+    """Whether a comparison is of stored columns with each other or with constants."""
+    columns = [each for each in operands if isinstance(each, exp.Column)]
+    others = (each for each in operands if not isinstance(each, exp.Column))
+    stored = all(isinstance(source_of(each), TableReference) for each in columns)
+    return not operands or (bool(columns) and stored and all(map(_is_plain, others)))
+
+
+def _is_plain(operand: exp.Expr) -> bool:
+    """Whether an operand is a literal or parameter, or a constant that is no DECIMAL."""
+    written = operand.this if isinstance(operand, exp.Neg) else operand
+    if isinstance(written, exp.Literal | exp.Placeholder | exp.Null | exp.Boolean):
+        return True
+    return not any(_holds_number(node) for node in operand.walk())
+
+
+def _holds_number(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Literal):
+        return not node.is_string
+    is_type = isinstance(node, exp.DataType) and not node.is_type(
+        exp.DType.DATE, exp.DType.TIMESTAMP
+    )
+    return is_type or isinstance(node, exp.Column | exp.Query | exp.Placeholder)
 
 
 def _unite(operands: Sequence[exp.Expr], types: NumberTypes) -> None:
