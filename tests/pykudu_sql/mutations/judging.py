@@ -10,13 +10,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
+from sqlglot import exp
+
 from pykudu_sql import Connection, Error
 from tests.pykudu_sql.mutations.corpus import connect, scripts, world
 from tests.pykudu_sql.mutations.mutating import mutated, tokens_of
 
+# Classes of the parser with names that are no words of SQL: ArrayConcatAgg, but not Select.
+_NODES = "|".join(
+    name
+    for name, kind in vars(exp).items()
+    if isinstance(kind, type) and issubclass(kind, exp.Expr) and re.search("[a-z][A-Z]", name)
+)
 _INSIDE = re.compile(
     r"__\w+|\bpykudu_\w+|\$\d+|\bview_query\b|subquery \d|sqlglot|duckdb|pyarrow|numpy|arrow_scan"
     r"|\bmain\.|\bmemory\.|\bexp\.|object at 0x|<class|NoneType|[A-Z][a-z]+ Error:"
+    rf"|\b(?:Binder|Catalog|Parser|Conversion) Error\b|\b(?:{_NODES})\b"
     r"|\b(?:INT(?:8|16|32|64|128)|BLOB|[A-Z]+_LITERAL)\b"
     r"|~~|\b_\d+\b|\w+_escape\b|\barray_(?:extract|slice)\b|transpile|\bDuckDB\b|\bTraceback\b",
 )
