@@ -7,18 +7,20 @@ compares with all of them alike. Else both sides are compared as integers of any
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.errors import InvalidValueError
+from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 MAX_DIGITS = 38
 _ROOM = 2  # digits that a neighbour needs beyond those of the column
 BEYOND = 10**MAX_DIGITS
 KEY_SCALE = MAX_DIGITS + 1  # digits behind the point in a key: one more than any DECIMAL has
+_EXACTLY = Context(prec=1000)
 _MOST_EXPONENT = 100  # beyond it a value is as far out, or as near to zero, as any
 
 
@@ -86,6 +88,58 @@ def comparable(value: Any, data_type: DataType) -> Any:
     if number is None or column is None or digits_of_number(number).is_within(column):
         return value
     return _neighbour(number, column)
+
+
+def unitable(values: Sequence[Any], others: Digits) -> list[Any]:
+    """The values of parameters that become one column, list or value with decimals.
+
+    The engine finds a type of 38 digits for what is handed over and the others, with all digits of
+    both.
+
+    Args:
+        values: of the caller.
+        others: the digits that the others have together.
+
+    Raises:
+        ValueOutOfRangeError: there is none, and the engine would round.
+    """
+    numbers = [exact_number(value) for value in values]
+    handed = [
+        _digits_handed_over(value, number)
+        for value, number in zip(values, numbers, strict=True)
+        if number is not None
+    ]
+    together = Digits(
+        max([others.whole, *(each.whole for each in handed)]),
+        max([others.scale, *(each.scale for each in handed)]),
+    )
+    if together.fits_beside(together):
+        return list(values)
+    return [
+        value if number is None else _with_scale(number, others)
+        for value, number in zip(values, numbers, strict=True)
+    ]
+
+
+def _digits_handed_over(value: Any, number: Decimal) -> Digits:
+    """The digits of the type as which the engine takes a number."""
+    if isinstance(value, Decimal):
+        return digits_of_number(number)
+    bits = number.copy_abs() >= 1 << 31, number.copy_abs() >= 1 << 63
+    return Digits((10, 19, MAX_DIGITS + 1)[sum(bits)], 0)
+
+
+def _with_scale(number: Decimal, others: Digits) -> Decimal:
+    """A number with as many digits behind the point as others have."""
+    least = digits_of_number(number.normalize(_EXACTLY)) if number else Digits(0, 0)
+    if least.scale > others.scale or least.whole > MAX_DIGITS - others.scale:
+        raise ValueOutOfRangeError(
+            f"parameter {number} and DECIMAL({MAX_DIGITS},{others.scale}) have no type of "
+            f"{MAX_DIGITS} digits in common",
+            hint="CAST one to fewer digits behind the point, as CAST(x AS DECIMAL(38,20)), or to "
+            "DOUBLE",
+        )
+    return number.quantize(Decimal((0, (1,), -others.scale)), context=_EXACTLY)
 
 
 def sort_key(value: Decimal) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.plan.value import Parameter, ParameterKey
+from pykudu_sql.planner.plan.value import Parameter, ParameterKey, United
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary
 from pykudu_sql.storage.common.rows.history_columns import HistoryKind
@@ -137,8 +137,8 @@ class Query:
             an offset from UTC.
         coded: the same over codes of text columns; None where no group has such a key.
         apart: whether nothing joins a scan with another, or a part of the query with another.
-        met: the types of the number columns that `$1`, `$2`, ... are compared with, None for none;
-            see `planner.decimal_values`.
+        met: the types of the number columns that `$1`, `$2`, ... are compared with, or what they
+            become one value with, None for none; see `planner.functions.decimal_values`.
         compared: the parameters that are compared with stored columns, once for each of these.
         assigned: the parameters that become cells of columns, with these.
     """
@@ -156,7 +156,7 @@ class Query:
     moments: frozenset[ParameterKey] = frozenset()
     coded: CodedGroups | None = None
     apart: bool = False
-    met: tuple[DataType | None, ...] = ()
+    met: tuple[DataType | United | None, ...] = ()
     compared: tuple[Parameter, ...] = ()
     assigned: tuple[Parameter, ...] = ()
 

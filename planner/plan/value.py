@@ -15,6 +15,24 @@ ParameterValues = Sequence[Any] | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class United:
+    """What a parameter becomes one column, list or value with.
+
+    Attributes:
+        whole: the digits before the point that the others have together.
+        scale: those behind it.
+        group: tells apart those of a statement.
+    """
+
+    whole: int
+    scale: int
+    group: int
+
+    def __str__(self) -> str:
+        return f"one with numbers of {self.whole} and {self.scale} digits"
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """A hole in a plan.
 

@@ -16,6 +16,7 @@ from pykudu_sql.planner.query.number_types import (
     COLUMNS,
     TYPE,
     NumberTypes,
+    alternatives,
     digits_of_type,
     fit_together,
     number,
@@ -58,11 +59,27 @@ def may_outgrow(tree: exp.Expr, bound: BoundQuery) -> bool:
                 rounds |= bool(node.args.get("recursive"))
             case exp.Lag() | exp.Lead():
                 rounds |= node.args.get("default") is not None
+            case exp.Placeholder() if _is_united(node):
+                has_decimals = rounds = True
     if not has_decimals:
         return False
     whole = max(each.whole for each in found) * factors + terms
     scale = max(each.scale for each in found) * factors
     return rounds or (MAX_DIGITS + 1 if sums else whole) + scale > MAX_DIGITS
+
+
+def _is_united(parameter: exp.Placeholder) -> bool:
+    """Whether a parameter becomes one column, list or value with others."""
+    node = parameter.parent
+    while isinstance(node, exp.Paren | exp.Alias | exp.Neg | exp.If | exp.Tuple):
+        if isinstance(node, exp.Tuple) and isinstance(node.parent, exp.Values):
+            return len(node.parent.expressions) > 1
+        if isinstance(node, exp.If) and not isinstance(node.parent, exp.Case):
+            return True
+        node = node.parent
+    if isinstance(node, exp.Select):
+        return node.find_ancestor(exp.SetOperation) is not None
+    return node is not None and len(alternatives(node)) > 1
 
 
 def note_types(bound: BoundQuery, types: NumberTypes) -> None:
@@ -107,6 +124,30 @@ class _Notes:
                 column.meta[TYPE] = self._joined(source, name)
             elif not column.table:
                 column.meta[TYPE] = self._named(column, name)
+        for each in tree.find_all(exp.Lambda):
+            self._element_of(each)
+        for comprehension in tree.find_all(exp.Comprehension):
+            self._element_of(comprehension)
+
+    def _element_of(self, node: exp.Lambda | exp.Comprehension) -> None:
+        """Note the type of a list's elements at the variables that stand for them."""
+        if isinstance(node, exp.Comprehension):
+            listed, variables = node.args["iterator"], [node.expression.name.lower()]
+        elif isinstance(node.parent, exp.Func):
+            call = node.parent
+            listed = call.expressions[0] if isinstance(call, exp.Anonymous) else call.this
+            # A second one is the element's place, but of list_reduce, which has both of one type.
+            only = None if call.name.lower().endswith("reduce") else 1
+            variables = [each.name.lower() for each in node.expressions[:only]]
+        else:
+            return
+        name = self._of(listed) or ""
+        if not name.endswith("[]"):
+            return
+        for each in node.this.find_all(exp.Column, exp.Identifier):
+            is_alone = not isinstance(each.parent, exp.Column)
+            if is_alone and each.name.lower() in variables:
+                each.meta[TYPE] = name.removesuffix("[]")
 
     def column(self, source: Source, name: str) -> str | None:
         """The type of a source's column."""

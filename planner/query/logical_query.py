@@ -10,7 +10,7 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan
 from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.plan.value import Parameter, ParameterKey
+from pykudu_sql.planner.plan.value import Parameter, ParameterKey, United
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
 from pykudu_sql.storage.common.predicate.scan_spec import Summary
@@ -58,4 +58,4 @@ class LogicalQuery:
     compared: tuple[Parameter, ...] = ()
     assigned: tuple[Parameter, ...] = ()
     parameters: tuple[ParameterKey, ...] = ()
-    parameter_types: tuple[DataType | None, ...] = ()
+    parameter_types: tuple[DataType | United | None, ...] = ()

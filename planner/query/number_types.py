@@ -272,6 +272,8 @@ def _is_decimal_source(node: exp.Expr) -> bool:
     match node:
         case exp.Column():
             return TYPE not in node.meta or "DECIMAL" in str(node.meta[TYPE])
+        case exp.Identifier():
+            return "DECIMAL" in str(node.meta.get(TYPE))
         case exp.Query():
             return any("DECIMAL" in str(name) for _, name in node.meta.get(COLUMNS, ()))
         case exp.Literal():

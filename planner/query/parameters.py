@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.constant import parameter_key
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.plan.value import ParameterKey, United
 from pykudu_sql.planner.query.exact_decimals import MEETS
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.storage.common.types.types import DataType
@@ -14,7 +14,7 @@ from pykudu_sql.storage.common.types.types import DataType
 
 def number_parameters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     """Rename placeholders to `$1`, `$2`, ...; one that meets columns of two types gets two."""
-    numbers: dict[tuple[ParameterKey, DataType | None], int] = {}
+    numbers: dict[tuple[ParameterKey, DataType | United | None], int] = {}
     for node in query.tree.find_all(exp.Placeholder):
         use = (parameter_key(node), node.meta.get(MEETS))
         node.set("this", str(numbers.setdefault(use, len(numbers) + 1)))

@@ -6,13 +6,16 @@ that has too many before it raises an error then. What cannot be cast so is refu
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of
 from pykudu_sql.planner.bind.sources import TableReference
 from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS, Digits
-from pykudu_sql.planner.query.exact_decimals import COMPARISONS, compared
+from pykudu_sql.planner.plan.value import United
+from pykudu_sql.planner.query.exact_decimals import COMPARISONS, MEETS, compared
 from pykudu_sql.planner.query.number_types import (
     COLUMNS,
     NULL,
@@ -26,6 +29,7 @@ from pykudu_sql.planner.query.number_types import (
     is_decimal,
     number,
     united,
+    widest,
 )
 from pykudu_sql.planner.query.type_conflicts import no_common_type
 from pykudu_sql.storage.errors import ValueOutOfRangeError
@@ -44,20 +48,25 @@ def unite_exactly(tree: exp.Expr, types: NumberTypes) -> None:
         ProgrammingError: there is no type that has all values.
         ValueOutOfRangeError: a number that is written has too many digits.
     """
+    groups = count()
     for node in list(tree.walk()):
         match node:
             case exp.SetOperation() if not isinstance(node.parent, exp.SetOperation):
+                _note_selected_parameters(node, groups)
                 _unite_operands(node)
             case exp.Values():
                 rows = [row.expressions for row in node.expressions if isinstance(row, exp.Tuple)]
                 for column in zip(*rows, strict=False):
+                    _note_parameters(column, types, groups)
                     _unite(column, types)
             case exp.Mod():
                 _check_remainder(node, types)
             case _:
                 _check_nested(node, [*_met(node)], types)
+                _note_parameters(alternatives(node), types, groups)
                 _unite(alternatives(node), types)
                 if isinstance(node, exp.Lag | exp.Lead):
+                    _note_default(node)
                     _widen_for_default(node, types)
 
 
@@ -109,6 +118,68 @@ def _holds_number(node: exp.Expr) -> bool:
         exp.DType.DATE, exp.DType.TIMESTAMP
     )
     return is_type or isinstance(node, exp.Column | exp.Query | exp.Placeholder)
+
+
+def _note_parameters(
+    operands: Sequence[exp.Expr], types: NumberTypes, groups: Iterator[int]
+) -> None:
+    """Note for parameters the digits of the numbers that they become one value with."""
+    parameters = [each for operand in operands if (each := _parameter(operand)) is not None]
+    if not parameters or len(operands) < 2:
+        return
+    others = [each for each in operands if _parameter(each) is None]
+    _note_united(parameters, [(types.of(each), types.digits(each)) for each in others], groups)
+
+
+def _note_selected_parameters(node: exp.SetOperation, groups: Iterator[int]) -> None:
+    """The same for parameters in the SELECT lists of a set operation."""
+    parameters: dict[object, list[exp.Placeholder]] = {}
+    others: dict[object, list[tuple[str | None, Digits | None]]] = {}
+    for operand in _operands(node):
+        query = operand.unnest() if isinstance(operand, exp.Subquery) else operand
+        columns = _columns(operand, node) or _columns(query, node)
+        items = query.expressions if isinstance(query, exp.Select) else []
+        if len(items) != len(columns):
+            items = [exp.Null()] * len(columns)
+        for (key, name), item in zip(columns, items, strict=True):
+            parameter = _parameter(item)
+            if parameter is None:
+                others.setdefault(key, []).append((name, digits_of_type(name)))
+            else:
+                parameters.setdefault(key, []).append(parameter)
+    for key, each in parameters.items():
+        _note_united(each, others.get(key, []), groups)
+
+
+def _note_united(
+    parameters: Sequence[exp.Placeholder],
+    others: Sequence[tuple[str | None, Digits | None]],
+    groups: Iterator[int],
+) -> None:
+    found = [digits for _, digits in others if digits is not None]
+    if any(digits is None and name not in (None, NULL) for name, digits in others):
+        return  # One is no exact number, and so is what they become.
+    together = widest(found) if found else Digits(0, 0)
+    if not fit_together([together]):
+        together = Digits(MAX_DIGITS - together.scale, together.scale)
+    noted = United(together.whole, together.scale, next(groups))
+    for each in parameters:
+        each.meta[MEETS] = noted
+
+
+def _note_default(node: exp.Lag | exp.Lead) -> None:
+    """Let a parameter have no digits that the value has not, to whose type the engine casts it."""
+    default = _parameter(node.args.get("default") or exp.Null())
+    noted = None if default is None else default.meta.get(MEETS)
+    if default is not None and noted is not None:
+        default.meta[MEETS] = replace(noted, whole=MAX_DIGITS - noted.scale)
+
+
+def _parameter(node: exp.Expr) -> exp.Placeholder | None:
+    """The parameter that an expression is, whatever its sign and name."""
+    while isinstance(node, exp.Paren | exp.Alias | exp.Neg):
+        node = node.this
+    return node if isinstance(node, exp.Placeholder) else None
 
 
 def _unite(operands: Sequence[exp.Expr], types: NumberTypes) -> None:

@@ -115,3 +115,67 @@ def test_a_set_operation_rounds_no_decimal(
         sql = f"SELECT c{a} FROM t WHERE k = {k} {word} SELECT c{b} FROM t WHERE k = {k}"
         given = answer(connection, sql)
         assert given is None or set(given) == combine({one}, {other}), (sql, one, other, given)
+
+
+UNITING: Mapping[str, Callable[[Decimal, Decimal], list[Decimal]]] = {
+    "SELECT coalesce(c{0}, ?) FROM t WHERE k = {1}": lambda a, b: [a],
+    "SELECT coalesce(?, c{0}) FROM t WHERE k = {1}": lambda a, b: [b],
+    "SELECT greatest(c{0}, ?) FROM t WHERE k = {1}": lambda a, b: [max(a, b)],
+    "SELECT if(k < 0, c{0}, -?) FROM t WHERE k = {1}": lambda a, b: [b.copy_negate()],
+    "SELECT unnest([c{0}, ?]) FROM t WHERE k = {1}": lambda a, b: [a, b],
+    "SELECT c{0} FROM t WHERE k = {1} UNION ALL SELECT ?": lambda a, b: [a, b],
+    "SELECT lag(c{0}, 1, ?) OVER () FROM t WHERE k = {1}": lambda a, b: [b],
+    "SELECT list_transform([c{0}], x -> coalesce(NULL, ?, x))[1] FROM t WHERE k = {1}": (
+        lambda a, b: [b]
+    ),
+}
+
+
+@pytest.mark.parametrize("form", UNITING)
+def test_a_parameter_that_becomes_one_value_with_decimals_rounds_none(
+    connection: pykudu_sql.Connection, rows: list[list[Decimal]], form: str
+) -> None:
+    exact = 0
+    for (a, k), given in product(
+        product(range(len(TYPES)), range(2)),
+        ("0", "5.5", "-0.005", "1E+36", f"0.{'7' * 38}", f"{'7' * 38}"),
+    ):
+        sql, value = form.format(a, k), Decimal(given)
+        try:
+            answered = [row[0] for row in connection.execute(sql, (value,)).fetchall()]
+        except DataError as error:
+            assert error.sqlstate == "22003", (sql, value)
+            continue
+        exact += 1
+        assert sorted(answered) == sorted(UNITING[form](rows[k][a], value)), (sql, value)
+    assert exact >= 12
+
+
+def test_integers_texts_and_null_become_one_value_with_decimals(
+    connection: pykudu_sql.Connection,
+) -> None:
+    first = connection.execute("SELECT c0 FROM t WHERE k = 1").fetchall()[0][0]
+    sql = "SELECT coalesce(c0, ?) FROM t WHERE k = 1"
+    assert connection.execute(sql, (0,)).fetchall() == [(first,)]
+    assert connection.execute(sql, (None,)).fetchall() == [(first,)]
+    assert connection.execute(sql, (0.5,)).fetchall() == [(float(first),)]
+    with pytest.raises(DataError, match=r"parameter 5 and DECIMAL.38,38. have no type"):
+        connection.execute(sql, (5,))
+    assert connection.execute("SELECT coalesce(?, ?)", (None, "a")).fetchall() == [("a",)]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "list_transform([c0], x -> coalesce(x, {}))[1]",
+        "[coalesce(x, {}) for x in [c0]][1]",
+        "list_reduce([c0, c0], (x, y) -> least(x, y, {}))",
+    ],
+)
+def test_a_variable_of_a_list_function_has_the_type_of_the_elements(
+    connection: pykudu_sql.Connection, rows: list[list[Decimal]], form: str
+) -> None:
+    for other in ("1.0", "CAST(5.5 AS DECIMAL(38,2))"):
+        given = answer(connection, f"SELECT {form.format(other)} FROM t ORDER BY k")
+        expected = [row[0] for row in rows]
+        assert given in (None, expected), (form, other)

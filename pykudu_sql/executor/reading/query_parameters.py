@@ -5,11 +5,17 @@ from math import inf
 from typing import Any
 
 from pykudu_sql.engine.query_engine import QueryEngine, Relation
-from pykudu_sql.planner.functions.decimal_values import comparable
+from pykudu_sql.planner.functions.decimal_values import Digits, comparable, unitable
 from pykudu_sql.planner.functions.zoned_text import in_utc
 from pykudu_sql.planner.plan.parameter_types import check_comparable, parameter_name
 from pykudu_sql.planner.plan.plan import Query
-from pykudu_sql.planner.plan.value import Parameter, ParameterValues, bind_value, parameter_value
+from pykudu_sql.planner.plan.value import (
+    Parameter,
+    ParameterValues,
+    United,
+    bind_value,
+    parameter_value,
+)
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import (
@@ -28,13 +34,20 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
     Raises:
         InterfaceError: one was not given, or is no value of SQL.
         UnicodeEncodeError: a text has half of a surrogate pair.
+        ValueOutOfRangeError: a number becomes one value with others that would round it, or it
+            them.
     """
-    values = []
+    values: list[Any] = []
     for key, met in zip_longest(query.parameters, query.met):
         given = parameter_value(parameters, key)
-        value = _scalar(given) if met is None else _compared(given, met)
+        value = _compared(given, met) if isinstance(met, DataType) else _scalar(given)
         is_text = isinstance(value, str) and key in query.moments
         values.append(in_utc(value) if is_text else value)
+    for united in {each for each in query.met if isinstance(each, United)}:
+        places = [place for place, met in enumerate(query.met) if met == united]
+        together = unitable([values[place] for place in places], Digits(united.whole, united.scale))
+        for place, value in zip(places, together, strict=True):
+            values[place] = value
     return values
 
 
