@@ -91,12 +91,24 @@ def unasked_alternative(node: exp.Expr) -> exp.Expr:
     select = node.find_ancestor(exp.Select, exp.AggFunc, exp.Window, exp.Where, exp.Group, exp.Join)
     if not isinstance(select, exp.Select) or not select.args.get("group"):
         return node
+    if _is_group_key(node, select):
+        return node
     alternatives = takewhile(lambda given: not _is_constant(given), (node.this, *node.expressions))
     for alternative in node.expressions[len(list(alternatives)) :]:
         for column in list(alternative.find_all(exp.Column)):
             if column.find_ancestor(exp.AggFunc, exp.Select) is select:
                 column.replace(exp.AnyValue(this=column.copy()))
     return node
+
+
+def _is_group_key(node: exp.Expr, select: exp.Select) -> bool:
+    """Whether a value stands in an entry of the SELECT list that GROUP BY names or counts."""
+    keys = select.args["group"].expressions
+    for place, item in enumerate(select.expressions, 1):
+        if any(each is node for each in item.walk()):
+            named = {str(place), item.alias.lower()} - {""}
+            return any(not key.find(exp.Func) and key.name.lower() in named for key in keys)
+    return False
 
 
 def _is_constant(node: exp.Expr) -> bool:
