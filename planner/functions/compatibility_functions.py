@@ -33,6 +33,7 @@ from pykudu_sql.planner.functions.sqlite_datetime import (
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.value_bounds.computed_once import GIVEN, name_arguments, with_parts
 from pykudu_sql.planner.value_bounds.value_sizes import most_bytes
+from pykudu_sql.planner.vocabulary.function_table import WRITTEN
 
 _LARGE = 1024 * 1024  # bytes that are computed as often as a template says
 _UNITS = (
@@ -360,7 +361,10 @@ def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
     if name == "date_sub" and isinstance(arguments[1], exp.Interval):
         moment = exp.cast(arguments[0], "timestamp")
         return exp.paren(exp.Sub(this=moment, expression=arguments[1]), copy=False)
-    return with_clauses(_meaning(_parsed(text).copy(), arguments), call)
+    template = _parsed(text).copy()
+    for part in template.find_all(exp.Func):
+        part.meta[WRITTEN] = name  # what is said of a part is said of the call
+    return with_clauses(_meaning(template, arguments), call)
 
 
 def _meaning(template: exp.Expr, arguments: Sequence[exp.Expr]) -> exp.Expr:

@@ -14,7 +14,7 @@ from sqlglot import Token, TokenType, exp
 from pykudu_sql.planner.parse.guards import CLOSING, OPENING
 from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.parse.token_rewrites import INNER_NAMES, is_called
-from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, WRITTEN
 from pykudu_sql.storage.errors import ProgrammingError, SourcePosition
 
 _OPENS = OPENING - {TokenType.CASE}
@@ -39,6 +39,10 @@ _APART_NAMES = """
 _SEED = "a seed is not supported; hash(k) % 1000 / 1000 gives a number that repeats"
 _HINTS: Mapping[str, str] = {"rand": _SEED, "random": _SEED}
 _APART = frozenset(_APART_NAMES.split())
+# Those of which WITHIN GROUP (ORDER BY x) gives the first argument.
+_ORDERED_SET = frozenset(
+    {"mode", "percentile_cont", "percentile_disc", "quantile_cont", "quantile_disc"}
+)
 
 
 @dataclass(slots=True)
@@ -52,6 +56,7 @@ class WrittenCall:
         count: how many arguments stand in the parentheses.
         behind_dot: whether it is a method, `x.upper()`, whose first argument stands before it.
         is_certain: whether this is known to be a call without the parser's word for it.
+        is_ordered: whether its first argument stands behind it, in WITHIN GROUP.
     """
 
     name: str
@@ -60,6 +65,7 @@ class WrittenCall:
     count: int = 0
     behind_dot: bool = False
     is_certain: bool = False
+    is_ordered: bool = False
 
 
 @dataclass(slots=True)
@@ -84,8 +90,9 @@ def written_calls(tokens: Sequence[Token]) -> Mapping[int, WrittenCall]:
             begins_query = i + 1 < len(tokens) and tokens[i + 1].token_type in _BEGINS_QUERY
             stack.append(_Open(call, counts=not begins_query))
         elif kind in _CLOSES:
-            if stack:
-                stack.pop()
+            call = stack.pop().call if stack else None
+            if call is not None and call.name in _ORDERED_SET:
+                call.is_ordered = _is_ordered(tokens, i)
         elif stack and stack[-1].call is not None:
             _inside(stack[-1], stack[-1].call, token)
     return calls
@@ -102,6 +109,11 @@ def _call(tokens: Sequence[Token], i: int) -> WrittenCall | None:
     length = before.end - before.start + 1
     is_certain = name in _APART and is_called(tokens, i - 1)
     return WrittenCall(name, before.start, length, 0 if empty else 1, behind_dot, is_certain)
+
+
+def _is_ordered(tokens: Sequence[Token], i: int) -> bool:
+    """Whether WITHIN GROUP stands behind the parenthesis that closes a call."""
+    return [token.text.upper() for token in tokens[i + 1 : i + 3]] == ["WITHIN", "GROUP"]
 
 
 def _inside(place: _Open, call: WrittenCall, token: Token) -> None:
@@ -138,6 +150,7 @@ def check_arguments(tree: exp.Expr, calls: Mapping[int, WrittenCall], text: str)
         if made.name not in FUNCTIONS and (made.name in INNER_NAMES or _stands_for_other(node)):
             raise undefined_function(made.name, source_position(text, made.start, made.length))
         _check(made, text)
+        node.meta[WRITTEN] = made.name
 
 
 def _stands_for_other(node: exp.Func) -> bool:
@@ -163,11 +176,12 @@ def check_unread(tokens: Sequence[Token], text: str) -> None:
 def _check(call: WrittenCall, text: str) -> None:
     function = FUNCTIONS.get(call.name)
     arity = None if function is None else function.arity
-    count = call.count + call.behind_dot
+    count = call.count + call.behind_dot + call.is_ordered
     if arity is None or arity.allows(count):
         return
+    ordered = ", that of WITHIN GROUP counted" if call.is_ordered else ""
     raise ProgrammingError(
-        f"{call.name}() takes {arity}, not {count}",
+        f"{call.name}() takes {arity}, not {count}{ordered}",
         hint=_HINTS.get(call.name),
         position=source_position(text, call.start, call.length),
         sqlstate="42883",

@@ -57,6 +57,7 @@ _WORD = re.compile(r"\w+", re.ASCII)
 _NUMBER = re.compile(r"\d+(?:E\d*)?")
 _ENDS_IN_WORD = re.compile(r"\w$", re.ASCII)
 _NAMES_RELATION = re.compile(r"\b(?:AS|WITH|RECURSIVE) $")
+_PARAMETER_AS_NAME = re.compile(r'"\$\d+"')
 # Names of a WITH query's columns: `, "q"("a", "b") AS (`; else a name before `(` would be a call.
 _COLUMNS_OF_WITH = re.compile(r'\((?:"(?:[^"]|"")*"(?:, )?)+\) AS (?:NOT )?(?:MATERIALIZED )?\(')
 
@@ -76,8 +77,18 @@ def to_sql(tree: exp.Expr) -> str:
         *map(quote_name, texts.names),
         *map(_path_text, texts.paths),
     }
+    sql = _with_parameters(sql, quoted)
     check_printed(sql, quoted, DUCKDB)
     return sql
+
+
+def _with_parameters(sql: str, quoted: Collection[str]) -> str:
+    """SQL in which parameters stand that sqlglot read again, as names, while it printed a call."""
+    pieces = DUCKDB.quoted.split(sql)
+    for i in range(1, len(pieces), 2):
+        if pieces[i] not in quoted and _PARAMETER_AS_NAME.fullmatch(pieces[i]):
+            pieces[i] = pieces[i].strip('"')
+    return "".join(pieces)
 
 
 def check_spark(sql: str, tree: exp.Expr) -> None:

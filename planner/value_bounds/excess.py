@@ -12,6 +12,11 @@ _STEPPING = frozenset(
 _PARTING = frozenset({"split_part", "initcap", "cast"})
 
 
+def is_named_by_kind(name: str) -> bool:
+    """Whether the bound of a function is one of steps or parts, which its own name says."""
+    return name in _STEPPING or name in _PARTING
+
+
 def excess_of(name: str) -> str:
     """What a call would do beyond its bound.
 

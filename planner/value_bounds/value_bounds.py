@@ -22,7 +22,12 @@ from pykudu_sql.planner.value_bounds.computed_once import (
     with_parts,
     without_parts,
 )
-from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, excess_of, remedy_of
+from pykudu_sql.planner.value_bounds.excess import (
+    MAX_VALUE_BYTES,
+    excess_of,
+    is_named_by_kind,
+    remedy_of,
+)
 from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
 from pykudu_sql.planner.value_bounds.text_casts import (
     CASTABLE,
@@ -42,6 +47,7 @@ from pykudu_sql.planner.value_bounds.value_measures import (
     KnownMeasures,
     LeastMeasures,
 )
+from pykudu_sql.planner.vocabulary.function_table import WRITTEN
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 ROW_BYTES = 16 * 1024  # what a row may make before the rows of a vector are counted
@@ -149,7 +155,7 @@ def _refuse_too_large(call: Call, growth: Growth) -> None:
         return
     is_folded = _is_constant(call) and not _fits_unfolded(call, growth)
     if growth.rule(LeastMeasures(call.arguments, is_constant=is_folded)) > MAX_VALUE_BYTES:
-        shown = _SHOWN.get(call.name, call.name)
+        shown = _shown(call)
         raise ValueOutOfRangeError(excess_of(shown), hint=remedy_of(shown), sqlstate="54000")
 
 
@@ -196,7 +202,7 @@ def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr
             carrier,
             _check(
                 WITHIN_UNFOLDED if is_unfolded else WITHIN,
-                call.name,
+                _shown(call),
                 growth.rule(ComputedMeasures(arguments, is_constant=measured_as_constant)),
                 carrier,
             ),
@@ -209,12 +215,20 @@ def _swap(old: exp.Expr, new: exp.Expr) -> exp.Expr:
     return new
 
 
+def _shown(call: Call) -> str:
+    """The name by which a refusal knows a call: as the statement has it."""
+    name = _SHOWN.get(call.name, call.name)
+    written: str | None = call.node.meta.get(WRITTEN)
+    return name if written is None or is_named_by_kind(name) else written
+
+
 def _check(check: str, name: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
     """The carrier if the amount is within the bound."""
     few = exp.LTE(this=exp.paren(amount), expression=exp.Literal.number(ROW_BYTES))
     small = exp.Coalesce(this=few, expressions=[exp.true()])
-    shown = exp.Literal.string(_SHOWN.get(name, name))
-    within = _function(check, exp.cast(exp.paren(amount.copy()), "double"), shown)
+    within = _function(
+        check, exp.cast(exp.paren(amount.copy()), "double"), exp.Literal.string(name)
+    )
     condition = exp.Or(this=small, expression=within)
     return exp.Case(ifs=[exp.If(this=condition, true=carrier.copy())])
 

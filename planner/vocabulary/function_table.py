@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+WRITTEN = "pykudu_written"  # in the meta of a call: its name in the statement, in lower case
+
 
 class FunctionKind(StrEnum):
     """What a function works on; a part of the page of functions each."""

@@ -21,6 +21,7 @@ from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function, Fu
 LINES = (Path(__file__).parent / "calls.sql").read_text(encoding="utf-8").splitlines()
 CALLS = [line for line in LINES if not line.startswith("--")]
 WORD = re.compile(r"\w+")
+TEXT = re.compile(r"'([^']*)'")
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,19 @@ def test_the_heading_of_a_call_that_keeps_its_name_has_no_word_that_was_not_writ
     description = connection.execute(f"SELECT {call} FROM t").description
     assert description is not None
     assert set(WORD.findall(description[0][0].lower())) <= set(WORD.findall(call.lower()))
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if TEXT.search(call)])
+def test_a_parameter_for_a_text_of_a_call_is_offered_or_refused_by_name(
+    connection: pykudu_sql.Connection, call: str
+) -> None:
+    for text in TEXT.finditer(call):
+        with_parameter = f"{call[: text.start()]}?{call[text.end() :]}"
+        try:
+            connection.execute(f"SELECT {with_parameter} FROM t", [text[1]]).fetchall()
+        except pykudu_sql.Error as error:
+            assert "$" not in error.message
+            assert error.sqlstate != "XX000"
 
 
 def test_there_is_a_call_of_each_function_with_each_number_of_arguments() -> None:
