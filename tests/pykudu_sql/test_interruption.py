@@ -41,6 +41,14 @@ MAINTENANCE = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _default_handler_of_ctrl_c() -> Iterator[None]:
+    """Spark, where it has been started in this process, has left a handler of its own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def connection() -> Iterator[pykudu_sql.Connection]:
     opened = pykudu_sql.connect(":memory:", autocommit=True)

@@ -121,7 +121,7 @@ def test_reopening_and_condensing_keep_every_state(dropped: bool) -> None:
     try:
         assert held(again) == ([] if dropped else NAMES)
         assert again.catalog_at(before).names_in("sales") == NAMES
-        state = again._state
+        state = again._services.state
         folded = StoreState.of(list(state.condensed()), "manifest")
         assert folded.history.latest.names_in("sales") == held(again)
         assert folded.history.at(before).names_in("sales") == NAMES
