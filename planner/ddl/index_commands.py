@@ -1,13 +1,12 @@
 """CREATE INDEX and DROP INDEX: skip indexes, which are attributes of a table's columns."""
 
+from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import AlterTable
 from pykudu_sql.storage.catalog.alter import CreateIndex, DropIndex, apply_steps
-from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.errors import Error, NotSupportedError, UndefinedObjectError
 
 
@@ -32,7 +31,7 @@ def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
     place = tokens.current
     name = tokens.name("the index's name")
     tokens.expect("ON")
-    table = _table(tokens, context)
+    table = named_table(tokens, context)
     columns = _columns(tokens)
     tokens.expect_end()
     if if_not_exists and name in table.schema.indexes:
@@ -59,7 +58,7 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | None:
     name = tokens.name("the index's name")
     among = list(context.catalog.tables.values())
     if tokens.accept("ON"):
-        among = [_table(tokens, context)]
+        among = [named_table(tokens, context)]
     tokens.expect_end()
     holders = [table for table in among if name in table.schema.indexes]
     if len(holders) == 1:
@@ -77,18 +76,6 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | None:
     raise UndefinedObjectError(
         f"index '{name}' does not exist", hint=near(name, known), position=position
     )
-
-
-def _table(tokens: TokenStream, context: PlanContext) -> TableInfo:
-    place = tokens.current
-    name = tokens.table_name()
-    position = source_position(tokens.text, place.start, len(place.text))
-    check_not_system(name, position)
-    try:
-        return context.catalog.table(name)
-    except Error as error:
-        error.position = position
-        raise
 
 
 def _columns(tokens: TokenStream) -> tuple[str, ...]:

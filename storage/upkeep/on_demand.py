@@ -5,7 +5,7 @@ listed and kept apart from those in the background. Who asks may hand down a che
 raises ends the statement, and what was done until then stays.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -120,17 +120,16 @@ def optimize_table(
     Raises:
         DiskError, ReadOnlyError: the disk refused; what was done until then stays.
     """
-    own = [tablets[info.id] for info in table.tablets]
-    before = [inside(tablet) for tablet in own]
-    operations = 0
-    for tablet in own:
-        operations += _flush(manager, table, tablet, checkpoint)
+
+    def compact(tablet: Tablet) -> int:
+        operations = 0
         while (compaction := _best_compaction(manager, tablet)) is not None:
             operations += 1
             if not manager.run(compaction, checkpoint):
                 break
-    manager.tidy_up()
-    return _report(operations, before, [inside(tablet) for tablet in own])
+        return operations
+
+    return _flush_and_compact(manager, table, tablets, checkpoint, compact)
 
 
 def rewrite_table(
@@ -144,14 +143,30 @@ def rewrite_table(
     Raises:
         DiskError, ReadOnlyError: the disk refused; what was done until then stays.
     """
+
+    def compact(tablet: Tablet) -> int:
+        if not len(tablet.components.tree):
+            return 0
+        manager.compact_all(tablet.id, table.name, checkpoint)
+        return 1
+
+    return _flush_and_compact(manager, table, tablets, checkpoint, compact)
+
+
+def _flush_and_compact(
+    manager: MaintenanceManager,
+    table: TableInfo,
+    tablets: Mapping[str, Tablet],
+    checkpoint: Checkpoint,
+    compact: Callable[[Tablet], int],
+) -> OptimizeReport:
+    """Flush each tablet of a table and compact it; `compact` gives the number of its operations."""
     own = [tablets[info.id] for info in table.tablets]
     before = [inside(tablet) for tablet in own]
     operations = 0
     for tablet in own:
         operations += _flush(manager, table, tablet, checkpoint)
-        if len(tablet.components.tree):
-            manager.compact_all(tablet.id, table.name, checkpoint)
-            operations += 1
+        operations += compact(tablet)
     manager.tidy_up()
     return _report(operations, before, [inside(tablet) for tablet in own])
 
