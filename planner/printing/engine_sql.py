@@ -77,7 +77,8 @@ def to_sql(tree: exp.Expr) -> str:
         *map(quote_name, texts.names),
         *map(_path_text, texts.paths),
     }
-    sql = _with_parameters(sql, quoted)
+    if _PARAMETER_AS_NAME.search(sql):
+        sql = _with_parameters(sql, quoted)
     check_printed(sql, quoted, DUCKDB)
     return sql
 

@@ -46,7 +46,7 @@ def may_outgrow(tree: exp.Expr, bound: BoundQuery) -> bool:
                 exponent = written.as_tuple().exponent
                 assert isinstance(exponent, int)
                 found.append(Digits(max(1, written.adjusted() + 1), max(0, -exponent)))
-            case exp.DataType() if (cast := digits_of_type(node.sql("duckdb").upper())) is not None:
+            case exp.DataType() if (cast := _digits_of_cast(node)) is not None:
                 has_decimals |= node.is_type(exp.DType.DECIMAL)
                 found.append(cast)
             case exp.Sum():
@@ -80,6 +80,13 @@ def _is_united(parameter: exp.Placeholder) -> bool:
     if isinstance(node, exp.Select):
         return node.find_ancestor(exp.SetOperation) is not None
     return node is not None and len(alternatives(node)) > 1
+
+
+def _digits_of_cast(target: exp.DataType) -> Digits | None:
+    """The digits of a type that is cast to; printing it is dear, and most are no numbers."""
+    if target.this not in exp.DataType.NUMERIC_TYPES:
+        return None
+    return digits_of_type(target.sql("duckdb").upper())
 
 
 def note_types(bound: BoundQuery, types: NumberTypes) -> None:

@@ -35,6 +35,7 @@ from pykudu_sql.planner.query.type_conflicts import no_common_type
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
 _UNITED = "__united"
+_DIGITS_OF_ANY_INTEGER = 18
 
 
 def unite_exactly(tree: exp.Expr, types: NumberTypes) -> None:
@@ -84,23 +85,28 @@ def decimals_meet(tree: exp.Expr, bound: BoundQuery) -> bool:
                 return True
             case exp.Values() if len(node.expressions) > 1:
                 return True
+            case _ if len([*_made_one(node)]) > 1:
+                return True
             case _ if isinstance(node, COMPARISONS) and not _compares_stored([*compared(node)]):
-                return True
-            case _ if len([*_met(node)]) > 1 and not isinstance(node, COMPARISONS):
-                return True
-            case exp.Case() if len([*alternatives(node)]) > 1:
-                return True
-            case exp.Lag() | exp.Lead() if node.args.get("default") is not None:
                 return True
     return False
 
 
 def _compares_stored(operands: Sequence[exp.Expr]) -> bool:
     """Whether a comparison is of stored columns with each other or with constants."""
+    if any(isinstance(each, exp.Count) for each in operands):
+        return all(map(_is_count, operands))
     columns = [each for each in operands if isinstance(each, exp.Column)]
     others = (each for each in operands if not isinstance(each, exp.Column))
     stored = all(isinstance(source_of(each), TableReference) for each in columns)
     return not operands or (bool(columns) and stored and all(map(_is_plain, others)))
+
+
+def _is_count(operand: exp.Expr) -> bool:
+    """Whether an operand is a count, or an integer that any type of integers holds."""
+    if isinstance(operand, exp.Literal):
+        return operand.is_int and len(str(operand.this)) <= _DIGITS_OF_ANY_INTEGER
+    return isinstance(operand, exp.Count)
 
 
 def _is_plain(operand: exp.Expr) -> bool:
@@ -240,11 +246,16 @@ def _check_remainder(node: exp.Mod, types: NumberTypes) -> None:
 
 
 def _met(node: exp.Expr) -> Iterator[exp.Expr]:
-    """What a node compares, or makes one value or list of; of calls with lists, all arguments."""
-    yield from alternatives(node)
+    """What a node compares, or makes one value or list of."""
+    yield from _made_one(node)
     if isinstance(node, COMPARISONS):
         yield from compared(node)
-    elif isinstance(node, exp.Func) and not isinstance(node, exp.Array):
+
+
+def _made_one(node: exp.Expr) -> Iterator[exp.Expr]:
+    """What a node makes one value or list of; of calls with lists, all arguments."""
+    yield from alternatives(node)
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Array):
         name = node.name if isinstance(node, exp.Anonymous) else node.key
         if name.lower().startswith(("list", "array", "map")):
             yield from node.iter_expressions()
