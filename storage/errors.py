@@ -18,7 +18,7 @@ class SourcePosition:
         line: 1-based line number.
         column: 1-based column, in characters.
         text: the whole line of source.
-        length: how many characters of it are meant.
+        length: how many characters it spans.
     """
 
     line: int
@@ -38,7 +38,7 @@ class SourceSpan:
     """A piece of a statement by its offset and length, for those who do not have its text."""
 
     start: int
-    length: int
+    length: int = 1
 
 
 class Warning(Exception):
@@ -51,26 +51,29 @@ class Error(Exception):
     Attributes:
         sqlstate: five characters of ISO 9075.
         message: one sentence that names the object and the value.
-        hint: the way out, or None.
-        position: the place in the statement, or None.
-        span: the same without the statement's text; who has the text makes a position of it.
+        span: the place in the statement, or None.
+        position: the same with the line it is on, set where the statement's text is known.
     """
 
     default_sqlstate: ClassVar[str] = "HY000"
+
+    def __init_subclass__(cls, *, sqlstate: str | None = None) -> None:
+        super().__init_subclass__()
+        cls.default_sqlstate = sqlstate or cls.default_sqlstate
 
     def __init__(
         self,
         message: str,
         *,
         hint: str | None = None,
-        position: SourcePosition | SourceSpan | None = None,
+        span: SourceSpan | None = None,
         sqlstate: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
-        self.position = None if isinstance(position, SourceSpan) else position
-        self.span = position if isinstance(position, SourceSpan) else None
+        self.span = span
+        self.position: SourcePosition | None = None
         self.sqlstate = sqlstate or self.default_sqlstate
 
     def __str__(self) -> str:
@@ -82,213 +85,149 @@ class Error(Exception):
         return "\n".join(parts)
 
 
-class InterfaceError(Error):
+class InterfaceError(Error, sqlstate="08003"):
     """The driver was used wrongly (a closed cursor, a missing parameter)."""
-
-    default_sqlstate = "08003"
 
 
 class DatabaseError(Error):
     """PEP 249: the root of everything that concerns the database itself."""
 
 
-class DataError(DatabaseError):
+class DataError(DatabaseError, sqlstate="22000"):
     """A value does not fit: out of range, too long, not of the column's type."""
 
-    default_sqlstate = "22000"
 
-
-class OperationalError(DatabaseError):
+class OperationalError(DatabaseError, sqlstate="58000"):
     """Not the program's fault: disk, memory, locks, time. Some are worth a retry."""
 
-    default_sqlstate = "58000"
 
-
-class IntegrityError(DatabaseError):
+class IntegrityError(DatabaseError, sqlstate="23000"):
     """A constraint of the table would be broken."""
 
-    default_sqlstate = "23000"
 
-
-class InternalError(DatabaseError):
+class InternalError(DatabaseError, sqlstate="XX000"):
     """The database found itself in a state that must not be."""
 
-    default_sqlstate = "XX000"
 
-
-class ProgrammingError(DatabaseError):
+class ProgrammingError(DatabaseError, sqlstate="42000"):
     """The statement is wrong: syntax, unknown names, misuse."""
 
-    default_sqlstate = "42000"
 
-
-class NotSupportedError(DatabaseError):
+class NotSupportedError(DatabaseError, sqlstate="0A000"):
     """Understood, and not offered."""
 
-    default_sqlstate = "0A000"
 
-
-class SyntaxError(ProgrammingError):
+class SyntaxError(ProgrammingError, sqlstate="42601"):
     """The text is not SQL of our dialect."""
-
-    default_sqlstate = "42601"
 
 
 class UnknownStatementError(SyntaxError):
     """The text begins with a word that no statement begins with, nor one like it."""
 
 
-class UndefinedTableError(ProgrammingError):
+class UndefinedTableError(ProgrammingError, sqlstate="42P01"):
     """No such table."""
 
-    default_sqlstate = "42P01"
 
-
-class UndefinedColumnError(ProgrammingError):
+class UndefinedColumnError(ProgrammingError, sqlstate="42703"):
     """No such column."""
 
-    default_sqlstate = "42703"
 
-
-class DuplicateObjectError(ProgrammingError):
+class DuplicateObjectError(ProgrammingError, sqlstate="42P07"):
     """A table, column or partition of that name exists already."""
 
-    default_sqlstate = "42P07"
 
-
-class UndefinedObjectError(ProgrammingError):
+class UndefinedObjectError(ProgrammingError, sqlstate="42704"):
     """No such snapshot, savepoint or index."""
 
-    default_sqlstate = "42704"
 
-
-class InvalidSchemaError(ProgrammingError):
+class InvalidSchemaError(ProgrammingError, sqlstate="42P16"):
     """A table definition or a change of it that breaks a rule of the storage."""
 
-    default_sqlstate = "42P16"
 
-
-class ValueOutOfRangeError(DataError):
+class ValueOutOfRangeError(DataError, sqlstate="22003"):
     """A number or a time outside the range of its type."""
 
-    default_sqlstate = "22003"
 
-
-class InvalidValueError(DataError):
+class InvalidValueError(DataError, sqlstate="22018"):
     """A value that cannot be read as the column's type."""
 
-    default_sqlstate = "22018"
 
-
-class ValueTooLargeError(DataError):
+class ValueTooLargeError(DataError, sqlstate="22001"):
     """A cell or an encoded key over its byte limit."""
 
-    default_sqlstate = "22001"
 
-
-class AlreadyPresentError(IntegrityError):
+class AlreadyPresentError(IntegrityError, sqlstate="23505"):
     """The primary key exists already."""
 
-    default_sqlstate = "23505"
 
-
-class ImmutableColumnError(IntegrityError):
+class ImmutableColumnError(IntegrityError, sqlstate="23001"):
     """A row that exists would get another value in an immutable column."""
 
-    default_sqlstate = "23001"
 
-
-class NotNullError(IntegrityError):
+class NotNullError(IntegrityError, sqlstate="23502"):
     """NULL, or nothing at all, for a column that needs a value."""
 
-    default_sqlstate = "23502"
 
-
-class RowNotFoundError(IntegrityError):
+class RowNotFoundError(IntegrityError, sqlstate="02000"):
     """An UPDATE or DELETE by key of a row that is not there."""
 
-    default_sqlstate = "02000"
 
-
-class UncoveredRangeError(IntegrityError):
+class UncoveredRangeError(IntegrityError, sqlstate="23514"):
     """A key outside all range partitions of the table."""
 
-    default_sqlstate = "23514"
 
-
-class SerializationError(OperationalError):
+class SerializationError(OperationalError, sqlstate="40001"):
     """Another transaction changed the same rows first. Retry the whole transaction."""
 
-    default_sqlstate = "40001"
 
-
-class RowPositionError(ProgrammingError, IndexError):
+class RowPositionError(ProgrammingError, IndexError, sqlstate="22023"):
     """A cursor was to go to a row that the result does not have; PEP 249 wants an IndexError."""
 
-    default_sqlstate = "22023"
+
+class SnapshotInFutureError(ProgrammingError, sqlstate="22023"):
+    """The requested moment lies in the future."""
 
 
-class SnapshotInFutureError(ProgrammingError):
-    """The moment asked for has not come yet."""
-
-    default_sqlstate = "22023"
+class HistoryPurgedError(OperationalError, sqlstate="72000"):
+    """The requested moment lies before the history that is kept."""
 
 
-class HistoryPurgedError(OperationalError):
-    """The moment asked for lies before the history that is kept."""
-
-    default_sqlstate = "72000"
-
-
-class ClockError(OperationalError):
+class ClockError(OperationalError, sqlstate="58000"):
     """The system's clock shows a time that no commit can have."""
 
-    default_sqlstate = "58000"
 
-
-class LockedError(OperationalError):
+class LockedError(OperationalError, sqlstate="55006"):
     """Another process holds the database open for writing."""
 
-    default_sqlstate = "55006"
+
+class ReadOnlyError(OperationalError, sqlstate="25006"):
+    """The database was opened read-only, or the write is to the past."""
 
 
-class ReadOnlyError(OperationalError):
-    """Opened read-only, or asked to change the past."""
-
-    default_sqlstate = "25006"
-
-
-class DiskError(OperationalError):
+class DiskError(OperationalError, sqlstate="58030"):
     """The operating system refused a file operation."""
 
-    default_sqlstate = "58030"
+
+class DirectoryReplacedError(DiskError, sqlstate="58P01"):
+    """The database directory that this process has open was removed, or another is in its place."""
 
 
-class TransactionResolutionUnknownError(OperationalError):
+class TransactionResolutionUnknownError(OperationalError, sqlstate="08007"):
     """Whether a commit survives is not known: the disk refused it, and refused to take it back."""
 
-    default_sqlstate = "08007"
 
-
-class CorruptionError(DatabaseError):
+class CorruptionError(DatabaseError, sqlstate="XX001"):
     """Bytes on disk are not what was written. Nothing was changed or thrown away."""
 
-    default_sqlstate = "XX001"
 
-
-class FormatVersionError(OperationalError):
+class FormatVersionError(OperationalError, sqlstate="0A001"):
     """The files were written by a newer version of the format."""
 
-    default_sqlstate = "0A001"
 
-
-class StatementTooComplexError(ProgrammingError):
+class StatementTooComplexError(ProgrammingError, sqlstate="54001"):
     """Too long or too deep a statement."""
 
-    default_sqlstate = "54001"
 
-
-class QueryCancelledError(OperationalError):
+class QueryCancelledError(OperationalError, sqlstate="57014"):
     """Interrupted by the user or by a time limit."""
-
-    default_sqlstate = "57014"

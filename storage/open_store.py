@@ -52,13 +52,7 @@ def store_resources(env: Env, path: str, options: StoreOptions) -> StoreResource
 
 
 class OpenStore(ABC):
-    """An open database directory. Safe for threads.
-
-    Attributes:
-        path: of the directory.
-        options: as opened.
-        cache: decoded blocks.
-    """
+    """An open database directory. Safe for threads. `options`: as opened."""
 
     def __init__(self, resources: StoreResources, services: StoreServices) -> None:
         """Serve a view. What is to be closed is given to `_closing` afterwards."""
@@ -75,11 +69,8 @@ class OpenStore(ABC):
     def refresh(self) -> None:
         """Show what other processes have committed since, to transactions that begin from now on.
 
-        A store that writes sees every commit anyhow.
-
-        Raises:
-            CorruptionError: a file is not what was written.
-            DiskError: the disk refused.
+        A store that writes sees every commit anyhow. Raises CorruptionError: a file is not what was
+        written; DiskError: the disk refused.
         """
 
     @abstractmethod
@@ -151,17 +142,15 @@ class OpenStore(ABC):
         return self._services.committer.clock.now()
 
     def pin(self) -> Timestamp:
-        """The same to be kept by somebody: see `Committer.tell`."""
+        """A timestamp that no later commit gets, even after a crash: see `Committer.pin`."""
         return self._services.committer.pin()
 
     def begin(self) -> "Transaction":
         """A transaction at the newest snapshot.
 
-        Raises:
-            InterfaceError: the store is closed.
-            DiskError: what the newest snapshot has is not known, since the
-                disk refused a commit and refused to take it back. Transactions that began before go
-                on reading.
+        Raises InterfaceError: the store is closed; DiskError: what the newest snapshot has is not
+        known, since the disk refused a commit and refused to take it back. Transactions that began
+        before go on reading.
         """
         # Reading and writing rows is much code, which `SELECT 1` and SHOW do without.
         from pykudu_sql.storage.transaction.transaction import Transaction
@@ -181,8 +170,7 @@ class OpenStore(ABC):
     def wait_until_readable(self, bound: SnapshotBound) -> None:
         """Make a bound in the past readable: no commit below it is on its way any more.
 
-        Raises:
-            SnapshotInFutureError: the moment has not come yet.
+        Raises SnapshotInFutureError: the moment has not come yet.
         """
         self._services.committer.wait_until_readable(bound)
 
@@ -196,9 +184,8 @@ class OpenStore(ABC):
     ) -> TableInfo:
         """Create a table.
 
-        Raises:
-            DuplicateObjectError: the name is taken.
-            InvalidSchemaError: the partition schema or a property does not fit.
+        Raises DuplicateObjectError: the name is taken; InvalidSchemaError: the partition schema or
+        a property does not fit.
         """
         table = new_table(name, schema, partition_schema, comment, properties)
         return self.definitions.create_table(table)
@@ -214,12 +201,8 @@ class OpenStore(ABC):
     def flush(self, name: str | None = None, checkpoint: Checkpoint = go_on) -> int:
         """Bring a table's memory to disk, or all tables'; for the checkpoint see `on_demand`.
 
-        Returns:
-            The number of files written.
-
-        Raises:
-            UndefinedTableError: no such table.
-            DiskError, ReadOnlyError: the disk refused.
+        Returns the number of files written. Raises UndefinedTableError: no such table; DiskError,
+        ReadOnlyError: the disk refused.
         """
         from pykudu_sql.storage.upkeep.on_demand import flush_tables
 
@@ -232,9 +215,7 @@ class OpenStore(ABC):
     ) -> "OptimizeReport":
         """Flush a table and compact what gains something, or if `full` everything; see `flush`.
 
-        Raises:
-            UndefinedTableError: no such table.
-            DiskError, ReadOnlyError: the disk refused.
+        Raises UndefinedTableError: no such table; DiskError, ReadOnlyError: the disk refused.
         """
         from pykudu_sql.storage.upkeep.on_demand import optimize_table, rewrite_table
 
@@ -245,9 +226,7 @@ class OpenStore(ABC):
     def vacuum(self, name: str | None = None, checkpoint: Checkpoint = go_on) -> "VacuumReport":
         """Drop what only moments before the history mark need, of a table or of all; see `flush`.
 
-        Raises:
-            UndefinedTableError: no such table.
-            DiskError, ReadOnlyError: the disk refused.
+        Raises UndefinedTableError: no such table; DiskError, ReadOnlyError: the disk refused.
         """
         from pykudu_sql.storage.upkeep.on_demand import vacuum_tablets
 
@@ -255,8 +234,8 @@ class OpenStore(ABC):
         infos = None if name is None else self.catalog.table(name).tablets
         purged = self._services.purge.run()
         tablets = self._services.tablets
-        chosen = tablets.values() if infos is None else [tablets[info.id] for info in infos]
-        return replace(vacuum_tablets(self.maintenance, list(chosen), checkpoint), tablets=purged)
+        selected = tablets.values() if infos is None else [tablets[info.id] for info in infos]
+        return replace(vacuum_tablets(self.maintenance, list(selected), checkpoint), tablets=purged)
 
     def rowset_infos(self, table: TableInfo) -> "list[RowSetInfo]":
         """The rowsets of a table."""
@@ -273,11 +252,7 @@ class OpenStore(ABC):
     def collect_files(self) -> int:
         """Unlink files that compactions replaced and nobody reads any more.
 
-        Returns:
-            How many.
-
-        Raises:
-            DiskError: the disk refused.
+        Returns how many. Raises DiskError: the disk refused.
         """
         return self._services.purge.collect_files()
 

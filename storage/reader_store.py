@@ -8,6 +8,7 @@ import threading
 from contextlib import ExitStack
 
 from pykudu_sql.storage.common.types.hybrid_time import last_before
+from pykudu_sql.storage.fs.directory_check import check_entries
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import NOTHING_READ, Position
 from pykudu_sql.storage.log.read_only_log import ReadOnlyLog
@@ -24,16 +25,11 @@ class ReaderStore(OpenStore):
     def __init__(self, env: Env, path: str, options: StoreOptions) -> None:
         """Open a store that is there.
 
-        Args:
-            env: the disk.
-            path: of its directory.
-            options: see there.
-
-        Raises:
-            FormatVersionError: a newer version wrote it.
-            CorruptionError: a file is not what was written, or there is no database.
+        `path`: of its directory. Raises FormatVersionError: a newer version wrote it;
+        CorruptionError: a file is not what was written, or there is no database.
         """
         resources = store_resources(env, path, options)
+        check_entries(env, resources.path)
         with ExitStack() as closing:
             self._reader = DatabaseReader(env, resources.path, resources.cache)
             self._refreshing = threading.Lock()

@@ -5,11 +5,13 @@ log, and removes files that nothing names. From then on each change of the catal
 edit with a hybrid time of its own, so it is atomic, durable, and seen AS OF later times only.
 """
 
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 
 from pykudu_sql.storage.common.types.hybrid_time import bound_at
+from pykudu_sql.storage.errors import DirectoryReplacedError
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.directory_check import check_directories
+from pykudu_sql.storage.fs.directory_check import check_entries, check_names
 from pykudu_sql.storage.fs.env import Env, FileLock
 from pykudu_sql.storage.fs.lease import Position
 from pykudu_sql.storage.open_store import OpenStore, store_resources
@@ -31,15 +33,9 @@ class Store(OpenStore):
     def __init__(self, env: Env, path: str, options: StoreOptions) -> None:
         """Open a store, or make it where there is none.
 
-        Args:
-            env: the disk.
-            path: of its directory.
-            options: see there.
-
-        Raises:
-            LockedError: another process has it open for writing.
-            FormatVersionError: a newer version wrote it.
-            CorruptionError: a file is not what was written.
+        `path`: of its directory. Raises LockedError: another process has it open for writing;
+        FormatVersionError: a newer version wrote it; CorruptionError: a file is not what was
+        written.
         """
         resources = store_resources(env, path, options)
         with ExitStack() as closing:
@@ -51,11 +47,11 @@ class Store(OpenStore):
             lock.announce()  # readers heed DURABLE from here on: before, it was an earlier writer's
             super().__init__(resources, services)
             closing.callback(self._close_tablets)
-            closing.callback(logs.mark.close)
-            closing.callback(logs.manifest.close)
+            closing.callback(_unless_replaced, env, logs.mark.close)
+            closing.callback(_unless_replaced, env, logs.manifest.close)
             closing.callback(services.committer.note_end)
             closing.callback(services.purge.collect_last_files)
-            closing.callback(logs.log.close)
+            closing.callback(_unless_replaced, env, logs.log.close)
             closing.callback(resources.pool.shutdown)
             closing.callback(services.maintenance.stop)
             services.maintenance.start()
@@ -71,9 +67,11 @@ class Store(OpenStore):
 def _take(resources: StoreResources) -> FileLock:
     """Make the directory where there is none, lock it, and empty its place for temporary files."""
     env, path = resources.env, resources.path
-    check_directories(env, path)
+    check_entries(env, path)
+    check_names(env, path)
     env.make_dir(path)
     lock = env.lock(layout.lock_path(path))
+    env.guard(lock)
     try:
         env.remove_tree(layout.temporary_directory(path), point="open.empty_tmp")
         env.make_dir(layout.temporary_directory(path))
@@ -81,6 +79,13 @@ def _take(resources: StoreResources) -> FileLock:
         lock.release()
         raise
     return lock
+
+
+def _unless_replaced(env: Env, close: Callable[[], None]) -> None:
+    """Close what is written to at its end, or let go of it in a directory that is ours no more."""
+    with suppress(DirectoryReplacedError):
+        env.check_guard()
+        close()
 
 
 def _recover(resources: StoreResources, logs: Logs) -> StoreServices:
@@ -93,7 +98,7 @@ def _recover(resources: StoreResources, logs: Logs) -> StoreServices:
     for tablet_id in tablets:
         env.make_dir(layout.tablet_directory(path, tablet_id))
     records = log.replay(state.log_after)
-    newest = replay(tablets, records, state.commits, log.path_of, state.purged)
+    newest = replay(tablets, records, state.commits, log.path_of, state.purged).newest
     # Only now that log and manifest have been found to agree is anything thrown away.
     remove_orphans(env, path, tablets, state.tablets)
     visible = bound_at(max([newest, state.newest, *(t.newest for t in tablets.values())]))

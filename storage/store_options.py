@@ -21,7 +21,7 @@ class StoreOptions:
             within a second; "off": when the operating system likes.
         rowset_bytes: a rowset that grows past it on disk is closed and the next one begun.
         log_segment_bytes: a log segment as long as that is followed by a new one.
-        maintenance: flush, compact and collect in the background; else only when asked to.
+        maintenance: flush, compact and collect in the background; else only on demand.
         wall: the wall clock: microseconds since 1970, UTC.
     """
 

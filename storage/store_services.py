@@ -35,13 +35,7 @@ from pykudu_sql.storage.transaction.transaction_host import TransactionHost
 class StoreResources:
     """What a store has from its opening to its end.
 
-    Attributes:
-        env: the disk.
-        path: of the database directory.
-        options: as opened.
-        cache: decoded blocks.
-        pool: threads for scans and large inserts.
-        workers: how many.
+    `options`: as opened; `pool`: threads for scans and large inserts; `workers`: how many.
     """
 
     env: Env
@@ -57,8 +51,6 @@ class StoreServices:
     """The services over one view.
 
     Attributes:
-        database_id: the 16 bytes of the database's UUID.
-        state: what the manifest says.
         tablets: by UUID; those of new tables are added, purged ones taken out.
         committer: commits, or refuses to.
         history: how far back tables can be read.
@@ -98,9 +90,7 @@ def store_services(
     """The services over tablets.
 
     Args:
-        resources: of the store.
         opener: makes tablets, and has the reaper of their files.
-        state: what the manifest says; it changes with the manifest.
         tablets: by UUID.
         log: takes records of commits.
         manifest: takes edits; None refuses every change.

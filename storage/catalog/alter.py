@@ -7,7 +7,7 @@ new one or raises, so that a statement with many steps is atomic (Kudu's rules:
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 
 from pykudu_sql.storage.catalog.catalog import TableInfo, TabletInfo
@@ -120,27 +120,16 @@ class DropIndex:
 
 
 AlterStep = (
-    AddColumn
-    | DropColumn
-    | RenameColumn
-    | SetDefault
-    | SetAttributes
-    | AddRange
-    | DropRange
-    | RenameTable
-    | SetTableComment
-    | SetProperties
-    | CreateIndex
-    | DropIndex
-)
+    AddColumn | DropColumn | RenameColumn | SetDefault | SetAttributes | AddRange | DropRange
+    | RenameTable | SetTableComment | SetProperties | CreateIndex | DropIndex
+)  # fmt: skip
 
 
 def apply_steps(table: TableInfo, steps: Sequence[AlterStep]) -> TableInfo:
     """The table after all steps.
 
-    Raises:
-        UndefinedColumnError, DuplicateObjectError, InvalidSchemaError: a step breaks a rule; the
-            table given is unchanged in any case.
+    Raises UndefinedColumnError, DuplicateObjectError, InvalidSchemaError: a step breaks a rule; the
+    table given is unchanged in any case.
     """
     for step in steps:
         table = _apply(table, step)
@@ -213,21 +202,15 @@ def _without_index(table: TableInfo, name: str) -> Schema:
 
 
 def _with_attributes(column: ColumnSchema, step: SetAttributes) -> ColumnSchema:
-    return replace(
-        column,
-        encoding=column.encoding if step.encoding is None else step.encoding,
-        compression=column.compression if step.compression is None else step.compression,
-        block_size=column.block_size if step.block_size is None else step.block_size,
-        comment=column.comment if step.comment is None else step.comment,
-        immutable=column.immutable if step.immutable is None else step.immutable,
-    )
+    attributes = {name: value for name, value in asdict(step).items() if value is not None}
+    return replace(column, **{**attributes, "name": column.name})
 
 
 def repartition(table: TableInfo, partition_schema: PartitionSchema) -> TableInfo:
     """The table under another partition schema: equal partitions keep their tablets."""
-    known = {tablet.partition: tablet for tablet in table.tablets}
+    existing = {tablet.partition: tablet for tablet in table.tablets}
     tablets = tuple(
-        known.get(partition) or TabletInfo(str(uuid.uuid4()), partition)
+        existing.get(partition) or TabletInfo(str(uuid.uuid4()), partition)
         for partition in partition_schema.partitions()
     )
     return replace(table, partition_schema=partition_schema, tablets=tablets)

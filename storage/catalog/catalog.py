@@ -43,6 +43,8 @@ from pykudu_sql.storage.errors import (
     UndefinedTableError,
 )
 
+CREATE_DATABASE = "CREATE DATABASE {} makes it"
+
 
 @dataclass(frozen=True, slots=True)
 class TabletInfo:
@@ -62,7 +64,6 @@ class TableInfo:
         schema: the columns of that moment.
         partition_schema: how rows map to tablets.
         tablets: in the order of `partition_schema.partitions()`.
-        comment: for people.
         properties: see `table_properties`; not to be changed in place.
     """
 
@@ -124,8 +125,7 @@ def new_table(
 ) -> TableInfo:
     """A table that has not been there before, with ids of its own.
 
-    Raises:
-        InvalidSchemaError: name, comment, encoding, partition schema or property breaks a rule.
+    Raises InvalidSchemaError: name, comment, encoding, partition schema or property breaks a rule.
     """
     check_identifier(name, "table")
     check_comment(comment, f"table '{name}'")
@@ -157,7 +157,7 @@ class Catalog:
         views: by full name.
         databases: those made by CREATE DATABASE, by name.
         database: of names that have none.
-        made_later: when a table of a full name was made that this catalog of the past lacks.
+        created_later: when a table that this catalog of the past lacks was created, by full name.
     """
 
     tables: Mapping[str, TableInfo]
@@ -167,7 +167,7 @@ class Catalog:
     views: Mapping[str, ViewInfo] = field(default_factory=lambda: MappingProxyType({}))
     databases: Mapping[str, DatabaseInfo] = field(default_factory=lambda: MappingProxyType({}))
     database: str = DEFAULT_DATABASE
-    made_later: Callable[[str], Timestamp | None] = field(default=_never, compare=False)
+    created_later: Callable[[str], Timestamp | None] = field(default=_never, compare=False)
 
     @cached_property
     def by_id(self) -> Mapping[str, TableInfo]:
@@ -191,10 +191,8 @@ class Catalog:
     def table(self, name: str) -> TableInfo:
         """The table of a name.
 
-        Raises:
-            UndefinedTableError: there is none; a near name is suggested.
-            ProgrammingError: it is a view.
-            HistoryPurgedError: there may have been one, that history does not reach back to.
+        Raises UndefinedTableError: there is none; a near name is suggested; ProgrammingError: it is
+        a view; HistoryPurgedError: there may have been one, that history does not reach back to.
         """
         full = self.full_name(name)
         table = self.tables.get(full)
@@ -215,7 +213,7 @@ class Catalog:
         return table
 
     def _undefined(self, name: str) -> UndefinedTableError:
-        created = self.made_later(self.full_name(name))
+        created = self.created_later(self.full_name(name))
         if created is None:
             return UndefinedTableError(f"table '{name}' does not exist", hint=self._hint(name))
         since = format_timestamp(created)
@@ -226,9 +224,8 @@ class Catalog:
     def view(self, name: str) -> ViewInfo:
         """The view of a name.
 
-        Raises:
-            UndefinedTableError: there is none; a near name is suggested.
-            ProgrammingError: it is a table.
+        Raises UndefinedTableError: there is none; a near name is suggested; ProgrammingError: it is
+        a table.
         """
         full = self.full_name(name)
         view = self.views.get(full)
@@ -238,17 +235,16 @@ class Catalog:
             raise UndefinedTableError(f"view '{name}' does not exist", hint=self._hint(name))
         return view
 
-    def check_database(self, name: str) -> None:
-        """See that a database exists.
+    def check_database(self, name: str, way_out: str = CREATE_DATABASE) -> None:
+        """See that a database exists; `way_out` is the hint where no name is near.
 
-        Raises:
-            UndefinedObjectError: it does not; a near name is suggested.
+        Raises UndefinedObjectError: it does not; a near name is suggested.
         """
         if name not in self.database_names:
             near = difflib.get_close_matches(name, self.database_names, n=1, cutoff=0.7)
             raise UndefinedObjectError(
                 f"database '{name}' does not exist",
-                hint=f"did you mean '{near[0]}'?" if near else f"CREATE DATABASE {name} makes it",
+                hint=f"did you mean '{near[0]}'?" if near else way_out.format(name) or None,
                 sqlstate="3D000",
             )
 
@@ -257,10 +253,10 @@ class Catalog:
         return sorted(name for name in (*self.tables, *self.views) if database_of(name) == database)
 
     def _hint(self, name: str) -> str | None:
-        known = (*self.tables, *self.views)
+        names = (*self.tables, *self.views)
         full = self.full_name(name)
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-        near = near or difflib.get_close_matches(full, known, n=1, cutoff=0.7)
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
+        near = near or difflib.get_close_matches(full, names, n=1, cutoff=0.7)
         return f"did you mean '{near[0]}'?" if near else None
 
     def with_table(self, table: TableInfo, timestamp: Timestamp) -> "Catalog":
@@ -284,8 +280,7 @@ class Catalog:
     def with_object(self, item: NamedObject, timestamp: Timestamp) -> "Catalog":
         """This catalog with a view or database added, or exchanged for that of the same id.
 
-        Raises:
-            DuplicateObjectError: the name is taken.
+        Raises DuplicateObjectError: the name is taken.
         """
         rest = self.without_object(item.id, timestamp)
         if isinstance(item, DatabaseInfo):

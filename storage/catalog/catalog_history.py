@@ -54,9 +54,7 @@ Event = TableEvent | ObjectEvent
 class DroppedTable:
     """A table that was dropped, and that history still covers.
 
-    Attributes:
-        table: its last state.
-        dropped: hybrid time of the drop.
+    `table`: its last state; `dropped`: hybrid time of the drop.
     """
 
     table: TableInfo
@@ -92,10 +90,10 @@ class CatalogHistory:
             return snapshot
         missing = self.complete_since if bound < self.complete_since else NOTHING
         return replace(
-            snapshot, complete_since=missing, made_later=partial(self._made_behind, place)
+            snapshot, complete_since=missing, created_later=partial(self._created_after, place)
         )
 
-    def _made_behind(self, place: int, name: str) -> Timestamp | None:
+    def _created_after(self, place: int, name: str) -> Timestamp | None:
         """When the first table of a full name was made behind a catalog; None if none was."""
         for catalog in self.catalogs[place + 1 :]:
             if name in catalog.tables:
@@ -166,10 +164,8 @@ class CatalogHistory:
     def forget(self, marks: Mapping[str, SnapshotBound]) -> "CatalogHistory":
         """The history without states of tables that ended before a mark.
 
-        A table that was dropped before its mark goes altogether.
-
-        Args:
-            marks: for some tables, by id, the lowest bound at which they may still be read.
+        A table that was dropped before its mark goes altogether. `marks`: for some tables, by id,
+        the lowest bound at which they may still be read.
         """
         gone = {
             id(event)
@@ -185,7 +181,7 @@ class CatalogHistory:
         return _rebuilt(kept, self.latest, max([self.complete_since, *map(bound_at, ends)]))
 
     def with_gaps_below(self, bound: SnapshotBound) -> "CatalogHistory":
-        """The history, known to miss states that were seen below a bound."""
+        """The history, marked as lacking states that were seen below a bound."""
         return replace(self, complete_since=max(self.complete_since, bound))
 
     def _end(self, event: TableEvent) -> Timestamp:
@@ -205,7 +201,7 @@ def _after(catalog: Catalog, event: Event) -> Catalog:
 
 
 def _ended_before(events: Sequence[TableEvent], mark: SnapshotBound) -> Iterator[TableEvent]:
-    """The events of a table that no snapshot at or above a mark can tell from nothing."""
+    """The events of a table that no snapshot at or above a mark can see."""
     left = list(events)
     while len(left) > 1 and left[1].timestamp < mark:
         yield left.pop(0)

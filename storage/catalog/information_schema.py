@@ -1,6 +1,6 @@
-"""The rows of `information_schema`, read off a catalog: what there is, as the SQL standard has it.
+"""The rows of `information_schema`: the catalog in the form of the SQL standard.
 
-What tools of other databases ask for when they list what there is. Names and types are those of
+Tools for other databases read it to list tables. Names and types are those of
 PostgreSQL and DuckDB where the standard leaves a choice; a database is what they call a schema.
 System tables are not listed, as tools would offer them for writing.
 """
@@ -24,17 +24,15 @@ _FLOAT_BITS = MappingProxyType({Kind.FLOAT: 24, Kind.DOUBLE: 53})
 def standard_rows(catalog: Catalog, name: str) -> Iterator[StandardRow]:
     """The rows of one table of `information_schema`.
 
-    Args:
-        catalog: of the moment shown.
-        name: one of `STANDARD_TABLES`.
+    `catalog`: of the moment shown; `name`: one of `STANDARD_TABLES`.
     """
     return _ROWS[name](catalog)
 
 
 def _schemata(catalog: Catalog) -> Iterator[StandardRow]:
     for name in sorted((*catalog.database_names, *RESERVED_DATABASES)):
-        known = catalog.databases.get(name)
-        yield CATALOG_NAME, name, None, "" if known is None else known.comment
+        database = catalog.databases.get(name)
+        yield CATALOG_NAME, name, None, "" if database is None else database.comment
 
 
 def _tables(catalog: Catalog) -> Iterator[StandardRow]:
@@ -132,14 +130,12 @@ def _yes(value: bool) -> str:
     return "YES" if value else "NO"
 
 
-_ROWS: Mapping[str, Callable[[Catalog], Iterator[StandardRow]]] = MappingProxyType(
-    {
-        "information_schema.schemata": _schemata,
-        "information_schema.tables": _tables,
-        "information_schema.columns": _columns,
-        "information_schema.views": _views,
-        "information_schema.table_constraints": _table_constraints,
-        "information_schema.key_column_usage": _key_column_usage,
-    }
-)
+_ROWS: Mapping[str, Callable[[Catalog], Iterator[StandardRow]]] = {
+    "information_schema.schemata": _schemata,
+    "information_schema.tables": _tables,
+    "information_schema.columns": _columns,
+    "information_schema.views": _views,
+    "information_schema.table_constraints": _table_constraints,
+    "information_schema.key_column_usage": _key_column_usage,
+}
 STANDARD_TABLES = tuple(_ROWS)

@@ -1,15 +1,14 @@
-"""The form of the manifest's edits, checked before anything is made of them.
+"""The form of the manifest's edits, checked before they are applied.
 
-A checksum tells that an edit is what was written, not that what was written makes sense. Every
+A checksum shows that an edit is what was written, not that it makes sense. Every
 member that the store computes with has a shape here: a whole number within the limits of the
 format, a UUID, a list of such. What the shapes cannot say (that ids are distinct, that a range has
 as many cells as columns) `check_table` does on the parsed table. Members that are not named here
-are left to whoever reads them.
+are left to their readers.
 """
 
 import re
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -149,26 +148,24 @@ _VIEW = _object(
 _NAMESPACE = _object({"id": _UUIDS, "name": _is_text, "comment": _is_text})
 _DURABLE: Shape = lambda value: _list_of(_TIME)(value) and len(value) == 2  # noqa: E731
 _DONE = {"writer": _is_text, "batch": _NUMBER}
-_EDITS: Mapping[str, Mapping[str, Shape]] = MappingProxyType(
-    {
-        "table": {"ts": _TIME, "table": _TABLE},
-        "drop": {"ts": _TIME, "table": _UUIDS},
-        "view": {"ts": _TIME, "view": _VIEW},
-        "namespace": {"ts": _TIME, "namespace": _NAMESPACE},
-        "drop_object": {"ts": _TIME, "object": _UUIDS},
-        "drop_all": {"ts": _TIME, "tables": _list_of(_UUIDS), "objects": _list_of(_UUIDS)},
-        "tablets": {"ts": _optional(_TIME), "sequence": _TIME, "tablets": _list_of(_TABLET)},
-        "log": {"after": _TIME},
-        "forget": {"marks": _is_times, "sequence": _TIME},
-        "forgotten": {"since": _TIME, "tablets": _is_times},
-        "snapshot": {"ts": _TIME, "name": _is_text, "bound": _TIME, "comment": _is_text},
-        "drop_snapshot": {"name": _is_text},
-        "reserve": {"until": _TIME},
-        "clock": {"ts": _TIME},
-        "done": _DONE,
-        "database": {"history_max_age": _optional(_is_age)},
-    }
-)
+_EDITS: Mapping[str, Mapping[str, Shape]] = {
+    "table": {"ts": _TIME, "table": _TABLE},
+    "drop": {"ts": _TIME, "table": _UUIDS},
+    "view": {"ts": _TIME, "view": _VIEW},
+    "namespace": {"ts": _TIME, "namespace": _NAMESPACE},
+    "drop_object": {"ts": _TIME, "object": _UUIDS},
+    "drop_all": {"ts": _TIME, "tables": _list_of(_UUIDS), "objects": _list_of(_UUIDS)},
+    "tablets": {"ts": _optional(_TIME), "sequence": _TIME, "tablets": _list_of(_TABLET)},
+    "log": {"after": _TIME},
+    "forget": {"marks": _is_times, "sequence": _TIME},
+    "forgotten": {"since": _TIME, "tablets": _is_times},
+    "snapshot": {"ts": _TIME, "name": _is_text, "bound": _TIME, "comment": _is_text},
+    "drop_snapshot": {"name": _is_text},
+    "reserve": {"until": _TIME},
+    "clock": {"ts": _TIME},
+    "done": _DONE,
+    "database": {"history_max_age": _optional(_is_age)},
+}
 
 
 def is_rowset(value: Any) -> bool:
@@ -179,8 +176,7 @@ def is_rowset(value: Any) -> bool:
 def check_form(edit: Mapping[str, Any]) -> None:
     """See that the members of an edit have their shapes.
 
-    Raises:
-        ValueError: one has not; the message names it.
+    Raises ValueError: one has not; the message names it.
     """
     op = edit.get("op")
     if "durable" in edit and not _DURABLE(edit["durable"]):
@@ -195,8 +191,7 @@ def check_form(edit: Mapping[str, Any]) -> None:
 def check_table(table: TableInfo) -> None:
     """See that a table obeys the rules that were checked when it was made.
 
-    Raises:
-        ValueError, DatabaseError: it does not.
+    Raises ValueError, DatabaseError: it does not.
     """
     schema = table.schema
     check_identifier(table.name, "table")
@@ -209,7 +204,7 @@ def check_table(table: TableInfo) -> None:
                 raise ValueError(f"the default {cell!r:.80} is no value of type {column.type}")
     table.partition_schema.validate(schema)
     if len({tablet.id for tablet in table.tablets}) != len(table.tablets):
-        raise ValueError("a tablet stands twice in a table")
+        raise ValueError("a tablet is twice in a table")
 
 
 def _check_ids(schema: Schema) -> None:

@@ -8,7 +8,7 @@ views and databases of t. Kudu has no views, and a database is a prefix of a tab
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pykudu_sql.storage.common.types.schema import check_comment, check_identifier
@@ -26,7 +26,6 @@ class ViewColumn:
         source: what the view's query calls it.
         name: what the view calls it, lower case.
         type: as SQL writes it, when the view was made.
-        comment: for people.
     """
 
     source: str
@@ -36,12 +35,7 @@ class ViewColumn:
 
     def to_json(self) -> dict[str, Any]:
         """The column as plain JSON values."""
-        return {
-            "source": self.source,
-            "name": self.name,
-            "type": self.type,
-            "comment": self.comment,
-        }
+        return asdict(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "ViewColumn":
@@ -54,12 +48,10 @@ class ViewInfo:
     """A view at one moment.
 
     Attributes:
-        id: a UUID.
         name: lower case, perhaps `database.view`.
         query: the text of its query; names in it that have no database are of `database`.
         database: in which it was made.
         columns: those it had when it was made; later columns of its tables do not show.
-        comment: for people.
     """
 
     id: str
@@ -71,33 +63,20 @@ class ViewInfo:
 
     def to_json(self) -> dict[str, Any]:
         """The view as plain JSON values."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "query": self.query,
-            "database": self.database,
-            "columns": [column.to_json() for column in self.columns],
-            "comment": self.comment,
-        }
+        return {**asdict(self), "columns": [column.to_json() for column in self.columns]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "ViewInfo":
         """The inverse of `to_json`."""
         columns = tuple(ViewColumn.from_json(column) for column in value["columns"])
         return cls(
-            value["id"],
-            value["name"],
-            value["query"],
-            value["database"],
-            columns,
-            value["comment"],
+            value["id"], value["name"], value["query"], value["database"], columns, value["comment"]
         )
 
     def check(self) -> None:
         """See that names and comments may be used.
 
-        Raises:
-            InvalidSchemaError: one may not, there is no column, or two have one name.
+        Raises InvalidSchemaError: one may not, there is no column, or two have one name.
         """
         check_identifier(self.name, "view")
         check_comment(self.comment, f"view '{self.name}'")
@@ -117,13 +96,7 @@ class ViewInfo:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseInfo:
-    """A database at one moment.
-
-    Attributes:
-        id: a UUID.
-        name: lower case, without a dot.
-        comment: for people.
-    """
+    """A database at one moment. `name`: lower case, without a dot."""
 
     id: str
     name: str
@@ -131,7 +104,7 @@ class DatabaseInfo:
 
     def to_json(self) -> dict[str, Any]:
         """The database as plain JSON values."""
-        return {"id": self.id, "name": self.name, "comment": self.comment}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "DatabaseInfo":
@@ -139,11 +112,7 @@ class DatabaseInfo:
         return cls(value["id"], value["name"], value["comment"])
 
     def check(self) -> None:
-        """See that name and comment may be used.
-
-        Raises:
-            InvalidSchemaError: one may not.
-        """
+        """See that name and comment may be used. Raises InvalidSchemaError: one may not."""
         check_identifier(self.name, "database")
         check_comment(self.comment, f"database '{self.name}'")
         if "." in self.name:
@@ -179,7 +148,7 @@ def full_name(name: str, database: str) -> str:
         name: as a statement gives it, lower case, with or without its database.
         database: of names that have none.
     """
-    given, dot, own = name.partition(".")
-    if not (dot and given and own):
+    qualifier, dot, own = name.partition(".")
+    if not (dot and qualifier and own):
         return name if database == DEFAULT_DATABASE else f"{database}.{name}"
-    return own if given == DEFAULT_DATABASE else name
+    return own if qualifier == DEFAULT_DATABASE else name

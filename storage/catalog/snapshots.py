@@ -1,4 +1,4 @@
-"""Snapshots that somebody reads or has named: what keeps history from being let go.
+"""Snapshots that are being read or have a name; they keep history from being purged.
 
 A *hold* is a claim on the snapshot of one bound. Every transaction has one, and so has every read
 AS OF an earlier moment. It lasts until nothing refers to it any more, so a reader that forgets to
@@ -27,7 +27,6 @@ class NamedSnapshot:
         name: lower case.
         bound: it sees the commits with a hybrid time below it.
         created: hybrid time at which it was given its name.
-        comment: for people.
     """
 
     name: str
@@ -46,11 +45,7 @@ class NamedSnapshot:
         }
 
     def check(self) -> None:
-        """See that name and comment may be used.
-
-        Raises:
-            InvalidSchemaError: one may not.
-        """
+        """See that name and comment may be used. Raises InvalidSchemaError: one may not."""
         check_identifier(self.name, "snapshot")
         check_comment(self.comment, f"snapshot '{self.name}'")
 
@@ -71,8 +66,7 @@ class SnapshotRegistry:
     def __init__(self, newest: Callable[[], SnapshotBound]) -> None:
         """Nothing is read yet.
 
-        Args:
-            newest: the bound of a snapshot taken now, which never goes back.
+        `newest`: the bound of a snapshot taken now, which never goes back.
         """
         self._newest = newest
         self._holds: WeakSet[Hold] = WeakSet()

@@ -1,4 +1,4 @@
-"""The store's state as the manifest tells it: a fold over its edits.
+"""The store's state: a fold over the edits of the manifest.
 
 Edits are JSON objects. `op` says which:
 
@@ -19,8 +19,8 @@ Edits are JSON objects. `op` says which:
                    rewritten: see `CatalogHistory.complete_since` and `StoreState.purged`
     snapshot       ts, name, bound, comment: a snapshot has a name
     drop_snapshot  name: that is gone
-    reserve        until: moments below it may have been told to somebody
-    clock          ts: the database was closed then, and nothing later told
+    reserve        until: timestamps below it may have been given out
+    clock          ts: the database was closed then, and no later timestamp given out
     done           writer, batch: a writer's batches up to this number were committed
     database       history_max_age: seconds that history is kept, -1 for ever, null for the default
 """
@@ -72,7 +72,8 @@ class StoreState:
             None for the default.
         log_end: the last record of the log that is known to have been durable.
         newest: the newest hybrid time that an edit names.
-        reserved: moments below this bound may have been told, though nothing happened then.
+        reserved: timestamps below this bound may have been given out, though nothing was committed
+            then.
         writers: the last batch of each writer that numbers its batches.
     """
 
@@ -93,12 +94,8 @@ class StoreState:
     def of(cls, edits: Iterable[Mapping[str, Any]], path: str) -> "StoreState":
         """What the edits of a manifest come to.
 
-        Args:
-            edits: as read from disk, in order.
-            path: of the manifest, for messages.
-
-        Raises:
-            CorruptionError: one makes no sense.
+        `edits`: as read from disk, in order; `path`: of the manifest, for messages. Raises
+        CorruptionError: one makes no sense.
         """
         state = cls()
         for number, edit in enumerate(edits, 1):
@@ -117,11 +114,7 @@ class StoreState:
         return self.history.latest.by_id.get(table_id)
 
     def fold(self, edit: Mapping[str, Any]) -> None:
-        """Take one edit into account.
-
-        Raises:
-            CorruptionError: it is none of the known kinds.
-        """
+        """Take one edit into account. Raises CorruptionError: it is none of the known kinds."""
         self.newest = max(self.newest, edit.get("ts") or UNCOMMITTED)
         if "durable" in edit and edit["durable"][1] >= self.log_end.sequence:
             self.log_end = DurableEnd(*edit["durable"])
@@ -176,8 +169,8 @@ class StoreState:
     def _fold_tablets(self, edit: Mapping[str, Any]) -> None:
         for value in edit["tablets"]:
             change = TabletEdit.from_json(value)
-            known = self.tablets.get(change.tablet_id, TabletMetadata())
-            self.tablets[change.tablet_id] = known.apply(change)
+            metadata = self.tablets.get(change.tablet_id, TabletMetadata())
+            self.tablets[change.tablet_id] = metadata.apply(change)
             if change.history_mark:
                 # The clock must not go on from below it: what comes next would count as ancient.
                 self.newest = max(self.newest, first_beyond(change.history_mark))
@@ -249,7 +242,7 @@ def _event_edit(event: Event) -> dict[str, Any]:
 
 
 def object_edit(event: ObjectEvent) -> dict[str, Any]:
-    """The edit that tells of a view or database."""
+    """The edit for a view or database."""
     if event.item is None:
         return {"op": "drop_object", "ts": event.timestamp, "object": event.object_id}
     kind = "view" if isinstance(event.item, ViewInfo) else "namespace"

@@ -13,9 +13,7 @@ from typing import Any
 class WriterBatch:
     """One batch of one writer.
 
-    Attributes:
-        writer: its name.
-        number: of the batch; each is greater than the one before.
+    `writer`: its name; `number`: of the batch; each is greater than the one before.
     """
 
     writer: str

@@ -1,1 +1,1 @@
-"""F2, one column on disk: encodings, compression, checksums, zone maps, indexes, block cache."""
+"""One column on disk: encodings, compression, checksums, zone maps, indexes, block cache."""

@@ -35,15 +35,13 @@ MAX_BLOCK_ROWS = 16 * 1024 * 1024
 MAX_RAW_BYTES = 16 * 1024 * 1024
 ROW_MULTIPLE = 8
 
-COMPRESSION_TAGS: Mapping[Compression, int] = MappingProxyType(
-    {
-        Compression.NO_COMPRESSION: 0,
-        Compression.LZ4: 1,
-        Compression.SNAPPY: 2,
-        Compression.ZLIB: 3,
-        Compression.ZSTD: 4,
-    }
-)
+COMPRESSION_TAGS: Mapping[Compression, int] = {
+    Compression.NO_COMPRESSION: 0,
+    Compression.LZ4: 1,
+    Compression.SNAPPY: 2,
+    Compression.ZLIB: 3,
+    Compression.ZSTD: 4,
+}
 _COMPRESSIONS = MappingProxyType({tag: kind for kind, tag in COMPRESSION_TAGS.items()})
 
 _HEADER = struct.Struct("<BBBBII")
@@ -57,7 +55,6 @@ class Block:
     """An opened block.
 
     Attributes:
-        encoding: of the payload.
         rows: values, NULLs included.
         validity: bitmap bytes, or None when no slot is NULL.
         payload: the encoding's bytes.
@@ -82,16 +79,11 @@ def bitmap_length(rows: int) -> int:
 
 
 def pack(
-    encoding: EncodingTraits,
-    kind: Compression,
-    rows: int,
-    validity: Bytes | None,
-    payload: bytes,
+    encoding: EncodingTraits, kind: Compression, rows: int, validity: Bytes | None, payload: bytes
 ) -> bytes:
     """A block's bytes; kept uncompressed when compression does not pay.
 
     Args:
-        encoding: of the payload.
         kind: compression to try.
         rows: 1 .. MAX_BLOCK_ROWS.
         validity: bitmap of `bitmap_length(rows)` bytes, or None when no slot is NULL.
@@ -108,12 +100,8 @@ def pack(
 def unpack(data: Bytes, rows: int | None) -> Block:
     """Open a block whose checksum was found right.
 
-    Args:
-        data: the block.
-        rows: how many the index says it holds; None for a dictionary, which has no index.
-
-    Raises:
-        CorruptionError: the header contradicts the index, itself or the limits.
+    `rows`: how many the index says it holds; None for a dictionary, which has no index. Raises
+    CorruptionError: the header contradicts the index, itself or the limits.
     """
     if len(data) < _HEADER.size:
         raise CorruptionError(f"a block of {len(data)} bytes is shorter than its header")

@@ -77,16 +77,16 @@ def fixed_zone_map(values: npt.NDArray[Any], column_type: DataType, cuts: BlockC
     if column_type.width == 16:
         bounds = [wide_bounds(part) if len(part) else None for part in _present(values, cuts)]
         cells = [(0, 0) if bound is None else bound for bound in bounds]
-        known = np.array([bound is not None for bound in bounds], np.bool_)
+        has_bounds = np.array([bound is not None for bound in bounds], np.bool_)
         mins = object_array([low for low, _ in cells])
         maxs = object_array([high for _, high in cells])
-        return _zone_map(column_type, cuts, mins, maxs, known)
+        return _zone_map(column_type, cuts, mins, maxs, has_bounds)
     if count == 0:
         empty = np.empty(0, values.dtype)
         return _zone_map(column_type, cuts, empty, empty, np.empty(0, np.bool_))
     mins = np.minimum.reduceat(values, cuts.first_ordinals[:-1])
     maxs = np.maximum.reduceat(values, cuts.first_ordinals[:-1])
-    known = np.ones(count, np.bool_)
+    has_bounds = np.ones(count, np.bool_)
     has_nan = np.isnan(mins) if column_type.is_floating else np.zeros(count, np.bool_)
     # The reductions looked at the zeros in NULL slots, and a NaN makes both bounds NaN.
     for block in np.flatnonzero((cuts.null_counts > 0) | has_nan).tolist():
@@ -94,9 +94,9 @@ def fixed_zone_map(values: npt.NDArray[Any], column_type: DataType, cuts: BlockC
         part = _present_of(values, cuts, start, stop)
         if has_nan[block]:
             part = part[~np.isnan(part)]
-        known[block] = len(part) > 0
+        has_bounds[block] = len(part) > 0
         mins[block], maxs[block] = (part.min(), part.max()) if len(part) else (0, 0)
-    return _zone_map(column_type, cuts, mins, maxs, known, has_nan)
+    return _zone_map(column_type, cuts, mins, maxs, has_bounds, has_nan)
 
 
 def code_zone_map(
@@ -129,14 +129,14 @@ def _string_zone_map(
     highs = [absent if bound is None else bound[1] for bound in bounds]
     mins = [cut_down(low) for low in lows]
     maxs = [cut_up(high) for high in highs]
-    known = np.array(
+    has_bounds = np.array(
         [b is not None and m is not None for b, m in zip(bounds, maxs, strict=True)], np.bool_
     )
-    exact = known & np.array(
+    exact = has_bounds & np.array(
         [a == b and c == d for a, b, c, d in zip(lows, mins, highs, maxs, strict=True)], np.bool_
     )
     upper = object_array([absent if high is None else high for high in maxs])
-    return _zone_map(column_type, cuts, object_array(mins), upper, known, exact=exact)
+    return _zone_map(column_type, cuts, object_array(mins), upper, has_bounds, exact=exact)
 
 
 def _zone_map(
@@ -144,7 +144,7 @@ def _zone_map(
     cuts: BlockCuts,
     mins: npt.NDArray[Any],
     maxs: npt.NDArray[Any],
-    known: Mask,
+    has_bounds: Mask,
     has_nan: Mask | None = None,
     exact: Mask | None = None,
 ) -> ZoneMap:
@@ -154,9 +154,9 @@ def _zone_map(
         null_counts=cuts.null_counts,
         mins=mins,
         maxs=maxs,
-        known=known,
+        has_bounds=has_bounds,
         has_nan=np.zeros(len(cuts), np.bool_) if has_nan is None else has_nan,
-        exact=known if exact is None else exact,
+        exact=has_bounds if exact is None else exact,
     )
 
 

@@ -4,8 +4,8 @@ One cache serves a database. It holds decoded values, so a hit costs no decompre
 immutable and their numbers never reused, so an entry is never stale.
 
 The first part of a key is the entry's owner: the path of a file, or what stands for the deltas of a
-moment. Once an owner is gone nobody asks for its entries; they are forgotten, so that they do not
-crowd out what is asked for.
+moment. Once an owner is gone nobody reads its entries; they are forgotten, so that they do not
+crowd out others.
 
 Reads take no lock: looking up and moving an entry to the fresh end are each one step of the
 interpreter, and an entry that is evicted in between was still valid to return. Hit and miss counts
@@ -23,9 +23,7 @@ Key = tuple[Hashable, ...]
 class BlockCache:
     """Values by key, held to a number of bytes. Safe for threads.
 
-    Attributes:
-        capacity: most bytes to hold.
-        hits, misses: how often `get` found something and did not.
+    `capacity`: most bytes to hold; `hits`, `misses`: how often `get` found something and did not.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -91,10 +89,10 @@ class BlockCache:
         with self._mutex:
             self._forget(owner)
 
-    def forget_after(self, holder: object, owner: Hashable) -> None:
+    def forget_after(self, referent: object, owner: Hashable) -> None:
         """Let go of an owner's entries some time after an object is gone."""
         # A finalizer may run while this thread holds the mutex, so it leaves a note instead.
-        finalizer = weakref.finalize(holder, self._released.append, owner)
+        finalizer = weakref.finalize(referent, self._released.append, owner)
         finalizer.atexit = False
 
     def _forget(self, owner: Hashable) -> None:

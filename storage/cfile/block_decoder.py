@@ -40,14 +40,10 @@ def decode(blocks: Sequence[Block], column_type: DataType, words: pa.Array | Non
 
     Args:
         blocks: at least one; all but the last hold a multiple of eight rows.
-        column_type: of the column.
         words: the CFile's dictionary, None when it has none.
 
-    Returns:
-        An array of the column's Arrow type, or a dictionary array when all blocks are in codes.
-
-    Raises:
-        CorruptionError: a block's content contradicts its header.
+    Returns an array of the column's Arrow type, or a dictionary array when all blocks are in codes.
+    Raises CorruptionError: a block's content contradicts its header.
     """
     if column_type.kind is Kind.BOOL:
         return _decode_bool(blocks, column_type)

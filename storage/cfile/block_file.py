@@ -78,13 +78,7 @@ def checksum(
 ) -> int:
     """The checksum of bytes in their place.
 
-    Args:
-        seed: of the file's identity.
-        section: what the bytes are.
-        name: of the CFile or blob.
-        index: of the block within it.
-        offset: in the file.
-        data: the bytes.
+    `seed`: of the file's identity; `section`: what the bytes are; `index`: of the block within it.
     """
     encoded = name.encode()
     place = _PLACE.pack(section, len(encoded), index, offset) + encoded
@@ -114,18 +108,13 @@ class BlockFile:
         self._file.close()
 
     def read_unchecked(self, offset: int, length: int) -> bytes:
-        """Bytes that carry their own proof.
-
-        Raises:
-            CorruptionError: the file ends before them.
-        """
+        """Bytes that carry their own proof. Raises CorruptionError: the file ends before them."""
         return self._file.read(offset, length)
 
     def read(self, section: Section, name: str, pointer: BlockPointer) -> Bytes:
         """What a pointer points at.
 
-        Raises:
-            CorruptionError: the bytes are not what was written there.
+        Raises CorruptionError: the bytes are not what was written there.
         """
         (data,) = self.read_run(
             section, name, 0, pointer.offset, (pointer.length,), (pointer.checksum,)
@@ -145,13 +134,11 @@ class BlockFile:
 
         Args:
             section: what they are.
-            name: of the CFile or blob.
             first: number of the first block.
             offset: of the first block.
             lengths, checksums: of each block.
 
-        Raises:
-            CorruptionError: a block is not what was written there.
+        Raises CorruptionError: a block is not what was written there.
         """
         blocks: list[Bytes] = []
         while len(blocks) < len(lengths):

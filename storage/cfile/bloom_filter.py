@@ -78,9 +78,9 @@ class BloomFilter:
         blocks = min(max(1, math.ceil(len(hashes) * bits / _BLOCK_BITS)), _MAX_BLOCKS)
         words = np.zeros((blocks, 2), np.uint64)
         for chunk in _chunks(np.sort(hashes)):
-            places, first, second = _places_and_patterns(chunk, blocks)
-            starts = np.concatenate(([0], np.flatnonzero(places[1:] != places[:-1]) + 1))
-            touched = places[starts]
+            indices, first, second = _blocks_and_patterns(chunk, blocks)
+            starts = np.concatenate(([0], np.flatnonzero(indices[1:] != indices[:-1]) + 1))
+            touched = indices[starts]
             words[touched, 0] |= np.bitwise_or.reduceat(first, starts)
             words[touched, 1] |= np.bitwise_or.reduceat(second, starts)
         return cls(words.ravel())
@@ -95,9 +95,9 @@ class BloomFilter:
         result = np.empty(len(hashes), np.bool_)
         done = 0
         for chunk in _chunks(hashes):
-            places, first, second = _places_and_patterns(chunk, self._blocks)
-            held = self._words[2 * places] & first == first
-            held &= self._words[2 * places + 1] & second == second
+            indices, first, second = _blocks_and_patterns(chunk, self._blocks)
+            held = self._words[2 * indices] & first == first
+            held &= self._words[2 * indices + 1] & second == second
             result[done : done + len(chunk)] = held
             done += len(chunk)
         return result
@@ -118,11 +118,7 @@ class BloomFilter:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "BloomFilter":
-        """The inverse of `to_bytes`.
-
-        Raises:
-            CorruptionError: the bytes are no bloom filter.
-        """
+        """The inverse of `to_bytes`. Raises CorruptionError: the bytes are no bloom filter."""
         if len(data) < _HEADER.size:
             raise CorruptionError(f"a bloom filter of {len(data)} bytes is shorter than its header")
         version, blocks = _HEADER.unpack_from(data)
@@ -135,14 +131,14 @@ def _chunks(hashes: U64) -> Iterator[U64]:
     return (hashes[start : start + _CHUNK] for start in range(0, len(hashes), _CHUNK))
 
 
-def _places_and_patterns(hashes: U64, blocks: int) -> tuple[npt.NDArray[np.int64], U64, U64]:
+def _blocks_and_patterns(hashes: U64, blocks: int) -> tuple[npt.NDArray[np.int64], U64, U64]:
     """The block of each hash, ascending with the hash, and its bits in the block's two words."""
-    places = (hashes >> np.uint64(32)) * np.uint64(blocks) >> np.uint64(32)
+    indices = (hashes >> np.uint64(32)) * np.uint64(blocks) >> np.uint64(32)
     spread = hashes * np.uint64(_SPREAD)
     # numpy indexes twice as fast by signed integers as by unsigned ones.
     first = (spread >> np.uint64(52)).view(np.int64)
     second = (spread >> np.uint64(40) & np.uint64(4095)).view(np.int64)
-    return places.view(np.int64), _PATTERN_ARRAY[first], _PATTERN_ARRAY[second]
+    return indices.view(np.int64), _PATTERN_ARRAY[first], _PATTERN_ARRAY[second]
 
 
 def bits_per_key(false_positives: float) -> float:
@@ -185,5 +181,5 @@ def _chance_of_pattern(keys: int) -> float:
     return float(1 - none_equal * (1 - together))
 
 
-# Blocks of more keys than this are rarer than anything asked for.
+# Blocks of more keys than this are rarer than any target of false positives.
 _CHANCES = tuple(_chance_of_pattern(keys) for keys in range(1, 128))

@@ -18,9 +18,7 @@ ReadCell = Callable[[int], Cell]
 def cell_reader(array: pa.Array, column_type: DataType) -> ReadCell:
     """The function from a slot 0 .. len(array) - 1 to its cell. Slots are not checked.
 
-    Args:
-        array: of the column's Arrow type, or a dictionary array of it.
-        column_type: of the column.
+    `array`: of the column's Arrow type, or a dictionary array of it.
     """
     if pa.types.is_dictionary(array.type):
         read = _code_reader(array, column_type)

@@ -65,8 +65,7 @@ class CFileReader:
     """One column of an open container. Safe for threads; get one from `ContainerReader.cfile`.
 
     Attributes:
-        type: of the column.
-        encoding: as chosen for the column; single blocks may have another.
+        encoding: of the column; single blocks may have another.
         row_count, null_count: of the column.
         encoded_size: bytes in the file, blocks and dictionary.
         raw_size: bytes of the values before encoding.
@@ -76,8 +75,7 @@ class CFileReader:
     def __init__(self, file: BlockFile, entry: CFileEntry, cache: BlockCache) -> None:
         """Read and check the positional index.
 
-        Raises:
-            CorruptionError: it is not what was written.
+        Raises CorruptionError: it is not what was written.
         """
         self.type = entry.type
         self.encoding = entry.encoding
@@ -102,23 +100,14 @@ class CFileReader:
         """Data blocks."""
         return self._entry.blocks
 
-    @property
-    def is_nullable(self) -> bool:
-        """Whether any cell is NULL."""
-        return self.null_count > 0
-
     def may_match(self, leaf: Leaf) -> npt.NDArray[np.bool_]:
         """Which blocks may hold a matching row, a new array bool[block_count].
 
-        Zone maps are asked first. Where they leave something of a column in codes, its words are
-        asked too, each once: when none matches, no block does. Ranges are left to zone maps, which
-        know as much of them.
-
-        Args:
-            leaf: over this column.
-
-        Raises:
-            CorruptionError: the dictionary is not what was written.
+        Zone maps are checked first. Where they leave something of a column in codes, its words are
+        checked too, each once: when none matches, no block does. Ranges are left to zone maps,
+            which
+        know as much of them. `leaf`: over this column. Raises CorruptionError: the dictionary is
+        not what was written.
         """
         mask = self.zone_map.may_match(leaf)
         if isinstance(leaf, InList | StartsWith) or (
@@ -136,8 +125,7 @@ class CFileReader:
     def read_block(self, number: int) -> pa.Array:
         """The rows of one block, 0 .. block_count - 1.
 
-        Raises:
-            CorruptionError: the block is not what was written.
+        Raises CorruptionError: the block is not what was written.
         """
         whole = self._cached_whole()
         if whole is not None:
@@ -148,24 +136,16 @@ class CFileReader:
     def read_all(self, stats: ScanStats | None = None) -> pa.Array:
         """All rows as one contiguous array.
 
-        Args:
-            stats: counts the blocks that had to be decoded.
-
-        Raises:
-            CorruptionError: a block is not what was written.
+        `stats`: counts the blocks that had to be decoded. Raises CorruptionError: a block is not
+        what was written.
         """
         return self._whole(stats).array
 
     def read_range(self, start: int, stop: int, stats: ScanStats | None = None) -> pa.Array:
         """The rows start <= ordinal < stop. Reads the blocks touched, or all when most are.
 
-        Args:
-            start, stop: ordinals.
-            stats: counts the blocks that had to be decoded.
-
-        Raises:
-            InternalError: there are no such rows.
-            CorruptionError: a block is not what was written.
+        `stats`: counts the blocks that had to be decoded. Raises InternalError: there are no such
+        rows; CorruptionError: a block is not what was written.
         """
         self._expect_rows(start, stop)
         whole = self._cached_whole()
@@ -200,9 +180,8 @@ class CFileReader:
             ordinals: ascending, may repeat, int64[n].
             stats: counts the blocks that had to be decoded.
 
-        Raises:
-            InternalError: there are no such rows, or the ordinals descend.
-            CorruptionError: a block is not what was written.
+        Raises InternalError: there are no such rows, or the ordinals descend; CorruptionError: a
+        block is not what was written.
         """
         if len(ordinals) == 0:
             return self.read_range(0, 0)
@@ -227,11 +206,8 @@ class CFileReader:
     def runs(self, stats: ScanStats | None = None) -> ColumnRuns | None:
         """The column as runs; None when it is no run-length encoded one, or is decoded already.
 
-        Args:
-            stats: counts the blocks that had to be opened.
-
-        Raises:
-            CorruptionError: a block is not what was written.
+        `stats`: counts the blocks that had to be opened. Raises CorruptionError: a block is not
+        what was written.
         """
         if not self._has_runs or self._whole_memo() is not None:
             return None
@@ -251,9 +227,8 @@ class CFileReader:
     def cell(self, ordinal: int) -> Cell:
         """One cell, 0 .. row_count - 1.
 
-        Raises:
-            InternalError: there is no such row.
-            CorruptionError: the block is not what was written.
+        Raises InternalError: there is no such row; CorruptionError: the block is not what was
+        written.
         """
         if not 0 <= ordinal < self.row_count:
             raise InternalError(f"{self._describe()} has no row {ordinal}")
@@ -268,11 +243,9 @@ class CFileReader:
 
         Args:
             cell: not None; text and bytes compare by bytes, as keys do.
-            start, stop: ordinals.
             side: "left" for the first row not below the cell, "right" for the first above it.
 
-        Raises:
-            CorruptionError: a block is not what was written.
+        Raises CorruptionError: a block is not what was written.
         """
         if start >= stop:
             return start
@@ -309,7 +282,7 @@ class CFileReader:
     def _expect_rows(self, start: int, stop: int) -> None:
         if not 0 <= start <= stop <= self.row_count:
             raise InternalError(
-                f"{self._describe()} has {self.row_count} rows, {start} to {stop} were asked for"
+                f"{self._describe()} has {self.row_count} rows, not {start} to {stop}"
             )
 
     def _blocks_of(self, start: int, stop: int) -> tuple[int, int]:
@@ -387,7 +360,7 @@ class CFileReader:
         try:
             return block_decoder.decode(blocks, self.type, words)
         except CorruptionError:
-            # Decoded together they do not tell which one it was; one by one they do.
+            # Decoded together they do not show which one it was; one by one they do.
             for number, one in enumerate(blocks, first):
                 try:
                     block_decoder.decode([one], self.type, words)

@@ -45,8 +45,7 @@ class EncodedCFile:
     """A column ready to be put into a container.
 
     Attributes:
-        type: of the column.
-        encoding: as chosen; single blocks may have taken another.
+        encoding: of the column; single blocks may have another.
         compression: as tried on each block.
         raw_size: bytes of the values before encoding.
         blocks: their bytes.
@@ -83,16 +82,14 @@ def encode_column(
     """Encode a column.
 
     Args:
-        column_type: of the column.
         encoding: one that fits the type; AUTO_ENCODING is the type's default.
         compression_kind: to try on each block, on top of the encoding.
         block_size: bytes of values in a block, before encoding.
         values: of the type's Arrow type, or for strings a dictionary array, which is not decoded.
 
-    Raises:
-        InvalidSchemaError: the encoding does not fit the type.
-        InvalidValueError: the values are of another Arrow type.
-        ValueTooLargeError: eight neighbouring cells do not fit a block of `MAX_RAW_BYTES`.
+    Raises InvalidSchemaError: the encoding does not fit the type; InvalidValueError: the values are
+    of another Arrow type; ValueTooLargeError: eight neighbouring cells do not fit a block of
+    `MAX_RAW_BYTES`.
     """
     array = combine(values)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
@@ -170,10 +167,7 @@ class _ColumnEncoder:
         raise InternalError(f"encoding {self.encoding} has no kernel for values of {self.type}")
 
     def encode_codes(
-        self,
-        codec: DictionaryCodec,
-        column: DictionaryColumn,
-        valid: npt.NDArray[np.bool_] | None,
+        self, codec: DictionaryCodec, column: DictionaryColumn, valid: npt.NDArray[np.bool_] | None
     ) -> EncodedCFile:
         """Strings and binaries as codes of a dictionary."""
         codes = column.codes
@@ -217,10 +211,7 @@ class _ColumnEncoder:
         return self._assemble(cuts, zone_map, used, encode_block, raw_size)
 
     def _encode_binary(
-        self,
-        encode: EncodeBinary,
-        offsets: npt.NDArray[np.int32],
-        data: npt.NDArray[np.uint8],
+        self, encode: EncodeBinary, offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8]
     ) -> bytes:
         """The values between neighbouring offsets into `data`."""
         part = data[int(offsets[0]) : int(offsets[-1])]
@@ -279,9 +270,7 @@ def _even_cuts(rows: int, rows_per_block: int) -> npt.NDArray[np.int64]:
     return np.append(np.arange(0, rows, step, dtype=np.int64), np.int64(rows))
 
 
-def _offsets_and_bytes(
-    array: pa.Array,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+def _offsets_and_bytes(array: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
     """Strings or binaries without NULL as n + 1 offsets into their bytes."""
     _, offset_buffer, data = array.buffers()
     if len(array) == 0 or data is None:

@@ -46,8 +46,7 @@ class ColumnRuns:
 def runs_of(blocks: Sequence[Block], column_type: DataType) -> ColumnRuns | None:
     """The runs of all blocks of a column, None where not all of it is runs without NULLs.
 
-    Raises:
-        CorruptionError: a block's content contradicts its header.
+    Raises CorruptionError: a block's content contradicts its header.
     """
     is_bool = column_type.kind is Kind.BOOL
     kind = np.dtype(np.uint8) if is_bool else column_type.numpy

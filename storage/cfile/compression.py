@@ -48,8 +48,7 @@ def compress(compression: Compression, data: bytes) -> bytes | None:
 def decompress(compression: Compression, data: Bytes, raw_length: int) -> Bytes:
     """The raw bytes, exactly `raw_length` of them.
 
-    Raises:
-        CorruptionError: the data is not compressed so, or holds another number of bytes.
+    Raises CorruptionError: the data is not compressed so, or holds another number of bytes.
     """
     try:
         match compression:

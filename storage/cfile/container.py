@@ -13,8 +13,7 @@ is there, and `finish` syncs before it returns.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from types import TracebackType
+from dataclasses import replace
 from typing import Any, Self
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
@@ -32,25 +31,10 @@ from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.errors import CorruptionError, InternalError
 from pykudu_sql.storage.fs.env import Env
 
-__all__ = ["ContainerReader", "ContainerWriter", "FileIdentity", "FileSummary"]
+__all__ = ["ContainerReader", "ContainerWriter", "FileIdentity"]
 
 _APPEND_BYTES = 64 * 1024
 _MAX_NAME_BYTES = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class FileSummary:
-    """A finished file.
-
-    Attributes:
-        path: where it was written.
-        size: bytes.
-        bytes_by_name: bytes of each CFile (blocks and dictionary) and blob.
-    """
-
-    path: str
-    size: int
-    bytes_by_name: Mapping[str, int]
 
 
 class ContainerWriter:
@@ -63,13 +47,10 @@ class ContainerWriter:
         """Create the file.
 
         Args:
-            env: the disk.
-            path: of the new file.
             identity: what its checksums cover besides the bytes.
             point: prefix of the fault points `<point>.create`, `.append` and `.sync`.
 
-        Raises:
-            DiskError: the disk refused.
+        Raises DiskError: the disk refused.
         """
         self._point = point
         self._seed = identity.checksum_seed()
@@ -85,12 +66,7 @@ class ContainerWriter:
     def add_cfile(self, name: str, encoded: EncodedCFile) -> None:
         """Write a column.
 
-        Args:
-            name: not used in this file yet, at most 1 KiB.
-            encoded: the column.
-
-        Raises:
-            DiskError: the disk refused.
+        `name`: not used in this file yet, at most 1 KiB. Raises DiskError: the disk refused.
         """
         self._check_name(name)
         dictionary = None
@@ -124,22 +100,14 @@ class ContainerWriter:
         )
 
     def add_blob(self, name: str, data: bytes) -> None:
-        """Write bytes of the caller's own format.
-
-        Raises:
-            DiskError: the disk refused.
-        """
+        """Write bytes of the caller's own format. Raises DiskError: the disk refused."""
         self._check_name(name)
         self._blobs[name] = self._write(Section.BLOB, name, 0, data)
 
-    def finish(self, metadata: Mapping[str, Any]) -> FileSummary:
-        """Write the indexes and the footer, make the file durable and close it.
+    def finish(self, metadata: Mapping[str, Any]) -> int:
+        """Write the indexes and the footer, make the file durable and close it; its length.
 
-        Args:
-            metadata: JSON values to keep with the file.
-
-        Raises:
-            DiskError: the disk refused.
+        `metadata`: JSON values to keep with the file. Raises DiskError: the disk refused.
         """
         with self:
             cfiles = {
@@ -152,9 +120,7 @@ class ContainerWriter:
             self._append(footer.to_bytes(self._seed, self._offset))
             self._flush()
             self._file.sync(point=f"{self._point}.sync")
-        sizes = {name: entry.encoded_size for name, entry in cfiles.items()}
-        sizes |= {name: blob.length for name, blob in self._blobs.items()}
-        return FileSummary(self._file.path, self._offset, sizes)
+        return self._offset
 
     def close(self) -> None:
         """Close the file; one that was not finished is not valid. Closing twice is allowed."""
@@ -163,12 +129,7 @@ class ContainerWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def _check_name(self, name: str) -> None:
@@ -182,7 +143,7 @@ class ContainerWriter:
         return pointer
 
     def _append(self, data: bytes) -> None:
-        # Small pieces are gathered, so that the disk is not asked for each.
+        # Small pieces are gathered, so that there is not a write for each.
         self._pending.append(data)
         self._pending_bytes += len(data)
         self._offset += len(data)
@@ -212,16 +173,9 @@ class ContainerReader:
     ) -> "ContainerReader":
         """Open a file and read its footer.
 
-        Args:
-            env: the disk.
-            path: of the file.
-            identity: the one it was written with.
-            cache: keeps decoded blocks.
-
-        Raises:
-            CorruptionError: the file is missing, not what was written, or another one.
-            FormatVersionError: a newer version of the format wrote it.
-            DiskError: the disk refused.
+        `identity`: the one it was written with. Raises CorruptionError: the file is missing, not
+        what was written, or another one; FormatVersionError: a newer version of the format wrote
+        it; DiskError: the disk refused.
         """
         if not env.exists(path):
             raise CorruptionError(
@@ -269,9 +223,8 @@ class ContainerReader:
     def cfile(self, name: str) -> CFileReader:
         """A CFile, with its index read.
 
-        Raises:
-            CorruptionError: the container has none of that name, or its index is not what was
-                written.
+        Raises CorruptionError: the container has none of that name, or its index is not what was
+        written.
         """
         reader = self._readers.get(name)
         if reader is None:

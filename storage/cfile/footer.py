@@ -29,7 +29,7 @@ from pykudu_sql.storage.cfile.block_file import (
 )
 from pykudu_sql.storage.cfile.encoding.type_encodings import (
     BY_NAME,
-    KNOWN_FEATURES,
+    SUPPORTED_FEATURES,
     features_of,
 )
 from pykudu_sql.storage.common.types.type_names import parse_type
@@ -49,8 +49,7 @@ class CFileEntry:
 
     Attributes:
         name: unique in the container.
-        type: of the column.
-        encoding, compression: as chosen for the column.
+        encoding, compression: of the column.
         rows, null_count: of the column.
         raw_size: bytes of the values before encoding.
         encoded_size: bytes of all blocks and the dictionary.
@@ -75,44 +74,24 @@ class CFileEntry:
 
     def to_json(self) -> list[Any]:
         """The entry as a list of JSON values."""
-        return [
-            self.name,
-            str(self.type),
-            self.encoding,
-            str(self.compression),
-            self.rows,
-            self.null_count,
-            self.raw_size,
-            self.encoded_size,
-            self.blocks,
-            self.offset,
-            _pointer_to_json(self.index),
-            None if self.dictionary is None else _pointer_to_json(self.dictionary),
-        ]
+        stored = (str(self.type), self.encoding, str(self.compression))
+        counts = (self.rows, self.null_count, self.raw_size, self.encoded_size, self.blocks)
+        dictionary = None if self.dictionary is None else _pointer_to_json(self.dictionary)
+        index = _pointer_to_json(self.index)
+        return [self.name, *stored, *counts, self.offset, index, dictionary]
 
     @classmethod
     def from_json(cls, value: list[Any]) -> "CFileEntry":
         """The inverse of `to_json`.
 
-        Raises:
-            ValueError, TypeError, KeyError, DatabaseError: it is not one.
+        Raises ValueError, TypeError, KeyError, DatabaseError: it is not one.
         """
         name, kind, encoding, compression, *numbers, index, dictionary = value
         rows, null_count, raw_size, encoded_size, blocks, offset = map(_natural, numbers)
-        return cls(
-            str(name),
-            parse_type(kind),
-            BY_NAME[encoding].name,
-            Compression(compression),
-            rows,
-            null_count,
-            raw_size,
-            encoded_size,
-            blocks,
-            offset,
-            _pointer_from_json(index),
-            None if dictionary is None else _pointer_from_json(dictionary),
-        )
+        stored = (parse_type(kind), BY_NAME[encoding].name, Compression(compression))
+        counts = (rows, null_count, raw_size, encoded_size, blocks, offset)
+        words = None if dictionary is None else _pointer_from_json(dictionary)
+        return cls(str(name), *stored, *counts, _pointer_from_json(index), words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +111,7 @@ class Footer:
     def to_bytes(self, seed: int, offset: int) -> bytes:
         """The end of the file.
 
-        Args:
-            seed: of the file's identity.
-            offset: where the footer begins.
+        `seed`: of the file's identity; `offset`: where the footer begins.
         """
         value = {
             "cfiles": [entry.to_json() for entry in self.cfiles.values()],
@@ -151,13 +128,8 @@ class Footer:
 def read_footer(file: BlockFile, seed: int) -> Footer:
     """Read and check the end of a file.
 
-    Args:
-        file: the open file.
-        seed: of the identity it should have.
-
-    Raises:
-        CorruptionError: it is not the container that the identity names.
-        FormatVersionError: a newer version of the format wrote it.
+    `seed`: of the identity it should have. Raises CorruptionError: it is not the container that the
+    identity names; FormatVersionError: a newer version of the format wrote it.
     """
     end = file.size - _TRAILER.size
     if end < len(MAGIC):
@@ -173,10 +145,10 @@ def read_footer(file: BlockFile, seed: int) -> Footer:
         raise file.corruption(
             Section.FOOTER, "", 0, offset, "checksum does not match, or it is another file's"
         )
-    if version != FORMAT_VERSION or features & ~KNOWN_FEATURES:
+    if version != FORMAT_VERSION or features & ~SUPPORTED_FEATURES:
         raise FormatVersionError(
             f"{file.path}: format version {version} with features {features:#x}, this program "
-            f"knows version {FORMAT_VERSION} with features {KNOWN_FEATURES:#x}",
+            f"knows version {FORMAT_VERSION} with features {SUPPORTED_FEATURES:#x}",
             hint="open the database with the version of pykudu-sql that wrote it, or a newer one",
         )
     try:

@@ -40,13 +40,9 @@ class KeyIndex:
 
     @classmethod
     def build(cls, keys: EncodedKeys) -> "KeyIndex":
-        """The index of all keys of a rowset.
-
-        Args:
-            keys: ascending and distinct, at least one.
-        """
-        places = np.append(np.arange(0, len(keys), INTERVAL, dtype=np.int64), len(keys) - 1)
-        entries = keys.take(places).to_pylist()
+        """The index of all keys of a rowset. `keys`: ascending and distinct, at least one."""
+        ordinals = np.append(np.arange(0, len(keys), INTERVAL, dtype=np.int64), len(keys) - 1)
+        entries = keys.take(ordinals).to_pylist()
         lengths = np.array([len(entry) for entry in entries], np.uint32)
         data = np.frombuffer(b"".join(entries), np.uint8)
         return cls(len(keys), INTERVAL, plain.encode_binary(lengths, data, compressed=True))
@@ -71,27 +67,18 @@ class KeyIndex:
 
     @property
     def min_key(self) -> bytes:
-        """The first key.
-
-        Raises:
-            CorruptionError: the entries are not what was written.
-        """
+        """The first key. Raises CorruptionError: the entries are not what was written."""
         return self._entries[0]
 
     @property
     def max_key(self) -> bytes:
-        """The last key.
-
-        Raises:
-            CorruptionError: the entries are not what was written.
-        """
+        """The last key. Raises CorruptionError: the entries are not what was written."""
         return self._entries[-1]
 
     def find_range(self, key: bytes) -> tuple[int, int]:
         """Ordinals start <= ordinal < stop outside which the key is not; empty when it is nowhere.
 
-        Raises:
-            CorruptionError: the entries are not what was written.
+        Raises CorruptionError: the entries are not what was written.
         """
         entries = self._entries
         position = bisect_right(entries, key, 0, len(entries) - 1)
@@ -103,12 +90,8 @@ class KeyIndex:
     def find_span(self, low: bytes, high: bytes | None) -> tuple[int, int]:
         """Ordinals start <= ordinal < stop outside which no key is within low <= key < high.
 
-        Args:
-            low: the lower end.
-            high: the upper end, None for none.
-
-        Raises:
-            CorruptionError: the entries are not what was written.
+        `high`: the upper end, None for none. Raises CorruptionError: the entries are not what was
+        written.
         """
         entries = self._entries
         last = len(entries) - 1
@@ -123,11 +106,8 @@ class KeyIndex:
     def sample(self, rows: int) -> list[bytes]:
         """The first key and every so many rows another one.
 
-        Args:
-            rows: between two keys; rounded down to what the index knows.
-
-        Raises:
-            CorruptionError: the entries are not what was written.
+        `rows`: between two keys; rounded down to what the index knows. Raises CorruptionError: the
+        entries are not what was written.
         """
         return self._entries[: -1 : max(1, rows // self._interval)]
 
@@ -137,11 +117,7 @@ class KeyIndex:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "KeyIndex":
-        """The inverse of `to_bytes`.
-
-        Raises:
-            CorruptionError: the bytes are no key index.
-        """
+        """The inverse of `to_bytes`. Raises CorruptionError: the bytes are no key index."""
         if len(data) < _HEADER.size:
             raise CorruptionError(f"a key index of {len(data)} bytes is shorter than its header")
         version, interval, rows = _HEADER.unpack_from(data)

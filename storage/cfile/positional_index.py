@@ -46,14 +46,8 @@ class PositionalIndex:
     ) -> "PositionalIndex":
         """The inverse of `to_bytes`.
 
-        Args:
-            data: exactly the index.
-            column_type: of the column.
-            blocks: how many the CFile has.
-            offset: of the first block.
-
-        Raises:
-            CorruptionError: the bytes are no index of so many blocks.
+        `data`: exactly the index; `blocks`: how many the CFile has; `offset`: of the first block.
+        Raises CorruptionError: the bytes are no index of so many blocks.
         """
         if len(data) < 8 * blocks:
             raise CorruptionError(f"an index of {blocks} blocks has only {len(data)} bytes")

@@ -34,12 +34,7 @@ _BITS = DataType(Kind.INT64)
 
 @dataclass(frozen=True, slots=True)
 class SkipIndex:
-    """The filter over one column's values.
-
-    Attributes:
-        values: hashes of the distinct values.
-        type: of the column.
-    """
+    """The filter over one column's values. `values`: hashes of the distinct values."""
 
     values: BloomFilter
     type: DataType
@@ -52,11 +47,7 @@ class SkipIndex:
 
     @classmethod
     def from_bytes(cls, data: bytes, column_type: DataType) -> "SkipIndex":
-        """The inverse of `to_bytes`.
-
-        Raises:
-            CorruptionError: the bytes are no bloom filter.
-        """
+        """The inverse of `to_bytes`. Raises CorruptionError: the bytes are no bloom filter."""
         return cls(BloomFilter.from_bytes(data), column_type)
 
     def to_bytes(self) -> bytes:
@@ -80,7 +71,7 @@ def blob_name(column_id: int) -> str:
     return f"skip:{column_id}"
 
 
-def values_asked(predicate: Predicate) -> Sequence[Cell] | None:
+def equality_values(predicate: Predicate) -> Sequence[Cell] | None:
     """The values one of which a column must have, None when the predicate names no such."""
     match predicate:
         case Comparison(_, Op.EQ, value):

@@ -7,7 +7,7 @@ and a block that holds NaN says so.
 
     4n      rows, u32 each
     4n      NULLs, u32 each
-    n       flags: 1 = bounds known, 2 = holds NaN, 4 = both bounds occur in the block
+    n       flags: 1 = has bounds, 2 = holds NaN, 4 = both bounds occur in the block
     .       minima, then maxima: values of the type's width (16-byte ones as signed integers), or
             for strings u16 lengths of all minima, u16 lengths of all maxima, then their bytes
 """
@@ -31,21 +31,20 @@ from pykudu_sql.storage.errors import CorruptionError
 
 Mask = npt.NDArray[np.bool_]
 
-_KNOWN, _NAN, _EXACT = 1, 2, 4
+_HAS_BOUNDS, _NAN, _EXACT = 1, 2, 4
 _HEAD_BYTES = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ZoneMap:
-    """What is known of a column's blocks.
+    """Statistics of a column's blocks.
 
     Attributes:
-        type: of the column.
         first_ordinals: of each block, and behind the last the number of rows, int64[n + 1].
         null_counts: int64[n].
         mins, maxs: stored values of the type, or an object array of str, bytes or (for 16-byte
             decimals) int; any value where unknown, shape (n,).
-        known: whether the block's bounds are known, bool[n].
+        has_bounds: whether the block has a minimum and a maximum, bool[n].
         has_nan: whether the block holds NaN, bool[n].
         exact: whether both bounds occur in the block, bool[n].
     """
@@ -55,7 +54,7 @@ class ZoneMap:
     null_counts: npt.NDArray[np.int64]
     mins: npt.NDArray[Any]
     maxs: npt.NDArray[Any]
-    known: Mask
+    has_bounds: Mask
     has_nan: Mask
     exact: Mask
 
@@ -73,14 +72,13 @@ class ZoneMap:
     def block_stats(self) -> BlockStats:
         """The same for predicates."""
         return BlockStats(
-            self.mins, self.maxs, self.known, self.null_counts, self.row_counts, self.has_nan
+            self.mins, self.maxs, self.has_bounds, self.null_counts, self.row_counts, self.has_nan
         )
 
     def may_match(self, predicate: Predicate) -> Mask:
         """Which blocks may hold a matching row, a new array bool[n].
 
-        Args:
-            predicate: over this column alone.
+        `predicate`: over this column alone.
         """
         stats = self.block_stats
         return may_match_blocks(predicate, lambda _: stats, self.block_count)
@@ -105,8 +103,8 @@ class ZoneMap:
 
     def _extremes(self, present: Mask) -> tuple[Cell, Cell]:
         # A block of nothing but NaN has no bounds, and adds nothing to those of the others.
-        bounded = present & self.known
-        if not bounded.any() or bool((present & ~self.known & ~self.has_nan).any()):
+        bounded = present & self.has_bounds
+        if not bounded.any() or bool((present & ~self.has_bounds & ~self.has_nan).any()):
             return None, None
         low, high = self.mins[bounded].min(), self.maxs[bounded].max()
         if isinstance(low, np.generic):
@@ -115,7 +113,7 @@ class ZoneMap:
 
     def to_bytes(self) -> bytes:
         """The zone map as stored."""
-        flags = self.known * _KNOWN + self.has_nan * _NAN + self.exact * _EXACT
+        flags = self.has_bounds * _HAS_BOUNDS + self.has_nan * _NAN + self.exact * _EXACT
         head = (
             self.row_counts.astype("<u4").tobytes(),
             self.null_counts.astype("<u4").tobytes(),
@@ -139,13 +137,8 @@ class ZoneMap:
     def from_bytes(cls, data: memoryview, column_type: DataType, blocks: int) -> "ZoneMap":
         """The inverse of `to_bytes`.
 
-        Args:
-            data: exactly the zone map.
-            column_type: of the column.
-            blocks: how many the CFile has.
-
-        Raises:
-            CorruptionError: the bytes are no zone map of so many blocks of the type.
+        `data`: exactly the zone map; `blocks`: how many the CFile has. Raises CorruptionError: the
+        bytes are no zone map of so many blocks of the type.
         """
         if len(data) < _HEAD_BYTES * blocks:
             raise CorruptionError(f"a zone map of {blocks} blocks has only {len(data)} bytes")
@@ -161,7 +154,7 @@ class ZoneMap:
             null_counts=nulls,
             mins=mins,
             maxs=maxs,
-            known=(flags & _KNOWN).astype(np.bool_),
+            has_bounds=(flags & _HAS_BOUNDS).astype(np.bool_),
             has_nan=(flags & _NAN).astype(np.bool_),
             exact=(flags & _EXACT).astype(np.bool_),
         )

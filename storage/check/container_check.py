@@ -1,4 +1,4 @@
-"""Checking one file of CFiles: its checksums, and that its zone maps tell the truth."""
+"""Checking one file of CFiles: its checksums, and that its zone maps are right."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,7 @@ def _zone_problem(cfile: CFileReader, number: int, values: pa.Array) -> str | No
     low, high, has_nan = _bounds(cfile, values)
     if has_nan and not zone.has_nan[number]:
         return "the block holds NaN"
-    if not zone.known[number] or low is None or high is None:
+    if not zone.has_bounds[number] or low is None or high is None:
         return None
     claimed_low, claimed_high = _cell(zone.mins[number]), _cell(zone.maxs[number])
     if low < claimed_low or high > claimed_high:  # type: ignore[operator]

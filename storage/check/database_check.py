@@ -14,6 +14,7 @@ from pykudu_sql.storage.check.finding import FROM_BACKUP, Finding, Tally, guarde
 from pykudu_sql.storage.check.tablet_check import check_tablet
 from pykudu_sql.storage.errors import DatabaseError, DiskError
 from pykudu_sql.storage.fs import layout
+from pykudu_sql.storage.fs.directory_check import entry_errors, foreign_entries, name_errors
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.recovery.database_reader import (
     DatabaseReader,
@@ -27,20 +28,10 @@ _REMOVED_AT_OPENING = "Open the database for writing: that removes files that no
 
 
 class DatabaseCheck:
-    """One check of one database.
-
-    Attributes:
-        tally: what was looked at so far.
-    """
+    """One check of one database. `tally`: what was looked at so far."""
 
     def __init__(self, env: Env, root: str, quick: bool) -> None:
-        """Prepare.
-
-        Args:
-            env: the disk.
-            root: the database directory.
-            quick: footers and indexes only, no rows.
-        """
+        """Prepare. `quick`: footers and indexes only, no rows."""
         self._env = env
         self._root = env.resolve(root)
         self._quick = quick
@@ -48,11 +39,21 @@ class DatabaseCheck:
         self.tally = Tally()
 
     def run(self) -> Iterator[Finding]:
-        """Look at everything; yields what is wrong as it is found."""
+        """Look at everything; yields what is wrong as it is found.
+
+        Nothing else is looked at while a link, a pipe or the like is there.
+        """
+        strange = False
+        for error in entry_errors(self._env, self._root):
+            strange = True
+            yield self._finding(error)
+        if strange:
+            return
+        yield from map(self._finding, name_errors(self._env, self._root))
         try:
             reader = DatabaseReader(self._env, self._root, self._cache)
         except DatabaseError as error:
-            yield Finding(self._root, error.message, error.hint or FROM_BACKUP)
+            yield self._finding(error)
             yield from self._run_without_log()
             return
         try:
@@ -60,6 +61,10 @@ class DatabaseCheck:
             yield from self._check_view(reader.view)
         finally:
             reader.close()
+
+    def _finding(self, error: DatabaseError) -> Finding:
+        """A finding that concerns no single file of a tablet."""
+        return Finding(self._root, error.message, error.hint or FROM_BACKUP)
 
     def _run_without_log(self) -> Iterator[Finding]:
         """What can still be checked when the log, or more, cannot be read."""
@@ -87,10 +92,8 @@ class DatabaseCheck:
     def _find_orphans(self, view: DatabaseView) -> Iterator[Finding]:
         """Names that do not belong. A writer at work has files that are not named yet."""
         env, root = self._env, self._root
-        for name in env.list_dir(root):
-            if name not in layout.ENTRIES:
-                problem = "is no part of a database"
-                yield Finding(f"{root}/{name}", problem, "Move it elsewhere.")
+        for path in foreign_entries(env, root):
+            yield Finding(path, "is no part of a database", "Move it elsewhere.")
         unnamed = list(_unnamed_files(env, root, view))
         if unnamed and not env.is_locked(layout.lock_path(root)):
             yield from unnamed

@@ -1,4 +1,4 @@
-"""What a check finds."""
+"""The findings of a check."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -38,11 +38,8 @@ class Tally:
 def guarded(path: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings of a part of a check, and one more if it cannot go on.
 
-    Damage may make any code fail in any way; the other parts are looked at all the same.
-
-    Args:
-        path: what the part looks at.
-        findings: of the part, lazily.
+    Damage may make any code fail in any way; the other parts are looked at all the same. `path`:
+    what the part looks at.
     """
     try:
         yield from findings

@@ -60,7 +60,7 @@ def _check_skip_indexes(rowset: DiskRowSet) -> Iterator[Finding]:
 
 
 def check_deltas(file: DeltaFile) -> Iterator[Finding]:
-    """Check the records of a delta file, and that its statistics tell the truth."""
+    """Check the records of a delta file, and that its statistics are right."""
     deltas, meta, path = file.deltas(), file.meta, file.path
     if stats(deltas) != meta.stats:
         yield Finding(

@@ -27,7 +27,6 @@ def check_tablet(
     Args:
         tablet: open.
         table: that it belongs to.
-        cache: of the check.
         quick: footers and indexes only.
         tally: counts what was looked at.
     """

@@ -1,4 +1,4 @@
-"""The commit lock and what happens under it: commits, definitions, history and its end.
+"""Commits, definitions and purging of history: all that runs under the commit lock.
 
 Uses `recovery` for manifest and log, `catalog` and `tablet`.
 """

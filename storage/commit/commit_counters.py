@@ -1,4 +1,4 @@
-"""What commits did since the store was opened, counted under the commit lock."""
+"""Counters of commits since the store was opened, kept under the commit lock."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -60,9 +60,7 @@ from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 class AppliedCommit:
     """A commit that is applied and not visible yet.
 
-    Attributes:
-        timestamp: its hybrid time.
-        sequence: of its record in the log, 0 when it has none.
+    `timestamp`: its hybrid time; `sequence`: of its record in the log, 0 when it has none.
     """
 
     timestamp: Timestamp
@@ -72,11 +70,7 @@ class AppliedCommit:
 class Committer:
     """Serialises commits. Safe for threads.
 
-    Attributes:
-        lock: the commit lock; re-entrant.
-        clock: gives commits their times.
-        mvcc: what is visible.
-        counters: what commits did.
+    `lock`: the commit lock; re-entrant; `counters`: what commits did.
     """
 
     def __init__(
@@ -91,9 +85,6 @@ class Committer:
         """Commit to a log and a manifest.
 
         Args:
-            clock: gives commits their times.
-            mvcc: what is visible.
-            log: the write-ahead log.
             manifest: takes edits; None refuses every commit.
             history_mark, rowset_bytes: see `TabletHost`.
         """
@@ -125,10 +116,8 @@ class Committer:
     def record(self, edit: dict[str, Any]) -> None:
         """Append an edit to the manifest and fold it into the store's state.
 
-        Raises:
-            InterfaceError, ReadOnlyError: see `check_writable`.
-            DiskError: the disk refused; nothing was changed.
-            TransactionResolutionUnknownError: nor could the edit be taken back.
+        Raises InterfaceError, ReadOnlyError: see `check_writable`; DiskError: the disk refused;
+        nothing was changed; TransactionResolutionUnknownError: nor could the edit be taken back.
         """
         with self.lock, self._doubting():
             self._append_edit(edit)
@@ -136,9 +125,7 @@ class Committer:
     def note(self, edit: dict[str, Any]) -> None:
         """The same for an edit that changes no answer, so that none depends on its outcome.
 
-        Raises:
-            InterfaceError, ReadOnlyError: see `check_writable`.
-            DiskError: the disk refused.
+        Raises InterfaceError, ReadOnlyError: see `check_writable`; DiskError: the disk refused.
         """
         with self.lock:
             try:
@@ -161,11 +148,7 @@ class Committer:
         self._log.renew_mark()
 
     def sync(self) -> None:
-        """Make every commit applied so far durable.
-
-        Raises:
-            DiskError: the disk refused.
-        """
+        """Make every commit applied so far durable. Raises DiskError: the disk refused."""
         self._sync(self._log.last_sequence)
 
     def _sync(self, sequence: int) -> None:
@@ -194,8 +177,7 @@ class Committer:
     def check_readable(self) -> None:
         """See that what is visible is all that is committed.
 
-        Raises:
-            DiskError: the outcome of a commit is not known.
+        Raises DiskError: the outcome of a commit is not known.
         """
         self._log.renew_mark()
         if self._doubt is not None:
@@ -204,8 +186,7 @@ class Committer:
     def recover(self) -> None:
         """Go on after a failed write or sync, if the disk lets us now.
 
-        Raises:
-            DiskError: it does not; says so where the outcome of an earlier commit is unknown.
+        Raises DiskError: it does not; says so where the outcome of an earlier commit is unknown.
         """
         with self.lock:
             try:
@@ -223,19 +204,17 @@ class Committer:
     def wait_until_readable(self, bound: SnapshotBound) -> None:
         """Wait until every commit below a bound in the past is visible or has failed.
 
-        Raises:
-            SnapshotInFutureError: the moment has not come yet.
-            DiskError: see `check_readable`.
+        Raises SnapshotInFutureError: the moment has not come yet; DiskError: see `check_readable`.
         """
         clock = self.clock
         if bound > bound_at_micros(to_micros(clock.now())):
             raise SnapshotInFutureError(
-                "the moment asked for lies in the future", hint="AS OF takes a moment in the past"
+                "the requested moment lies in the future", hint="AS OF takes a moment in the past"
             )
         if bound <= self.mvcc.bound:
             return
         self.check_readable()
-        self._cover(last_before(bound))
+        self._reserve_through(last_before(bound))
         clock.update(last_before(bound))
         with self.lock:
             pass  # a commit that had its time already is now known to MVCC; later ones lie behind
@@ -245,11 +224,14 @@ class Committer:
     def pin(self) -> Timestamp:
         """Pin a timestamp to read at: after every visible commit, and before every later one."""
         moment = self.clock.now()
-        self._cover(moment)
+        self._reserve_through(moment)
         return moment
 
-    def _cover(self, moment: Timestamp) -> None:
-        """See that a moment never comes again; a process that only reads commits nothing."""
+    def _reserve_through(self, moment: Timestamp) -> None:
+        """Reserve timestamps up to `moment`, which no commit gets, also not after a crash.
+
+        A process that only reads commits nothing, and reserves nothing.
+        """
         if self._manifest is not None:
             self._timestamp_reserve.cover(moment)
 
@@ -259,7 +241,7 @@ class Committer:
             self._closed = True
 
     def note_end(self) -> None:
-        """Note the time, so that the clock never goes back behind a moment that somebody was told,
+        """Note the time, so that the clock never goes back behind a timestamp that was given out,
         and where the log ends, which was closed before. Nothing comes after that.
         """
         with self.lock, suppress(Error):  # the disk may refuse
@@ -270,12 +252,8 @@ class Committer:
 
         Whether an edit or a record that failed and could not be taken back is on disk is not known.
         A commit after it could contradict it: insert a key that it has, or change a MemRowSet that
-        it calls flushed. So first it is seen to.
-
-        Raises:
-            InterfaceError: it is closed.
-            ReadOnlyError: it was opened so.
-            DiskError: see `recover`.
+        it calls flushed. So first it is seen to. Raises InterfaceError: it is closed;
+        ReadOnlyError: it was opened so; DiskError: see `recover`.
         """
         if self._closed:
             raise InterfaceError("the database is closed")
@@ -295,16 +273,14 @@ class Committer:
             pending: the writes, one entry a tablet.
             batch: to be noted as done, with the commit or not at all.
 
-        Raises:
-            SerializationError: another commit changed one of the keys first.
-            ReadOnlyError: the database was opened so.
-            DiskError: they could not be logged; nothing was changed.
-            TransactionResolutionUnknownError: nor could what was written be taken back.
+        Raises SerializationError: another commit changed one of the keys first; ReadOnlyError: the
+        database was opened so; DiskError: they could not be logged; nothing was changed;
+        TransactionResolutionUnknownError: nor could what was written be taken back.
         """
         self.check_writable()
-        settled = [self._settle(writes) for writes in pending]
+        rebased = [self._rebase(writes) for writes in pending]
         timestamp = self.clock.now()
-        return AppliedCommit(timestamp, self._apply(settled, timestamp, batch))
+        return AppliedCommit(timestamp, self._apply(rebased, timestamp, batch))
 
     def apply_one(
         self,
@@ -315,11 +291,8 @@ class Committer:
     ) -> AppliedCommit:
         """Log and apply writes to one tablet that were decided under the commit lock.
 
-        Args:
-            tablet, writes, keys, targets: see `Tablet.apply`.
-
-        Raises:
-            ReadOnlyError, DiskError, TransactionResolutionUnknownError: see `apply`.
+        `tablet`, `writes`, `keys`, `targets`: see `Tablet.apply`. Raises ReadOnlyError, DiskError,
+        TransactionResolutionUnknownError: see `apply`.
         """
         timestamp = self.clock.now()
         try:
@@ -341,9 +314,8 @@ class Committer:
             durable: wait first until it survives a power loss, together with all commits that
                 wait at the same time.
 
-        Raises:
-            TransactionResolutionUnknownError: it could not be made durable. It becomes visible when
-                `recover` succeeds, or when an opening finds it.
+        Raises TransactionResolutionUnknownError: it could not be made durable. It becomes visible
+        when `recover` succeeds, or when an opening finds it.
         """
         if durable and commit.sequence:
             try:
@@ -376,7 +348,7 @@ class Committer:
                 {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": tablets} | done
             )
         elif not rows:
-            self._cover(timestamp)  # it changes nothing and is not written down
+            self._reserve_through(timestamp)  # it changes nothing and is not written down
         self.mvcc.assign(timestamp)
         for source, (writes, keys, targets) in zip(pending, resolved, strict=True):
             source.tablet.apply(writes, keys, timestamp, sequence, targets)
@@ -387,8 +359,8 @@ class Committer:
         self.counters.commits += 1
         return sequence
 
-    def _settle(self, pending: PendingWrites) -> PendingWrites:
-        """A transaction's writes as they stand against the commits that came meanwhile."""
+    def _rebase(self, pending: PendingWrites) -> PendingWrites:
+        """A transaction's writes, moved onto the commits since its snapshot."""
         try:
             if not pending.has_conflict():
                 return pending.rebase()

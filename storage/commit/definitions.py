@@ -49,8 +49,6 @@ class Definitions:
 
         Args:
             committer: gives changes their times.
-            history: lets readers in.
-            state: what the manifest says.
             tablets: by UUID; new ones are added.
             open_tablet: makes a tablet that is not there yet.
         """
@@ -67,8 +65,7 @@ class Definitions:
     def create_table(self, table: TableInfo) -> TableInfo:
         """Add a table that has not been there before.
 
-        Raises:
-            DuplicateObjectError: the name is taken.
+        Raises DuplicateObjectError: the name is taken.
         """
         with self._committer.lock:
             self._record_table(table)
@@ -77,9 +74,7 @@ class Definitions:
     def alter_table(self, name: str, steps: Sequence[AlterStep]) -> TableInfo:
         """Change a table, all steps or none.
 
-        Raises:
-            UndefinedTableError: no such table.
-            ProgrammingError: a step breaks a rule.
+        Raises UndefinedTableError: no such table; ProgrammingError: a step breaks a rule.
         """
         with self._committer.lock:
             table = apply_steps(self._catalog.table(name), steps)
@@ -89,8 +84,7 @@ class Definitions:
     def drop_table(self, name: str) -> None:
         """Drop a table; its rows stay readable AS OF earlier times, within its history age.
 
-        Raises:
-            UndefinedTableError: no such table.
+        Raises UndefinedTableError: no such table.
         """
         with self._committer.lock:
             self._committer.check_writable()
@@ -101,9 +95,8 @@ class Definitions:
     def put_object(self, item: NamedObject) -> None:
         """Add a view or database, or exchange that of the same id.
 
-        Raises:
-            DuplicateObjectError: the name is taken.
-            InvalidSchemaError: a name or comment breaks a rule.
+        Raises DuplicateObjectError: the name is taken; InvalidSchemaError: a name or comment breaks
+        a rule.
         """
         item.check()
         with self._committer.lock:
@@ -149,14 +142,9 @@ class Definitions:
     def undrop_table(self, name: str, new_name: str | None) -> TableInfo:
         """Bring the table of a name that was dropped last back, as it was.
 
-        Args:
-            name: that it had.
-            new_name: that it is to have, None for the same.
-
-        Raises:
-            UndefinedTableError: no table of that name was dropped.
-            HistoryPurgedError: one was, longer ago than its history age.
-            DuplicateObjectError: the name is taken.
+        `name`: that it had; `new_name`: that it is to have, None for the same. Raises
+        UndefinedTableError: no table of that name was dropped; HistoryPurgedError: one was, longer
+        ago than its history age; DuplicateObjectError: the name is taken.
         """
         with self._committer.lock:
             state = self._state
@@ -211,14 +199,9 @@ class Definitions:
     ) -> NamedSnapshot:
         """Give a snapshot a name, which keeps the history it needs until it is dropped.
 
-        Args:
-            name: lower case.
-            bound: in the past and settled; None for the newest.
-            comment: for people.
-
-        Raises:
-            DuplicateObjectError: the name is taken.
-            HistoryPurgedError: a table there was cannot be read at that bound any more.
+        `name`: lower case; `bound`: in the past and readable; None for the newest. Raises
+        DuplicateObjectError: the name is taken; HistoryPurgedError: a table there was cannot be
+        read at that bound any more.
         """
         with self._committer.lock:
             self._committer.check_writable()
@@ -243,11 +226,7 @@ class Definitions:
         return named
 
     def drop_snapshot(self, name: str) -> None:
-        """Drop a named snapshot.
-
-        Raises:
-            UndefinedObjectError: there is none of that name.
-        """
+        """Drop a named snapshot. Raises UndefinedObjectError: there is none of that name."""
         with self._committer.lock:
             self._committer.check_writable()
             if name not in self.snapshots:
@@ -264,8 +243,7 @@ class Definitions:
     def set_history_max_age(self, seconds: int | None) -> None:
         """Say how long tables keep history unless they say otherwise.
 
-        Args:
-            seconds: -1 for ever, None for the default.
+        `seconds`: -1 for ever, None for the default.
         """
         with self._committer.lock:
             self._committer.check_writable()

@@ -42,18 +42,11 @@ _MICROS = 1_000_000
 class History:
     """Hands out marks and lets readers in. Safe for threads.
 
-    Attributes:
-        snapshots: those that are being read.
+    `snapshots`: those that are being read.
     """
 
     def __init__(self, clock: HybridClock, snapshots: SnapshotRegistry, state: StoreState) -> None:
-        """Begin with the marks that the manifest knows.
-
-        Args:
-            clock: the present.
-            snapshots: those that are being read.
-            state: what the manifest says.
-        """
+        """Begin with the marks that the manifest knows. `snapshots`: those that are being read."""
         self.snapshots = snapshots
         self._clock = clock
         self._state = state
@@ -63,8 +56,8 @@ class History:
     @property
     def max_age(self) -> int:
         """Seconds that tables keep history unless they say otherwise; -1 for ever."""
-        chosen = self._state.history_max_age
-        return DEFAULT_MAX_AGE if chosen is None else chosen
+        configured = self._state.history_max_age
+        return DEFAULT_MAX_AGE if configured is None else configured
 
     def age_of(self, table: TableInfo) -> int:
         """Seconds that a table keeps history; -1 for ever."""
@@ -87,8 +80,7 @@ class History:
     def hold(self, tables: Iterable[TableInfo], bound: SnapshotBound) -> Hold:
         """Keep the history that a read of some tables at a bound needs, while the hold lasts.
 
-        Raises:
-            HistoryPurgedError: one of them cannot be read at it any more.
+        Raises HistoryPurgedError: one of them cannot be read at it any more.
         """
         with self._lock:
             for table in tables:

@@ -43,13 +43,8 @@ class HistoryPurge:
         """Nothing was purged yet.
 
         Args:
-            env: the disk.
-            root: the database directory.
             reaper: has the files that the manifest names no more.
             committer: commit lock, log and manifest.
-            history: hands out marks.
-            state: what the manifest says.
-            log: the write-ahead log.
             tablets: by UUID; purged ones are taken out.
         """
         self._env = env
@@ -66,11 +61,7 @@ class HistoryPurge:
     def run(self) -> int:
         """Forget states of tables that ended before the mark.
 
-        Returns:
-            How many tablets were purged.
-
-        Raises:
-            DiskError, ReadOnlyError: the disk refused.
+        Returns how many tablets were purged. Raises DiskError, ReadOnlyError: the disk refused.
         """
         with self._running:
             purged = 0
@@ -83,11 +74,7 @@ class HistoryPurge:
     def collect_files(self) -> int:
         """Unlink files that compactions replaced, or purged tablets had, and nobody reads any more.
 
-        Returns:
-            How many.
-
-        Raises:
-            DiskError: the disk refused.
+        Returns how many. Raises DiskError: the disk refused.
         """
         unlinked = self._reaper.collect()
         self._remove_folders()
@@ -105,8 +92,7 @@ class HistoryPurge:
     def _remove_folders(self) -> None:
         """Remove the folders of purged tablets whose files are gone.
 
-        Raises:
-            DiskError: the disk refused.
+        Raises DiskError: the disk refused.
         """
         env = self._env
         with self._running:

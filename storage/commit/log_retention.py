@@ -27,7 +27,6 @@ class LogRetention:
         """Watch over a log.
 
         Args:
-            log: of the database.
             tablets: whose changes it holds, by UUID.
             committer: its lock is held while the log is cut; it notes the edit.
             state: says behind which record the log is needed.
@@ -48,11 +47,7 @@ class LogRetention:
     def collect(self) -> int:
         """Drop the segments that nothing needs.
 
-        Returns:
-            Their bytes.
-
-        Raises:
-            DiskError, ReadOnlyError: the disk refused.
+        Returns Their bytes. Raises DiskError, ReadOnlyError: the disk refused.
         """
         with self._committer.lock:
             after = self._needed_after()

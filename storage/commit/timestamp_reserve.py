@@ -29,11 +29,7 @@ class TimestampReserve:
     """Covers timestamps before they are handed out. Safe for threads."""
 
     def __init__(self, record: Callable[[dict[str, Any]], None]) -> None:
-        """Nothing is reserved yet.
-
-        Args:
-            record: appends an edit to the manifest, durably.
-        """
+        """Nothing is reserved yet. `record`: appends an edit to the manifest, durably."""
         self._record = record
         self._until = NOTHING
         self._lock = threading.Lock()
@@ -42,10 +38,8 @@ class TimestampReserve:
         """See that no later opening gives this hybrid time, or one below it, to a commit.
 
         A manifest that takes no edits any more hinders nobody from reading. Nothing can be
-        committed then either, before the next opening.
-
-        Args:
-            timestamp: given by the clock, or below one that was.
+        committed then either, before the next opening. `timestamp`: given by the clock, or below
+        one that was.
         """
         if timestamp < self._until:
             return

@@ -1,1 +1,1 @@
-"""F0, the vocabulary: types, schemas, keys, partitions, predicates, time. Touches no file."""
+"""The vocabulary: types, schemas, keys, partitions, predicates, time. Touches no file."""

@@ -1,8 +1,7 @@
-"""Checkpoints: places where long work can stop without harm.
+"""Checkpoints: functions that long work calls between its steps, and that may cancel it.
 
-Whoever asks for work may hand a function down with it. The work calls it between its steps; it
-returns, or it raises what the work then ends with. Nothing that was to be exchanged has been
-exchanged then, and files that were written for it are removed.
+A checkpoint returns, or raises the error that ends the work. Nothing has been swapped then, and the
+files that were written for it are removed.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -18,11 +18,7 @@ _RESERVED = frozenset(_RESERVED_WORDS.split())
 
 
 def quoted_name(name: str) -> str:
-    """One name as SQL.
-
-    Args:
-        name: lower case, without its database.
-    """
+    """One name as SQL. `name`: lower case, without its database."""
     plain = name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit()
     if plain and name.lower() == name and name not in _RESERVED:
         return name

@@ -1,1 +1,1 @@
-"""F1, the only door to the disk."""
+"""The only door to the disk."""

@@ -7,7 +7,7 @@ _PATH = "/proc/sys/kernel/random/boot_id"
 
 
 def boot_id() -> bytes:
-    """The 16 bytes of the boot's UUID; zeros where the system tells none."""
+    """The 16 bytes of the boot's UUID; zeros where the system has none."""
     with suppress(OSError, ValueError), open(_PATH, encoding="ascii") as file:
         return UUID(file.read().strip()).bytes
     return bytes(16)

@@ -1,4 +1,4 @@
-"""The one door to the disk: what the storage may ask of a file system.
+"""The one door to the disk: the operations of a file system that the storage uses.
 
 Kudu's `Env`. Everything above this room reads and writes through the protocols here, so the whole
 engine runs unchanged over files (`LocalEnv`), over memory (`MemoryEnv`, behind `":memory:"`), and
@@ -16,7 +16,6 @@ What every environment guarantees:
 """
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Protocol, Self
 
 ByteString = bytes | bytearray | memoryview
@@ -28,36 +27,28 @@ class WritableFile(Protocol):
     @property
     def path(self) -> str:
         """Where the file was opened; a later rename does not change it."""
-        ...
 
     @property
     def size(self) -> int:
         """Length in bytes, allocated zeros included."""
-        ...
 
     def append(self, data: ByteString, *, point: str) -> None:
         """Write `data` at the end."""
-        ...
 
     def write_at(self, offset: int, data: ByteString, *, point: str) -> None:
         """Write `data` at `offset` (0 .. size), growing the file when it reaches past the end."""
-        ...
 
     def allocate(self, size: int, *, point: str) -> None:
         """Fill with zeros up to `size` bytes; a file as long as that already stays as it is."""
-        ...
 
     def truncate(self, size: int, *, point: str) -> None:
         """Cut to `size` bytes, at most the present size."""
-        ...
 
     def sync(self, *, point: str) -> None:
         """Make every byte written before this call survive a power loss."""
-        ...
 
     def close(self) -> None:
         """Give the file back. Closing twice is allowed; closing does not sync."""
-        ...
 
 
 class RandomAccessFile(Protocol):
@@ -66,24 +57,19 @@ class RandomAccessFile(Protocol):
     @property
     def path(self) -> str:
         """Where the file was opened."""
-        ...
 
     @property
     def size(self) -> int:
         """Length in bytes when it was opened."""
-        ...
 
     def read(self, offset: int, length: int) -> bytes:
         """Exactly `length` bytes from `offset`.
 
-        Raises:
-            CorruptionError: the file ends before them. Checked before memory is taken.
+        Raises CorruptionError: the file ends before them. Checked before memory is taken.
         """
-        ...
 
     def close(self) -> None:
         """Give the file back. A file unlinked meanwhile stays readable until then."""
-        ...
 
 
 class FileLock(Protocol):
@@ -92,35 +78,34 @@ class FileLock(Protocol):
     @property
     def is_held(self) -> bool:
         """Whether this process holds it: a child forked from the one that took it does not."""
-        ...
 
     def announce(self) -> None:
-        """Let `Env.is_locked` know of it: nobody is told of a lock that was only taken."""
+        """Make the lock visible to `Env.is_locked`, which does not see one that was only taken."""
+
+    def check(self) -> None:
+        """See that the lock's file, if this process holds the lock, has its name still.
+
+        Raises DirectoryReplacedError: it was removed, with the directory it was in as a rule.
+        """
+        ...
+
+    def check_place(self) -> None:
+        """The same, and that no other file has that name: see `check`, which takes less time."""
         ...
 
     def release(self) -> None:
         """Let others in. Releasing twice is allowed."""
-        ...
 
     def hand_over(self, take: Callable[[int], None]) -> None:
         """Let another process hold the lock on; for this one it is released.
 
-        Args:
-            take: starts a process that inherits the descriptor it is given.
-
-        Raises:
-            NotSupportedError: the file system is this process's own.
+        `take`: starts a process that inherits the descriptor it is given. Raises NotSupportedError:
+        the file system is this process's own.
         """
-        ...
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *raised: object) -> None: ...
 
 
 class Env(Protocol):
@@ -128,65 +113,69 @@ class Env(Protocol):
 
     def resolve(self, path: str) -> str:
         """Absolute form of `path`, links followed: what a store does once with its root."""
-        ...
 
     def create(self, path: str, *, point: str) -> WritableFile:
         """A new empty file (mode 0600). An existing name is an error."""
-        ...
 
     def open_writable(self, path: str) -> WritableFile:
         """An existing file, to go on writing."""
-        ...
 
     def open_random(self, path: str) -> RandomAccessFile:
         """An existing file, to read anywhere."""
-        ...
 
     def read_file(self, path: str) -> bytes:
         """The whole of a small file."""
-        ...
 
     def size_of(self, path: str) -> int:
         """Length of a file in bytes, at this moment; cheaper than opening it."""
-        ...
 
     def rename(self, source: str, target: str, *, point: str) -> None:
         """Move a file in one step, replacing `target`."""
-        ...
 
     def unlink(self, path: str, *, point: str) -> None:
         """Remove the name of a file."""
-        ...
 
     def make_dir(self, path: str) -> None:
         """Create a directory (mode 0700) and its parents, durably. It may exist already."""
-        ...
 
     def sync_dir(self, path: str, *, point: str) -> None:
         """Make creations, renames and unlinks in a directory survive a power loss."""
-        ...
 
     def list_dir(self, path: str) -> list[str]:
-        """Names in a directory, sorted."""
-        ...
+        """Names in a directory, sorted.
+
+        Raises DiskError: it is no directory, or holds what is neither a plain file nor a directory.
+        """
+
+    def names_of(self, path: str) -> int:
+        """How many names a plain file has; more than one are hard links."""
 
     def exists(self, path: str) -> bool:
         """Whether anything, be it a dangling link, has that name.
 
-        Raises:
-            DiskError: that cannot be told, as behind a directory that may not be searched.
+        Raises DiskError: that cannot be found out, as behind a directory that may not be searched.
         """
-        ...
 
     def remove_tree(self, path: str, *, point: str) -> None:
         """Remove a directory with all it holds; none of that name is no error."""
-        ...
 
     def lock(self, path: str) -> FileLock:
         """Take the exclusive lock at `path` without waiting.
 
-        Raises:
-            LockedError: another process, or another opening in this one, holds it.
+        Raises LockedError: another process, or another opening in this one, holds it.
+        """
+
+    def guard(self, lock: FileLock) -> None:
+        """Refuse, while a lock is held, all that names a path once its directory is replaced.
+
+        `lock`: of the database; the one that was given last counts.
+        """
+        ...
+
+    def check_guard(self) -> None:
+        """See that the directory was not removed, before a file is written that is open already.
+
+        Raises DirectoryReplacedError: see `FileLock.check`.
         """
         ...
 
@@ -195,14 +184,12 @@ class Env(Protocol):
 
         Whoever takes it meanwhile is not disturbed.
         """
-        ...
 
 
 def publish(env: Env, temporary: str, final: str, *, point: str) -> None:
     """Give a finished and synced file its name, atomically and durably.
 
     Args:
-        env: the file system.
         temporary: path of the finished file.
         final: its name; what had that name is replaced.
         point: prefix of the fault points, `<point>.rename` and `<point>.sync_dir`.

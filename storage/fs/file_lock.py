@@ -1,4 +1,4 @@
-"""The lock of the one writing process, and the words that tell others who holds it.
+"""The lock of the one writing process, and the note in it that names the holder.
 
 flock(2) belongs to the open file, not to its name: the kernel drops it when the process ends,
 however it ends, so no stale lock exists, and a second opening in the same process is refused like
@@ -22,11 +22,11 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Final, Self
 
 from pykudu_sql.storage.common.types.hybrid_time import from_micros, to_datetime, wall_micros
-from pykudu_sql.storage.errors import LockedError
+from pykudu_sql.storage.errors import DirectoryReplacedError, LockedError
+from pykudu_sql.storage.fs.os_error import disk_error
 
 _LONGEST_NOTE = 1024
 # struct flock of Linux: type, whence, start, length, process.
@@ -38,12 +38,12 @@ _FORK_WAITS_SECONDS = 1.0
 class _LockFile:
     """The open file of a lock. `is_open` is False once this process has begun to close it."""
 
-    __slots__ = ("_identity", "descriptor", "is_open")
+    __slots__ = ("descriptor", "identity", "is_open")
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.is_open = True
-        self._identity = _identity_of(descriptor)
+        self.identity = _identity_of(os.fstat(descriptor))
 
     def unlock(self) -> None:
         """Let others in and close it, once.
@@ -70,12 +70,11 @@ class _LockFile:
         """
         self.is_open = False
         with suppress(OSError):
-            if _identity_of(self.descriptor) == self._identity:
+            if _identity_of(os.fstat(self.descriptor)) == self.identity:
                 os.close(self.descriptor)
 
 
-def _identity_of(descriptor: int) -> tuple[int, int]:
-    status = os.fstat(descriptor)
+def _identity_of(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
@@ -111,13 +110,8 @@ _OPEN_FILES: Final = _OpenFiles()
 def take_lock(path: str, open_file: Callable[[], int]) -> "LocalFileLock":
     """Take a lock without waiting.
 
-    Args:
-        path: of the lock file, for messages.
-        open_file: opens it, and returns its descriptor.
-
-    Raises:
-        LockedError: it is held; names the holder.
-        OSError: the file system knows no locks.
+    `path`: of the lock file, for messages; `open_file`: opens it, and returns its descriptor.
+    Raises LockedError: it is held; names the holder; OSError: the file system knows no locks.
     """
     with _OPEN_FILES.taking:
         file = _LockFile(open_file())
@@ -130,6 +124,7 @@ class LocalFileLock:
 
     def __init__(self, path: str, file: _LockFile) -> None:
         """Take the lock; the file is ours from here on, also when that fails. See `take_lock`."""
+        self._path = path
         self._file = file
         # At the end of the process the system does, behind the last write of the database.
         weakref.finalize(self, file.unlock).atexit = False
@@ -155,8 +150,31 @@ class LocalFileLock:
         """Let `is_lock_held` know of it."""
         _show(self._file.descriptor, fcntl.F_WRLCK)
 
+    def check(self) -> None:
+        """See that the file has its name still; see `FileLock`."""
+        if self.is_held and not self._names():
+            raise _replaced(self._path)
+
+    def check_place(self) -> None:
+        """See that it has that very name; see `FileLock`."""
+        if not self.is_held:
+            return
+        try:
+            in_place = _identity_of(os.lstat(self._path)) == self._file.identity
+        except (FileNotFoundError, NotADirectoryError):
+            in_place = False
+        except OSError as error:
+            raise disk_error("look at", self._path, error) from error
+        if not in_place:
+            raise _replaced(self._path)
+
+    def _names(self) -> int:
+        try:
+            return os.fstat(self._file.descriptor).st_nlink
+        except OSError as error:  # of a network file system
+            raise disk_error("look at", self._path, error) from error
+
     def release(self) -> None:
-        """Let others in. Releasing twice is allowed."""
         if self.is_held:
             os.ftruncate(self._file.descriptor, 0)
             self._file.unlock()
@@ -169,22 +187,15 @@ class LocalFileLock:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.release()
 
 
 def is_lock_held(descriptor: int) -> bool:
     """Whether somebody holds the lock of an open file, which stays as it is, and has announced it.
 
-    Where the system has no F_OFD_GETLK the lock itself is tried, shared with others that do.
-
-    Raises:
-        OSError: the file system knows no locks.
+    Where the system has no F_OFD_GETLK the lock itself is tried, shared with others that do. Raises
+    OSError: the file system knows no locks.
     """
     if hasattr(fcntl, "F_OFD_GETLK"):
         answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _whole_file(fcntl.F_WRLCK))
@@ -212,15 +223,22 @@ def _whole_file(kind: int) -> bytes:
 def locked_error(path: str, holder: str) -> LockedError:
     """The error for a lock that somebody holds.
 
-    Args:
-        path: the lock file, inside the database directory.
-        holder: who, in words.
+    `path`: the lock file, inside the database directory; `holder`: who, in words.
     """
     database = os.path.dirname(path) or path
     return LockedError(
         f"database '{database}' is open for writing by {holder}",
         hint="Close it there, or open it read-only here (--read-only, read_only=True): one process "
         "at a time writes a database.",
+    )
+
+
+def _replaced(path: str) -> DirectoryReplacedError:
+    """The error for a lock whose file is not where it was taken."""
+    return DirectoryReplacedError(
+        f"database '{os.path.dirname(path)}' was removed, or another directory is in its place, "
+        "since this process opened it for writing; nothing was written",
+        hint="Close all connections to it and connect again.",
     )
 
 

@@ -20,15 +20,17 @@ front, which makes path and number translate into each other one to one.
 
 import re
 from enum import StrEnum
-from uuid import UUID
 
-_LOG_NAME = re.compile(r"([1-9][0-9]{0,18})\.log")
-_TABLET_FILE_NAME = re.compile(r"([1-9][0-9]{0,18})\.(base|redo|undo)")
+_NUMBER = "[1-9][0-9]{0,18}"
+_LOG_NAME = re.compile(rf"({_NUMBER})\.log")
+_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_OWN_PATH = re.compile(
+    rf"LOCK|CURRENT|DURABLE|(manifest|wal)(/{_NUMBER}\.log)?|tmp(/.*)?|leases(/{_UUID})?"
+    rf"|tablets(/{_UUID}(/{_NUMBER}\.(base|redo|undo))?)?|staging(/{_UUID}(/.*)?)?",
+    re.DOTALL,
+)
 
-
-# What a database directory holds, and nothing else.
 DIRECTORIES = ("manifest", "wal", "tablets", "tmp", "leases", "staging")
-ENTRIES = frozenset({"LOCK", "CURRENT", "DURABLE", *DIRECTORIES})
 
 
 class TabletFileKind(StrEnum):
@@ -82,16 +84,9 @@ def tablets_directory(root: str) -> str:
 def tablet_directory(root: str, tablet_id: str) -> str:
     """The directory of a tablet.
 
-    Args:
-        root: the database directory.
-        tablet_id: a UUID in its canonical form.
-
-    Raises:
-        ValueError: not a canonical UUID.
+    `tablet_id`: a UUID in its canonical form. Raises ValueError: not a canonical UUID.
     """
-    if str(UUID(tablet_id)) != tablet_id:
-        raise ValueError(f"tablet id {tablet_id!r} is not a UUID in canonical form")
-    return f"{root}/tablets/{tablet_id}"
+    return f"{root}/tablets/{_canonical(tablet_id, 'tablet')}"
 
 
 def tablet_file_path(root: str, tablet_id: str, number: int, kind: TabletFileKind) -> str:
@@ -127,16 +122,9 @@ def staging_directory(root: str) -> str:
 def staging_folder(root: str, write_id: str) -> str:
     """The folder of one write.
 
-    Args:
-        root: the database directory.
-        write_id: a UUID in its canonical form.
-
-    Raises:
-        ValueError: not a canonical UUID.
+    `write_id`: a UUID in its canonical form. Raises ValueError: not a canonical UUID.
     """
-    if str(UUID(write_id)) != write_id:
-        raise ValueError(f"write id {write_id!r} is not a UUID in canonical form")
-    return f"{root}/staging/{write_id}"
+    return f"{root}/staging/{_canonical(write_id, 'write')}"
 
 
 def staged_path(root: str, write_id: str, tablet_id: str, number: int) -> str:
@@ -145,13 +133,40 @@ def staged_path(root: str, write_id: str, tablet_id: str, number: int) -> str:
     return f"{staging_folder(root, write_id)}/{tablet_id}-{number}.base"
 
 
+def staging_lock(root: str, write_id: str) -> str:
+    """The file whose lock keeps the folder of one write."""
+    return f"{root}/staging/{write_id}/LOCK"
+
+
+def _canonical(text: str, owner: str) -> str:
+    if re.fullmatch(_UUID, text) is None:
+        raise ValueError(f"{owner} id {text!r} is not a UUID in canonical form")
+    return text
+
+
+def subdirectories(root: str, directory: str, names: list[str]) -> list[str]:
+    """Those names in a directory of a database that it gives to directories only, as paths.
+
+    `directory`: it, or one in it; `names`: what is there.
+    """
+    if directory == root:
+        names = [name for name in names if name in DIRECTORIES]
+    elif directory not in (tablets_directory(root), staging_directory(root)):
+        return []
+    paths = [f"{directory}/{name}" for name in names]
+    return [path for path in paths if is_own(root, path)]
+
+
+def is_own(root: str, path: str) -> bool:
+    """Whether a database gives that name to something.
+
+    What else is in its directory (`.DS_Store`, `@eaDir`, `lost+found`, copies) is somebody else's:
+    never opened or removed. `path`: in the database directory `root`.
+    """
+    return _OWN_PATH.fullmatch(path.removeprefix(f"{root}/")) is not None
+
+
 def parse_log_name(name: str) -> int | None:
     """The number in `N.log`, or None for any other name."""
     match = _LOG_NAME.fullmatch(name)
     return int(match[1]) if match else None
-
-
-def parse_tablet_file_name(name: str) -> tuple[int, TabletFileKind] | None:
-    """Number and kind in `N.base`, `N.redo` or `N.undo`, or None for any other name."""
-    match = _TABLET_FILE_NAME.fullmatch(name)
-    return (int(match[1]), TabletFileKind(match[2])) if match else None

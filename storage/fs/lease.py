@@ -23,7 +23,7 @@ from uuid import uuid4
 
 from pykudu_sql.storage.errors import DiskError, LockedError
 from pykudu_sql.storage.fs.env import Env, FileLock
-from pykudu_sql.storage.fs.layout import lease_path, leases_directory
+from pykudu_sql.storage.fs.layout import current_path, is_own, lease_path, leases_directory
 
 Position = tuple[int, int]
 
@@ -48,13 +48,10 @@ class Lease:
     def take(cls, env: Env, root: str) -> "Lease":
         """Take a lease that keeps every file.
 
-        Args:
-            env: the file system.
-            root: the database directory.
-
-        Raises:
-            DiskError: refused by the file system, as on a read-only one.
+        Raises DiskError: refused by the file system, as on a read-only one, or no database is
+        there (any more).
         """
+        env.size_of(current_path(root))  # making a directory would make its parents
         env.make_dir(leases_directory(root))
         while True:
             path = lease_path(root, str(uuid4()))
@@ -70,8 +67,7 @@ class Lease:
     def take_if_possible(cls, env: Env, root: str) -> "Lease | None":
         """A lease, or None in a directory that this process cannot write to.
 
-        Raises:
-            DiskError: the process, or the system, has no open files left.
+        Raises DiskError: the process, or the system, has no open files left.
         """
         try:
             return cls.take(env, root)
@@ -84,8 +80,7 @@ class Lease:
     def move_to(self, position: Position) -> None:
         """Give back the files that edits up to a position of the manifest have dropped.
 
-        Raises:
-            DiskError: refused by the file system.
+        Raises DiskError: refused by the file system.
         """
         line = f"reads {position[0]} {position[1]}".ljust(_LINE_BYTES - 1) + "\n"
         file = self._env.open_writable(self.path)
@@ -97,8 +92,7 @@ class Lease:
     def release(self) -> None:
         """Give all files back. Releasing twice is allowed.
 
-        Raises:
-            DiskError: refused by the file system; what stays behind holds nothing.
+        Raises DiskError: refused by the file system; what stays behind holds nothing.
         """
         if self._held and self._lock.is_held:
             self._held = False
@@ -110,12 +104,8 @@ class Lease:
     def hand_over(self, take: Callable[[str, int], None]) -> None:
         """Let another process hold the lease on; for this one it is released, its file stays.
 
-        Args:
-            take: starts that process, given the lease's path and a descriptor to inherit. It
-                removes the file at its end.
-
-        Raises:
-            NotSupportedError: the file system is this process's own.
+        `take`: starts that process, given the lease's path and a descriptor to inherit. It removes
+        the file at its end. Raises NotSupportedError: the file system is this process's own.
         """
         self._lock.hand_over(lambda descriptor: take(self.path, descriptor))
         self._held = False
@@ -124,12 +114,7 @@ class Lease:
 def renew(env: Env, path: str) -> None:
     """Write to a lease that somebody else holds, which shows that it is in use.
 
-    Args:
-        env: the file system.
-        path: of the lease.
-
-    Raises:
-        DiskError: it is gone: its holder gave the files back.
+    Raises DiskError: it is gone: its holder gave the files back.
     """
     end = env.size_of(path)
     file = env.open_writable(path)
@@ -142,15 +127,13 @@ def renew(env: Env, path: str) -> None:
 def oldest_lease(env: Env, root: str) -> Position | None:
     """The lowest position of the manifest that a living reader depends on; None without readers.
 
-    Removes the leases of processes that have ended.
-
-    Raises:
-        DiskError: refused by the file system.
+    Removes the leases of processes that have ended. Raises DiskError: refused by the file system.
     """
     directory = leases_directory(root)
     if not env.exists(directory):
         return None
-    positions = [_position_of(env, f"{directory}/{name}") for name in env.list_dir(directory)]
+    paths = [f"{directory}/{name}" for name in env.list_dir(directory)]
+    positions = [_position_of(env, path) for path in paths if is_own(root, path)]
     return min((position for position in positions if position is not None), default=None)
 
 

@@ -15,7 +15,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.descriptor import close_with
@@ -29,7 +29,7 @@ _ZEROS = bytes(1 << 16)
 
 
 class LocalEnv:
-    """Files of the operating system. One serves any number of databases, in one process.
+    """Files of the operating system; an `Env`. One serves any number of databases, in one process.
 
     In a child forked from it everything raises InterfaceError, and nothing is touched.
     """
@@ -37,29 +37,25 @@ class LocalEnv:
     def __init__(self) -> None:
         """The file system as this process sees it."""
         self._process = current_process()
+        self._guard: FileLock | None = None
 
     def resolve(self, path: str) -> str:
-        """Absolute form of `path`, links followed."""
         return os.path.realpath(path)
 
     def create(self, path: str, *, point: str) -> WritableFile:
-        """A new empty file (mode 0600)."""
         with self._reaching("create", path):
             return _LocalWritableFile(path, _open_file(path, os.O_RDWR | os.O_CREAT | os.O_EXCL), 0)
 
     def open_writable(self, path: str) -> WritableFile:
-        """An existing file, to go on writing."""
         with self._reaching("open", path):
             descriptor = _open_file(path, os.O_RDWR)
             return _LocalWritableFile(path, descriptor, os.fstat(descriptor).st_size)
 
     def open_random(self, path: str) -> RandomAccessFile:
-        """An existing file, to read anywhere."""
         with self._reaching("open", path):
             return _LocalRandomAccessFile(path, _open_file(path, os.O_RDONLY))
 
     def read_file(self, path: str) -> bytes:
-        """The whole of a small file."""
         file = self.open_random(path)
         try:
             return file.read(0, file.size)
@@ -67,12 +63,10 @@ class LocalEnv:
             file.close()
 
     def size_of(self, path: str) -> int:
-        """Length of a file in bytes, at this moment."""
         with self._reaching("look at", path):
             return os.lstat(path).st_size
 
     def rename(self, source: str, target: str, *, point: str) -> None:
-        """Move a file in one step, replacing `target`."""
         with (
             self._reaching("rename", source),
             _parent(source) as (source_folder, source_name),
@@ -81,7 +75,6 @@ class LocalEnv:
             os.rename(source_name, target_name, src_dir_fd=source_folder, dst_dir_fd=target_folder)
 
     def unlink(self, path: str, *, point: str) -> None:
-        """Remove the name of a file."""
         with self._reaching("remove", path), _parent(path) as (folder, name):
             os.unlink(name, dir_fd=folder)
 
@@ -100,18 +93,27 @@ class LocalEnv:
                 raise not_a_file(path, "directory")
 
     def sync_dir(self, path: str, *, point: str) -> None:
-        """Make creations, renames and unlinks in a directory survive a power loss."""
         with self._reaching("sync directory", path):
             _sync_directory(path, follow_links=False)
 
     def list_dir(self, path: str) -> list[str]:
-        """Names in a directory, sorted."""
+        """Names in a directory, sorted; links, pipes and the like among them are refused."""
         with self._reaching("list", path):
+            if not stat.S_ISDIR(os.lstat(path).st_mode):
+                raise not_a_file(path, "directory")
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _SAFELY)
             try:
-                return sorted(os.listdir(descriptor))
+                with os.scandir(descriptor) as entries:
+                    return sorted(_plain_name(path, descriptor, entry) for entry in entries)
             finally:
                 os.close(descriptor)
+
+    def names_of(self, path: str) -> int:
+        with self._reaching("look at", path):
+            status = os.lstat(path)
+            if not stat.S_ISREG(status.st_mode):
+                raise not_a_file(path, "plain file")
+            return status.st_nlink
 
     def exists(self, path: str) -> bool:
         """Whether anything has that name."""
@@ -129,9 +131,17 @@ class LocalEnv:
                 shutil.rmtree(path)
 
     def lock(self, path: str) -> FileLock:
-        """Take the exclusive lock at `path` without waiting."""
         with self._reaching("lock", path):
             return take_lock(path, lambda: _open_file(path, os.O_RDWR | os.O_CREAT))
+
+    def guard(self, lock: FileLock) -> None:
+        """Refuse all that names a path once the lock's directory is replaced."""
+        self._guard = lock
+
+    def check_guard(self) -> None:
+        """See that the directory was not removed."""
+        if self._guard is not None:
+            self._guard.check()
 
     def is_locked(self, path: str) -> bool:
         """Whether anybody holds the lock at `path`."""
@@ -147,44 +157,38 @@ class LocalEnv:
     def _reaching(self, operation: str, path: str) -> AbstractContextManager[None]:
         """A block that does something to a path; what is refused becomes a `DiskError`."""
         self._process.check()
+        if self._guard is not None:
+            self._guard.check_place()
         return _reporting(operation, path)
 
 
 class _LocalWritableFile:
     """A descriptor, the path it was opened by, and the length of the file."""
 
-    __slots__ = ("__weakref__", "_close", "_descriptor", "_path", "_process", "_size")
+    __slots__ = ("__weakref__", "_close", "_descriptor", "_process", "path", "size")
 
     def __init__(self, path: str, descriptor: int, size: int) -> None:
-        self._path = path
+        self.path = path
         self._descriptor = descriptor
-        self._size = size
+        self.size = size
         self._process = current_process()
         self._close = close_with(self, descriptor)
 
-    @property
-    def path(self) -> str:
-        return self._path
-
-    @property
-    def size(self) -> int:
-        return self._size
-
     def append(self, data: ByteString, *, point: str) -> None:
-        self.write_at(self._size, data, point=point)
+        self.write_at(self.size, data, point=point)
 
     def write_at(self, offset: int, data: ByteString, *, point: str) -> None:
         self._process.check()
         length = len(data)
-        if not 0 <= offset <= self._size:
-            raise ValueError(f"offset {offset} is outside '{self._path}' ({self._size} bytes)")
+        if not 0 <= offset <= self.size:
+            raise ValueError(f"offset {offset} is outside '{self.path}' ({self.size} bytes)")
         try:
             written = os.pwrite(self._descriptor, data, offset)
             if written < length:
                 self._write_rest(offset, memoryview(data), written)
         except OSError as error:
-            raise disk_error("write", self._path, error) from error
-        self._size = max(self._size, offset + length)
+            raise disk_error("write", self.path, error) from error
+        self.size = max(self.size, offset + length)
 
     def _write_rest(self, offset: int, data: memoryview, written: int) -> None:
         """Go on after a short write: a signal, or a disk that is nearly full."""
@@ -192,23 +196,23 @@ class _LocalWritableFile:
             written += os.pwrite(self._descriptor, data[written:], offset + written)
 
     def allocate(self, size: int, *, point: str) -> None:
-        while self._size < size:
-            self.append(_ZEROS[: size - self._size], point=point)
+        while self.size < size:
+            self.append(_ZEROS[: size - self.size], point=point)
 
     def truncate(self, size: int, *, point: str) -> None:
-        if not 0 <= size <= self._size:
-            raise ValueError(f"cannot cut '{self._path}' ({self._size} bytes) to {size} bytes")
+        if not 0 <= size <= self.size:
+            raise ValueError(f"cannot cut '{self.path}' ({self.size} bytes) to {size} bytes")
         self._process.check()
-        with _reporting("truncate", self._path):
+        with _reporting("truncate", self.path):
             os.ftruncate(self._descriptor, size)
-        self._size = size
+        self.size = size
 
     def sync(self, *, point: str) -> None:
         self._process.check()
         try:
             os.fdatasync(self._descriptor)
         except OSError as error:
-            raise disk_error("sync", self._path, error) from error
+            raise disk_error("sync", self.path, error) from error
 
     def close(self) -> None:
         # A descriptor number is reused by the next open: forget it before giving it back.
@@ -219,27 +223,19 @@ class _LocalWritableFile:
 class _LocalRandomAccessFile:
     """A descriptor read with `pread`, which moves no shared position."""
 
-    __slots__ = ("__weakref__", "_close", "_descriptor", "_path", "_size")
+    __slots__ = ("__weakref__", "_close", "_descriptor", "path", "size")
 
     def __init__(self, path: str, descriptor: int) -> None:
-        self._path = path
+        self.path = path
         self._descriptor = descriptor
         self._close = close_with(self, descriptor)
-        self._size = os.fstat(descriptor).st_size
-
-    @property
-    def path(self) -> str:
-        return self._path
-
-    @property
-    def size(self) -> int:
-        return self._size
+        self.size = os.fstat(descriptor).st_size
 
     def read(self, offset: int, length: int) -> bytes:
-        if offset < 0 or length < 0 or offset + length > self._size:
+        if offset < 0 or length < 0 or offset + length > self.size:
             raise CorruptionError(
-                f"'{self._path}' ends early: {length} bytes wanted at offset {offset}, "
-                f"the file has {self._size} bytes"
+                f"'{self.path}' ends early: {length} bytes wanted at offset {offset}, "
+                f"the file has {self.size} bytes"
             )
         try:
             data = os.pread(self._descriptor, length, offset)
@@ -247,12 +243,12 @@ class _LocalRandomAccessFile:
                 more = os.pread(self._descriptor, length - len(data), offset + len(data))
                 if not more:
                     raise CorruptionError(
-                        f"'{self._path}' ends early: it was cut to {offset + len(data)} bytes "
-                        f"while {self._size} bytes of it were in use"
+                        f"'{self.path}' ends early: it was cut to {offset + len(data)} bytes "
+                        f"while {self.size} bytes of it were in use"
                     )
                 data += more
         except OSError as error:
-            raise disk_error("read", self._path, error) from error
+            raise disk_error("read", self.path, error) from error
         return data
 
     def close(self) -> None:
@@ -273,8 +269,7 @@ def _reporting(operation: str, path: str) -> Iterator[None]:
 def _parent(path: str) -> Iterator[tuple[int, str]]:
     """A descriptor of the directory that holds a file, and the file's name in it.
 
-    Raises:
-        OSError: ENOTDIR where the directory is a link, or no directory.
+    Raises OSError: ENOTDIR where the directory is a link, or no directory.
     """
     directory, name = os.path.split(path)
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -288,9 +283,8 @@ def _parent(path: str) -> Iterator[tuple[int, str]]:
 def _open_file(path: str, flags: int) -> int:
     """A descriptor of a plain file in a real directory; links are refused in both places.
 
-    Raises:
-        DiskError: it is no plain file, or is to be written to and has a second name.
-        OSError: the system refused.
+    Raises DiskError: it is no plain file, or is to be written to and has a second name; OSError:
+    the system refused.
     """
     with _parent(path) as (folder, name):
         descriptor = os.open(name, flags | _SAFELY, 0o600, dir_fd=folder)
@@ -302,6 +296,19 @@ def _open_file(path: str, flags: int) -> int:
         os.close(descriptor)
         raise hard_linked(path, status.st_nlink)
     return descriptor
+
+
+def _plain_name(path: str, directory: int, entry: "os.DirEntry[str]") -> str:
+    """The name of an entry that is a plain file or a directory, or was until a moment ago.
+
+    Raises DiskError: it is something else.
+    """
+    name = entry.name
+    if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+        with suppress(FileNotFoundError):
+            os.stat(name, dir_fd=directory, follow_symlinks=False)
+            raise not_a_file(f"{path}/{name}", "plain file or directory")
+    return name
 
 
 def _sync_directory(path: str, *, follow_links: bool) -> None:

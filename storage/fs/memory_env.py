@@ -1,7 +1,7 @@
 """The environment of a `":memory:"` database: files that live and die with the process.
 
 It keeps every promise of `Env` that can be kept in memory, refusing exactly what a file system
-refuses, so the engine above cannot tell the difference; one contract test runs over both. Syncs
+refuses, so the engine above sees no difference; one contract test runs over both. Syncs
 have nothing to do. A file stays readable through what was opened before it was unlinked.
 """
 
@@ -9,7 +9,6 @@ import errno
 import posixpath
 import threading
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from pykudu_sql.storage.errors import CorruptionError, NotSupportedError
@@ -19,7 +18,7 @@ from pykudu_sql.storage.fs.os_error import disk_error
 
 
 class MemoryEnv:
-    """A tree of byte arrays. Each instance is a file system of its own."""
+    """A tree of byte arrays; an `Env`. Each instance is a file system of its own."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
@@ -29,11 +28,9 @@ class MemoryEnv:
         self._locks: dict[str, bool] = {}
 
     def resolve(self, path: str) -> str:
-        """Absolute form of `path`."""
         return posixpath.normpath(posixpath.join("/", path))
 
     def create(self, path: str, *, point: str) -> WritableFile:
-        """A new empty file."""
         with self._mutex:
             directory, name = self._place("create", path)
             if name in directory:
@@ -43,24 +40,19 @@ class MemoryEnv:
         return _MemoryWritableFile(path, content)
 
     def open_writable(self, path: str) -> WritableFile:
-        """An existing file, to go on writing."""
         return _MemoryWritableFile(path, self._content(path))
 
     def open_random(self, path: str) -> RandomAccessFile:
-        """An existing file, to read anywhere."""
         return _MemoryRandomAccessFile(path, self._content(path))
 
     def read_file(self, path: str) -> bytes:
-        """The whole of a small file."""
         file = self.open_random(path)
         return file.read(0, file.size)
 
     def size_of(self, path: str) -> int:
-        """Length of a file in bytes, at this moment."""
         return len(self._content(path).data)
 
     def rename(self, source: str, target: str, *, point: str) -> None:
-        """Move a file in one step, replacing `target`."""
         with self._mutex:
             held_by, name = self._place("rename", source)
             goes_to, new_name = self._place("rename", target)
@@ -75,7 +67,6 @@ class MemoryEnv:
             goes_to.add(new_name)
 
     def unlink(self, path: str, *, point: str) -> None:
-        """Remove the name of a file."""
         with self._mutex:
             directory, name = self._place("remove", path)
             if self._files.pop(self.resolve(path), None) is None:
@@ -100,13 +91,16 @@ class MemoryEnv:
         self.list_dir(path)
 
     def list_dir(self, path: str) -> list[str]:
-        """Names in a directory, sorted."""
         with self._mutex:
             resolved = self.resolve(path)
             if resolved not in self._directories:
                 there = resolved in self._files
                 raise _refusal("list", path, errno.ENOTDIR if there else errno.ENOENT)
             return sorted(self._directories[resolved])
+
+    def names_of(self, path: str) -> int:
+        self._content(path)
+        return 1
 
     def exists(self, path: str) -> bool:
         """Whether anything has that name."""
@@ -115,7 +109,6 @@ class MemoryEnv:
             return resolved in self._files or resolved in self._directories
 
     def remove_tree(self, path: str, *, point: str) -> None:
-        """Remove a directory with all it holds."""
         with self._mutex:
             resolved = self.resolve(path)
             if resolved in self._files:
@@ -145,6 +138,12 @@ class MemoryEnv:
                 self._files[resolved] = _Content()
             self._locks[resolved] = False
         return _MemoryFileLock(self, resolved)
+
+    def guard(self, lock: FileLock) -> None:
+        """Nothing: nobody else removes files in memory."""
+
+    def check_guard(self) -> None:
+        """Nothing."""
 
     def is_locked(self, path: str) -> bool:
         """Whether this process holds the lock at `path` and has announced it."""
@@ -193,15 +192,11 @@ class _Content:
 class _MemoryWritableFile:
     """A byte array that grows."""
 
-    __slots__ = ("_content", "_path")
+    __slots__ = ("_content", "path")
 
     def __init__(self, path: str, content: _Content) -> None:
-        self._path = path
+        self.path = path
         self._content = content
-
-    @property
-    def path(self) -> str:
-        return self._path
 
     @property
     def size(self) -> int:
@@ -213,7 +208,7 @@ class _MemoryWritableFile:
 
     def write_at(self, offset: int, data: ByteString, *, point: str) -> None:
         if not 0 <= offset <= self.size:
-            raise ValueError(f"offset {offset} is outside '{self._path}' ({self.size} bytes)")
+            raise ValueError(f"offset {offset} is outside '{self.path}' ({self.size} bytes)")
         with self._content.mutex:
             self._content.data[offset : offset + len(data)] = data
 
@@ -223,7 +218,7 @@ class _MemoryWritableFile:
 
     def truncate(self, size: int, *, point: str) -> None:
         if not 0 <= size <= self.size:
-            raise ValueError(f"cannot cut '{self._path}' ({self.size} bytes) to {size} bytes")
+            raise ValueError(f"cannot cut '{self.path}' ({self.size} bytes) to {size} bytes")
         with self._content.mutex:
             del self._content.data[size:]
 
@@ -237,26 +232,18 @@ class _MemoryWritableFile:
 class _MemoryRandomAccessFile:
     """The bytes a file had when it was opened; later appends are not seen."""
 
-    __slots__ = ("_content", "_path", "_size")
+    __slots__ = ("_content", "path", "size")
 
     def __init__(self, path: str, content: _Content) -> None:
-        self._path = path
+        self.path = path
         self._content = content
-        self._size = len(content.data)
-
-    @property
-    def path(self) -> str:
-        return self._path
-
-    @property
-    def size(self) -> int:
-        return self._size
+        self.size = len(content.data)
 
     def read(self, offset: int, length: int) -> bytes:
-        if offset < 0 or length < 0 or offset + length > self._size:
+        if offset < 0 or length < 0 or offset + length > self.size:
             raise CorruptionError(
-                f"'{self._path}' ends early: {length} bytes wanted at offset {offset}, "
-                f"the file has {self._size} bytes"
+                f"'{self.path}' ends early: {length} bytes wanted at offset {offset}, "
+                f"the file has {self.size} bytes"
             )
         # The view must be gone before another thread grows the array, hence the mutex.
         with self._content.mutex, memoryview(self._content.data) as view:
@@ -274,8 +261,13 @@ class _MemoryFileLock:
         self._path = path
         self.is_held = True
 
+    def check(self) -> None:
+        """Nothing: nobody else removes files in memory."""
+
+    def check_place(self) -> None:
+        """Nothing."""
+
     def release(self) -> None:
-        """Let others in. Releasing twice is allowed."""
         if self.is_held:
             self.is_held = False
             self._env.release_lock(self._path)
@@ -291,12 +283,7 @@ class _MemoryFileLock:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.release()
 
 

@@ -5,6 +5,7 @@ import os
 
 from pykudu_sql.storage.errors import DiskError
 
+_PLAIN_ONLY = "A database holds plain files and directories only; remove what was put there."
 _HINTS = {
     errno.ENOSPC: "Free space on that device, then run the statement again.",
     errno.EDQUOT: "Free space or raise the quota, then run the statement again.",
@@ -15,7 +16,8 @@ _HINTS = {
     errno.EMFILE: "Raise the limit of open files (ulimit -n).",
     errno.ENFILE: "The system has no open files left; close other programs.",
     errno.EIO: "The device may be failing: check the system log and copy the database elsewhere.",
-    errno.ELOOP: "A database holds no symbolic links; put the file itself there.",
+    errno.ELOOP: _PLAIN_ONLY,
+    errno.ENOTDIR: _PLAIN_ONLY,
 }
 
 
@@ -24,7 +26,7 @@ def disk_error(operation: str, path: str, error: OSError) -> DiskError:
 
     Args:
         operation: a verb, such as "write" or "sync".
-        path: the file or directory meant.
+        path: the file or directory.
         error: what the operating system said.
     """
     number = error.errno or 0
@@ -35,10 +37,7 @@ def disk_error(operation: str, path: str, error: OSError) -> DiskError:
 
 def not_a_file(path: str, expected: str) -> DiskError:
     """The error for a link, device, pipe or directory in the place of something else."""
-    return DiskError(
-        f"cannot open '{path}': it is not a {expected}",
-        hint="A database holds plain files and directories only; remove what was put there.",
-    )
+    return DiskError(f"cannot open '{path}': it is not a {expected}", hint=_PLAIN_ONLY)
 
 
 def hard_linked(path: str, names: int) -> DiskError:

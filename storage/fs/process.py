@@ -22,8 +22,7 @@ from pykudu_sql.storage.errors import InterfaceError
 class Process:
     """One process.
 
-    Attributes:
-        is_current: whether it is the one that runs this code; False in a child forked from it.
+    `is_current`: whether it is the one that runs this code; False in a child forked from it.
     """
 
     __slots__ = ("_number", "is_current")
@@ -36,8 +35,7 @@ class Process:
     def check(self) -> None:
         """See that this is the process that runs.
 
-        Raises:
-            InterfaceError: this is a child forked from it.
+        Raises InterfaceError: this is a child forked from it.
         """
         if not self.is_current:
             raise InterfaceError(

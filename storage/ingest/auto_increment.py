@@ -38,16 +38,15 @@ class AutoIncrement:
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
         """A batch with the hidden counter's column filled, for the kinds that are numbered.
 
-        Raises:
-            NotNullError: an UPSERT does not set the counter.
-            ValueOutOfRangeError: an INSERT sets it, or it is used up.
+        Raises NotNullError: an UPSERT does not set the counter; ValueOutOfRangeError: an INSERT
+        sets it, or it is used up.
         """
         schema, kind = table.schema, operations.kind
         if not schema.auto_incrementing or not kind.may_insert:
             return operations
-        given = operations.columns.get(schema.key_ids[-1])
-        check_counter(table, kind, given is not None)
-        if given is not None:
+        explicit = operations.columns.get(schema.key_ids[-1])
+        check_counter(table, kind, explicit is not None)
+        if explicit is not None:
             return operations
         first = self._reserve(table, operations.length)
         numbers = pa.array(np.arange(first, first + operations.length, dtype=np.int64))
@@ -86,35 +85,29 @@ class AutoIncrement:
                 self._next[table.id] = max(self._following(table), highest + 1)
 
     def _following(self, table: TableInfo) -> int:
-        known = self._next.get(table.id)
-        return self._highest(table) + 1 if known is None else known
+        next_value = self._next.get(table.id)
+        return self._highest(table) + 1 if next_value is None else next_value
 
     def _highest(self, table: TableInfo) -> int:
         column = table.schema.key_columns[-1]
         return max((_highest(self._tablets[info.id], column) for info in table.tablets), default=0)
 
 
-def check_counter(table: TableInfo, kind: RowOpKind, given: bool) -> None:
-    """See that an operation that may insert sets the hidden counter of a table just when it should.
+def check_counter(table: TableInfo, kind: RowOpKind, is_explicit: bool) -> None:
+    """Check that an operation sets the hidden counter of a table if, and only if, it should.
 
-    Args:
-        table: that counts.
-        kind: of the operation.
-        given: whether it sets the counter.
-
-    Raises:
-        ValueOutOfRangeError: an INSERT sets it.
-        NotNullError: an UPSERT does not.
+    `table`: that counts; `is_explicit`: whether it sets the counter. Raises ValueOutOfRangeError:
+    an INSERT sets it; NotNullError: an UPSERT does not.
     """
     column = table.schema.key_columns[-1].name
-    if kind.numbers and given:
+    if kind.numbers and is_explicit:
         raise ValueOutOfRangeError(
             f"auto-incrementing column '{column}' of table '{table.name}' should not be set for "
             f"{kind}",
             hint="leave it out, or use UPSERT",
             sqlstate="428C9",
         )
-    if not kind.numbers and not given:
+    if not kind.numbers and not is_explicit:
         raise NotNullError(
             f"auto-incrementing column '{column}' of table '{table.name}' should be set for {kind}",
             hint="INSERT numbers new rows; name the column to UPSERT a row by its number",

@@ -26,8 +26,8 @@ from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.arrays import coerce_chunks, combine
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
-from pykudu_sql.storage.ingest.routing import given_twice
-from pykudu_sql.storage.ingest.row_batch import RowBatch
+from pykudu_sql.storage.ingest.routing import duplicate_key_error
+from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch
 from pykudu_sql.storage.ingest.validation import raise_first, validate_keys
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_base
@@ -39,8 +39,6 @@ ROWSET_ROWS = 1 << 20
 _BLOCK_ROWS = 32 * 1024
 _SAMPLE = 4096
 
-Places = npt.NDArray[np.int64]
-
 
 def coerce_columns(
     pool: Executor, schema: Schema, columns: Mapping[int, pa.Array | pa.ChunkedArray]
@@ -48,15 +46,8 @@ def coerce_columns(
     """Columns of any Arrow type as the table's own, side by side where there are many rows.
 
     Strings of few distinct values become dictionaries: gathering codes is much cheaper than
-    gathering strings, and the files keep them so.
-
-    Args:
-        pool: threads.
-        schema: of the table.
-        columns: by column id.
-
-    Raises:
-        DataError: a value does not fit its column.
+    gathering strings, and the files keep them so. `columns`: by column id. Raises DataError: a
+    value does not fit its column.
     """
     rows = max((len(values) for values in columns.values()), default=0)
     large = rows >= BULK_ROWS
@@ -106,32 +97,27 @@ class TabletShare:
     Attributes:
         tablet: index into the table's tablets.
         keys: encoded, ascending.
-        places: of the rows in the batch, int64[len(keys)].
+        indices: of the rows in the batch, int64[len(keys)].
     """
 
     tablet: int
     keys: EncodedKeys
-    places: Places
+    indices: Positions
 
     def rowsets(self) -> Iterator["TabletShare"]:
         """The share in parts of one size, of at most `ROWSET_ROWS` rows."""
         parts = -(-len(self.keys) // ROWSET_ROWS)
         cuts = [len(self.keys) * part // parts for part in range(parts + 1)]
         for start, stop in pairwise(cuts):
-            yield TabletShare(self.tablet, self.keys.slice(start, stop), self.places[start:stop])
+            yield TabletShare(self.tablet, self.keys.slice(start, stop), self.indices[start:stop])
 
 
 def share_out(pool: Executor, batch: RowBatch) -> Sequence[TabletShare]:
     """The rows of an INSERT by tablet, in the tablets' order.
 
-    Args:
-        pool: threads.
-        batch: validated; at least one row.
-
-    Raises:
-        AlreadyPresentError: a key is given twice.
-        UncoveredRangeError: a key lies outside all range partitions.
-        ValueTooLargeError: a key is over its limit.
+    `batch`: validated; at least one row. Raises AlreadyPresentError: a key is given twice;
+    UncoveredRangeError: a key lies outside all range partitions; ValueTooLargeError: a key is over
+    its limit.
     """
     length = batch.operations.length
 
@@ -141,14 +127,14 @@ def share_out(pool: Executor, batch: RowBatch) -> Sequence[TabletShare]:
 
     def merge(parts: Sequence[TabletShare]) -> TabletShare:
         keys = EncodedKeys.concat([part.keys for part in parts])
-        places = np.concatenate([part.places for part in parts])
+        indices = np.concatenate([part.indices for part in parts])
         if not keys.is_sorted():
             order = keys.argsort()
-            keys, places = keys.take(order), places[order]
+            keys, indices = keys.take(order), indices[order]
         repeated = _first_repeated(keys)
         if repeated is not None:
-            raise given_twice(batch.table, batch.operations.columns, int(places[repeated]))
-        return TabletShare(parts[0].tablet, keys, places)
+            raise duplicate_key_error(batch.table, batch.operations.columns, int(indices[repeated]))
+        return TabletShare(parts[0].tablet, keys, indices)
 
     by_tablet: dict[int, list[TabletShare]] = {}
     for block in pool.map(share_block, range(0, length, _BLOCK_ROWS)):
@@ -190,12 +176,11 @@ def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletSh
         columns: of the whole batch, by column id.
         part: the rows.
 
-    Raises:
-        DiskError: the disk refused.
+    Raises DiskError: the disk refused.
     """
     schema, files = tablet.schema, tablet.files
     rowset_id = tablet.new_rowset_id()
-    gathered = GatheredColumns([HeldColumns(columns)], part.places)
+    gathered = GatheredColumns([HeldColumns(columns)], part.indices)
     meta = write_base(
         files, rowset_id, schema.columns, gathered, part.keys, inserted_at=UNCOMMITTED
     )

@@ -1,4 +1,4 @@
-"""Rows of a batch to the tablets that take them, and what becomes of keys that it names twice."""
+"""Rows of a batch to their tablets, and the handling of duplicate keys in it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.errors import AlreadyPresentError
-from pykudu_sql.storage.ingest.row_batch import Places, RowBatch, SetColumns, key_text, take
+from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch, SetColumns, key_text, take
 from pykudu_sql.storage.ingest.validation import Refuse, validate_keys
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 
@@ -23,7 +23,6 @@ class RoutedRows:
     """Rows whose keys are encoded and which know their tablets.
 
     Attributes:
-        operations: what to do.
         keys: encoded, one a row.
         tablets: index into the table's tablets, one a row, int32[n].
         changed: what is set in rows that are there already.
@@ -34,15 +33,13 @@ class RoutedRows:
     keys: EncodedKeys
     tablets: npt.NDArray[np.int32]
     changed: SetColumns
-    positions: Places
+    positions: Positions
 
 
 def route(batch: RowBatch, refuse: Refuse) -> RoutedRows:
     """Encode the keys of rows and find each row's tablet; a key may repeat.
 
-    Args:
-        batch: validated.
-        refuse: what to do with rows that no tablet takes.
+    `batch`: validated; `refuse`: what to do with rows that no tablet takes.
     """
     rows = validate_keys(batch, refuse)
     return RoutedRows(rows.operations, rows.keys, rows.tablets, rows.changed, rows.positions)
@@ -51,14 +48,8 @@ def route(batch: RowBatch, refuse: Refuse) -> RoutedRows:
 def deduplicate(table: TableInfo, rows: RoutedRows) -> RoutedRows:
     """One row for each key, of rows that are done all or none.
 
-    The first counts for INSERT_IGNORE and DELETE, the last for the others.
-
-    Args:
-        table: to be written.
-        rows: whose keys may repeat.
-
-    Raises:
-        AlreadyPresentError: an INSERT names a key twice.
+    The first counts for INSERT_IGNORE and DELETE, the last for the others. `rows`: whose keys may
+    repeat. Raises AlreadyPresentError: an INSERT names a key twice.
     """
     order = rows.keys.argsort()
     repeated = rows.keys.duplicates(order)
@@ -66,7 +57,7 @@ def deduplicate(table: TableInfo, rows: RoutedRows) -> RoutedRows:
         return rows
     kind, columns = rows.operations.kind, rows.operations.columns
     if kind is RowOpKind.INSERT:
-        raise given_twice(table, columns, int(order[repeated[0]]))
+        raise duplicate_key_error(table, columns, int(order[repeated[0]]))
     dropped = np.zeros(len(rows.keys), np.bool_)
     # The sort is stable: of equal keys the one given earlier stands first.
     dropped[order[repeated if kind in _FIRST_COUNTS else repeated - 1]] = True
@@ -76,7 +67,7 @@ def deduplicate(table: TableInfo, rows: RoutedRows) -> RoutedRows:
     return RoutedRows(operations, keys, tablets, rows.changed, rows.positions[kept])
 
 
-def given_twice(
+def duplicate_key_error(
     table: TableInfo, columns: Mapping[int, pa.Array], place: int
 ) -> AlreadyPresentError:
     """The error that says an INSERT has the key of one of its rows twice."""
@@ -94,12 +85,12 @@ class TabletRows:
     Attributes:
         tablet: index into the table's tablets.
         batch: what to do.
-        places: of the rows in the whole batch, ascending, int64[n].
+        indices: of the rows in the whole batch, ascending, int64[n].
     """
 
     tablet: int
     batch: KeyedOperations
-    places: Places
+    indices: Positions
 
 
 def split(rows: RoutedRows) -> Iterator[TabletRows]:
@@ -107,13 +98,13 @@ def split(rows: RoutedRows) -> Iterator[TabletRows]:
     whole = KeyedOperations(rows.operations, rows.keys, rows.changed.ids, rows.changed.fixed)
     for index in np.unique(rows.tablets).tolist():
         mine = np.flatnonzero(rows.tablets == index)
-        yield TabletRows(index, choose(whole, mine), mine)
+        yield TabletRows(index, take_rows(whole, mine), mine)
 
 
-def choose(batch: KeyedOperations, places: Places) -> KeyedOperations:
-    """Some rows of a batch, by their places."""
-    if len(places) == len(batch.keys):
+def take_rows(batch: KeyedOperations, indices: Positions) -> KeyedOperations:
+    """Some rows of a batch, by index."""
+    if len(indices) == len(batch.keys):
         return batch
-    columns = take(batch.operations.columns, places)
-    part = RowOperations(batch.kind, columns, len(places))
-    return KeyedOperations(part, batch.keys.take(places), batch.set_ids, batch.fixed)
+    columns = take(batch.operations.columns, indices)
+    part = RowOperations(batch.kind, columns, len(indices))
+    return KeyedOperations(part, batch.keys.take(indices), batch.set_ids, batch.fixed)

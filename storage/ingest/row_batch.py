@@ -1,8 +1,8 @@
 """A batch of rows on its way into a table: complete, and each row with its place in the statement.
 
 First the set of columns is checked, which fits all rows of a batch or none; then an INSERT or
-UPSERT gets the columns that it leaves out. What may be wrong with single rows is told by
-`validation`, and which tablet takes them by `routing`.
+UPSERT gets the columns that it leaves out. Single rows are checked by `validation` and
+assigned to tablets by `routing`.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,16 +21,14 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import NotNullError, ProgrammingError
 
-Places = npt.NDArray[np.int64]
+Positions = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class SetColumns:
     """What an operation sets in a row that is there already.
 
-    Attributes:
-        ids: see `KeyedOperations.set_ids`.
-        fixed: see `KeyedOperations`.
+    `ids`: see `KeyedOperations.set_ids`; `fixed`: see `KeyedOperations`.
     """
 
     ids: tuple[int, ...]
@@ -42,8 +40,6 @@ class RowBatch:
     """Rows of one kind of operation, with every column that this needs.
 
     Attributes:
-        table: to be written.
-        operations: what to do.
         explicit: the columns that the statement sets; the others are at their defaults.
         changed: what is set in rows that are there already.
         positions: of the rows in the statement, int64[n].
@@ -53,7 +49,7 @@ class RowBatch:
     operations: RowOperations
     explicit: tuple[int, ...]
     changed: SetColumns
-    positions: Places
+    positions: Positions
 
     @cached_property
     def keys(self) -> EncodedKeys:
@@ -70,11 +66,11 @@ class RowBatch:
         """The cells of the key."""
         return {i: self.operations.columns[i] for i in self.table.schema.key_ids}
 
-    def take(self, places: Places) -> "RowBatch":
-        """Some of the rows, by their places."""
-        columns = take(self.operations.columns, places)
-        operations = RowOperations(self.operations.kind, columns, len(places))
-        return replace(self, operations=operations, positions=self.positions[places])
+    def take(self, indices: Positions) -> "RowBatch":
+        """Some of the rows, by index."""
+        columns = take(self.operations.columns, indices)
+        operations = RowOperations(self.operations.kind, columns, len(indices))
+        return replace(self, operations=operations, positions=self.positions[indices])
 
     def key_block(self, start: int, stop: int) -> "RowBatch":
         """The keys of rows that stand one behind another, without a copy."""
@@ -91,12 +87,8 @@ class RowBatch:
 def complete(table: TableInfo, operations: RowOperations) -> RowBatch:
     """Operations with every column that an insert needs, unset ones at their write default.
 
-    Args:
-        table: to be written.
-        operations: what to do; the rows of a table that counts are numbered.
-
-    Raises:
-        NotNullError: a NOT NULL column has neither a value nor a default.
+    `operations`: what to do; the rows of a table that counts are numbered. Raises NotNullError: a
+    NOT NULL column has neither a value nor a default.
     """
     explicit = tuple(operations.columns)
     changed = set_columns(table.schema, operations.kind, operations.columns)
@@ -117,11 +109,7 @@ def batch_of_one(
 ) -> RowBatch:
     """One row, its cells complete, as a batch.
 
-    Args:
-        table: to be written.
-        kind: what to do.
-        cells: by column id.
-        explicit: the columns that the statement sets.
+    `cells`: by column id; `explicit`: the columns that the statement sets.
     """
     by_id = table.schema.by_id
     columns = {i: cells_to_array([cell], by_id[i].type) for i, cell in cells.items()}
@@ -139,8 +127,7 @@ def _default(table: str, column: ColumnSchema, length: int) -> pa.Array:
 def check_default(table: str, column: ColumnSchema) -> None:
     """See that an INSERT may leave a column out.
 
-    Raises:
-        NotNullError: it is NOT NULL and has no default.
+    Raises NotNullError: it is NOT NULL and has no default.
     """
     if column.write_default is None and not column.nullable:
         raise NotNullError(
@@ -175,15 +162,9 @@ def set_columns(schema: Schema, kind: RowOpKind, columns: Mapping[int, object]) 
 def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], table: str) -> None:
     """Check that a kind of operation may set just these columns.
 
-    Args:
-        schema: the table's schema.
-        kind: what to do.
-        column_ids: the columns set.
-        table: the table's name, for messages.
-
-    Raises:
-        NotNullError: a column of the key is not set, other than the hidden counter of an INSERT.
-        ProgrammingError: an UPDATE sets nothing but the key, or a DELETE more than that.
+    `column_ids`: the columns set. Raises NotNullError: a column of the key is not set, other than
+    the hidden counter of an INSERT; ProgrammingError: an UPDATE sets nothing but the key, or a
+    DELETE more than that.
     """
     for column in schema.key_columns:
         counted = schema.is_hidden(column) and kind.numbers
@@ -213,7 +194,7 @@ def key_text(table: TableInfo, columns: Mapping[int, pa.Array], place: int) -> s
     return f"({names}) = ({shown})"
 
 
-def take(columns: Mapping[int, pa.Array], places: Places) -> dict[int, pa.Array]:
-    """Some rows of columns, by their places."""
-    indices = pa.array(places)
+def take(columns: Mapping[int, pa.Array], rows: Positions) -> dict[int, pa.Array]:
+    """Some rows of columns, by index."""
+    indices = pa.array(rows)
     return {i: values.take(indices) for i, values in columns.items()}

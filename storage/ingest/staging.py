@@ -43,7 +43,6 @@ from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldCol
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import BaseFile, write_base_file
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import STAGED_NUMBERS, RowSetMeta
 
-_LOCK: Final = "LOCK"
 _CHUNK: Final = 4 << 20
 _NUMBERS: Final = ("number", "rows", "size", "checksum")
 _HEX = re.compile(r"([0-9a-f]{2})*")
@@ -60,7 +59,6 @@ class StagedFile:
         rows: in it.
         size: bytes.
         checksum: CRC-32C of all its bytes.
-        min_key, max_key: encoded.
         column_ids: the columns in it.
     """
 
@@ -77,15 +75,9 @@ class StagedFile:
 
     def meta_of(self, rowset_id: int) -> RowSetMeta:
         """The rowset that the file is, under an id of its tablet."""
+        keys = (self.min_key, self.max_key)
         return RowSetMeta(
-            rowset_id,
-            self.number,
-            self.rows,
-            self.size,
-            self.min_key,
-            self.max_key,
-            self.column_ids,
-            UNCOMMITTED,
+            rowset_id, self.number, self.rows, self.size, *keys, self.column_ids, UNCOMMITTED
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -105,11 +97,7 @@ class StagedFile:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "StagedFile":
-        """The inverse of `to_json`.
-
-        Raises:
-            DataError: it is no description of a staged file.
-        """
+        """The inverse of `to_json`. Raises DataError: it is no description of a staged file."""
         try:
             numbers = [value[name] for name in _NUMBERS]
             if any(type(number) is not int or not 0 <= number < 1 << 53 for number in numbers):
@@ -120,18 +108,10 @@ class StagedFile:
             keys = [value["min_key"], value["max_key"]]
             if not all(_HEX.fullmatch(key) for key in keys):
                 raise ValueError("its keys are malformed")
-            return cls(
-                value["write"],
-                value["table"],
-                value["tablet"],
-                value["number"],
-                value["rows"],
-                value["size"],
-                value["checksum"],
-                bytes.fromhex(value["min_key"]),
-                bytes.fromhex(value["max_key"]),
-                tuple(int(i) for i in value["column_ids"]),
-            )
+            place = (value["write"], value["table"], value["tablet"], value["number"])
+            content = (value["rows"], value["size"], value["checksum"])
+            low, high = map(bytes.fromhex, keys)
+            return cls(*place, *content, low, high, tuple(int(i) for i in value["column_ids"]))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise DataError(f"this is no staged file: {error}") from error
 
@@ -140,12 +120,7 @@ class StagedFile:
 class StageTarget:
     """Where the rows of one write go.
 
-    Attributes:
-        root: the database directory.
-        database_id: the 16 bytes of the database's UUID.
-        table: as it was when the write began.
-        kind: what is done with each row.
-        write_id: a UUID.
+    `table`: as it was when the write began; `write_id`: a UUID.
     """
 
     root: str
@@ -178,9 +153,8 @@ class StageTarget:
     def check(self, column_ids: tuple[int, ...]) -> None:
         """See that rows of some columns can be written so.
 
-        Raises:
-            NotNullError, ProgrammingError: the columns do not fit the operation.
-            ValueOutOfRangeError: an insert sets the table's hidden counter.
+        Raises NotNullError, ProgrammingError: the columns do not fit the operation;
+        ValueOutOfRangeError: an insert sets the table's hidden counter.
         """
         schema = self.table.schema
         if schema.auto_incrementing and self.kind.may_insert:
@@ -197,9 +171,7 @@ class StageTarget:
     def with_counter(self, columns: Mapping[int, pa.Array], length: int) -> Mapping[int, pa.Array]:
         """The columns, with any values for the counter if the rows are numbered later.
 
-        Args:
-            columns: by id.
-            length: rows.
+        `columns`: by id; `length`: rows.
         """
         if not self.is_numbered_later:
             return columns
@@ -210,42 +182,25 @@ class StageTarget:
 def create_staging(env: Env, root: str) -> tuple[str, FileLock]:
     """Make the folder of a new write, and take its lock.
 
-    Args:
-        env: the disk.
-        root: the database directory.
-
-    Returns:
-        The id of the write, and the lock that keeps its folder.
-
-    Raises:
-        DiskError: the disk refused.
+    Returns the id of the write, and the lock that keeps its folder. Raises DiskError: the disk
+    refused.
     """
     write_id = str(uuid4())
     return write_id, open_staging(env, root, write_id)
 
 
 def open_staging(env: Env, root: str, write_id: str) -> FileLock:
-    """Make the folder of a write whose id was chosen before, and take its lock.
+    """Make the folder of a write whose id exists already, and take its lock.
 
-    Raises:
-        DiskError: the disk refused.
+    Raises DiskError: the disk refused.
     """
     env.make_dir(layout.staging_directory(root))
     env.make_dir(layout.staging_folder(root, write_id))
-    return env.lock(staging_lock(root, write_id))
-
-
-def staging_lock(root: str, write_id: str) -> str:
-    """The file whose lock keeps a staging folder."""
-    return f"{layout.staging_folder(root, write_id)}/{_LOCK}"
+    return env.lock(layout.staging_lock(root, write_id))
 
 
 def remove_staging(env: Env, root: str, write_id: str) -> None:
-    """Remove the folder of a write, if it is there.
-
-    Raises:
-        DiskError: the disk refused.
-    """
+    """Remove the folder of a write, if it is there. Raises DiskError: the disk refused."""
     folder = layout.staging_folder(root, write_id)
     if env.exists(folder):
         env.remove_tree(folder, point="staging.remove")
@@ -254,17 +209,17 @@ def remove_staging(env: Env, root: str, write_id: str) -> None:
 def sweep_staging(env: Env, root: str) -> None:
     """Remove the folders of writes that ended without a commit, however they ended.
 
-    Raises:
-        DiskError: the disk refused.
+    Raises DiskError: the disk refused.
     """
     directory = layout.staging_directory(root)
-    for name in env.list_dir(directory) if env.exists(directory) else ():
+    names = env.list_dir(directory) if env.exists(directory) else []
+    for folder in layout.subdirectories(root, directory, names):
         try:
-            lock = env.lock(f"{directory}/{name}/{_LOCK}")
+            lock = env.lock(f"{folder}/LOCK")
         except LockedError:
             continue
         try:
-            env.remove_tree(f"{directory}/{name}", point="staging.sweep")
+            env.remove_tree(folder, point="staging.sweep")
         finally:
             lock.release()
 
@@ -275,47 +230,31 @@ def stage_rows(
     """Write rows as files of their tablets, sorted by key.
 
     A key given twice is an error in an INSERT; else one row of it counts, as for `Transaction`.
-
-    Args:
-        env: the disk.
-        target: where they go.
-        columns: of the table's own types, by id, at least one row.
-
-    Raises:
-        AlreadyPresentError: an INSERT names a key twice.
-        UncoveredRangeError: a key lies outside all range partitions.
-        NotNullError, ValueTooLargeError: a cell does not fit.
-        DiskError: the disk refused, or the folder is gone: the write has ended.
+    `target`: where they go; `columns`: of the table's own types, by id, at least one row. Raises
+    AlreadyPresentError: an INSERT names a key twice; UncoveredRangeError: a key lies outside all
+    range partitions; NotNullError, ValueTooLargeError: a cell does not fit; DiskError: the disk
+    refused, or the folder is gone: the write has ended.
     """
     table = target.table
     length = len(next(iter(columns.values())))
-    given = target.with_counter(columns, length)
-    batch = complete(table, RowOperations(target.kind, given, length))
+    numbered = target.with_counter(columns, length)
+    batch = complete(table, RowOperations(target.kind, numbered, length))
     rows = deduplicate(table, route(validate(batch, raise_first), raise_first))
     schema = [column for column in table.schema.columns if column.id in rows.operations.columns]
     for index in np.unique(rows.tablets).tolist():
         mine = np.flatnonzero(rows.tablets == index)
         order = mine[rows.keys.take(mine).argsort()]
         for start in range(0, len(order), ROWSET_ROWS):
-            places = order[start : start + ROWSET_ROWS]
+            indices = order[start : start + ROWSET_ROWS]
             tablet_id, number = table.tablets[index].id, _draw_number()
             path = layout.staged_path(target.root, target.write_id, tablet_id, number)
             identity = FileIdentity(target.database_id, tablet_id, "base", number)
-            gathered = GatheredColumns([HeldColumns(rows.operations.columns)], places)
+            gathered = GatheredColumns([HeldColumns(rows.operations.columns)], indices)
             file = BaseFile(env, path, identity)
-            meta = write_base_file(file, 0, schema, gathered, rows.keys.take(places), UNCOMMITTED)
-            yield StagedFile(
-                target.write_id,
-                table.id,
-                tablet_id,
-                number,
-                meta.rows,
-                meta.size,
-                file_checksum(env, path),
-                meta.min_key,
-                meta.max_key,
-                meta.column_ids,
-            )
+            meta = write_base_file(file, 0, schema, gathered, rows.keys.take(indices), UNCOMMITTED)
+            place = (target.write_id, table.id, tablet_id, number)
+            content = (meta.rows, meta.size, file_checksum(env, path))
+            yield StagedFile(*place, *content, meta.min_key, meta.max_key, meta.column_ids)
 
 
 def _draw_number() -> int:
@@ -323,16 +262,12 @@ def _draw_number() -> int:
 
 
 def file_checksum(env: Env, path: str) -> int:
-    """The CRC-32C of a file.
-
-    Raises:
-        DiskError: it cannot be read.
-    """
+    """The CRC-32C of a file. Raises DiskError: it cannot be read."""
     file = env.open_random(path)
     try:
-        found = 0
+        crc = 0
         for offset in range(0, file.size, _CHUNK):
-            found = google_crc32c.extend(found, file.read(offset, min(_CHUNK, file.size - offset)))
-        return found
+            crc = google_crc32c.extend(crc, file.read(offset, min(_CHUNK, file.size - offset)))
+        return crc
     finally:
         file.close()

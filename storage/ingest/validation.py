@@ -1,4 +1,4 @@
-"""What may be wrong with a row that is written, whichever road it takes: the rules, in their order.
+"""Validation: the rules that every written row must satisfy, in their order.
 
 A rule looks at a batch and gives a mask of the rows that it refuses, with the reason of each. They
 stand in the order in which Kudu finds fault (`common/row_operations.cc`, then `tablet/tablet.cc`):
@@ -45,9 +45,7 @@ Mask = npt.NDArray[np.bool_]
 class Violation:
     """Rows that a rule refuses.
 
-    Attributes:
-        mask: which, bool[n].
-        reason: the error of the row in a place.
+    `mask`: which, bool[n]; `reason`: the error of the row in a place.
     """
 
     mask: Mask
@@ -60,7 +58,7 @@ class CellRule:
 
     Attributes:
         check: a batch and one of the columns that it sets to the rows refused, None for none.
-        precheck: whether one row surely fits; False where only `check` tells.
+        precheck: whether one row surely fits; False where only `check` decides.
     """
 
     check: Callable[[RowBatch, ColumnSchema], Violation | None]
@@ -71,9 +69,7 @@ class CellRule:
 class RowRule:
     """A rule on whole rows.
 
-    Attributes:
-        check: a batch to the rows refused, None for none.
-        precheck: as of `CellRule`.
+    `check`: a batch to the rows refused, None for none; `precheck`: as of `CellRule`.
     """
 
     check: Callable[[RowBatch], Violation | None]
@@ -90,8 +86,7 @@ def validate(batch: RowBatch, refuse: Refuse) -> RowBatch:
         batch: the rows; those named by address have no cells of their key.
         refuse: what to do with refused rows; gives the batch without them.
 
-    Returns:
-        The rows that are left.
+    Returns the rows that are left.
     """
     for column_id in batch.explicit:
         for cell_rule in CELL_RULES:
@@ -115,8 +110,7 @@ def _apply(rules: tuple[RowRule, ...], batch: RowBatch, refuse: Refuse) -> RowBa
 def raise_first(batch: RowBatch, violation: Violation) -> NoReturn:
     """All or nothing: the first row refused ends the statement.
 
-    Raises:
-        IntegrityError, DataError: the row's reason.
+    Raises IntegrityError, DataError: the row's reason.
     """
     raise violation.reason(int(np.argmax(violation.mask)))
 
@@ -124,14 +118,8 @@ def raise_first(batch: RowBatch, violation: Violation) -> NoReturn:
 def check_row(table: TableInfo, kind: RowOpKind, cells: Cells, explicit: Collection[int]) -> None:
     """Apply all rules to one row, but for that on the range partition.
 
-    Args:
-        table: to be written.
-        kind: what to do.
-        cells: complete, by column id.
-        explicit: the columns that the statement sets.
-
-    Raises:
-        IntegrityError, DataError: what `validate` and `validate_keys` say of the batch of one.
+    `cells`: complete, by column id; `explicit`: the columns that the statement sets. Raises
+    IntegrityError, DataError: what `validate` and `validate_keys` say of the batch of one.
     """
     for precheck in PRECHECKS:
         if not precheck(table, cells):

@@ -93,7 +93,7 @@ def dump_cfile(cfile: CFileReader, column: ColumnSchema) -> Iterator[str]:
         nulls = int(zone.null_counts[number])
         notes = f", {count_text(nulls, 'NULL')}" if nulls else ""
         notes += ", holds NaN" if zone.has_nan[number] else ""
-        if zone.known[number]:
+        if zone.has_bounds[number]:
             low, high = zone.mins[number : number + 1], zone.maxs[number : number + 1]
             notes += f", {cell_text(low.tolist()[0])} to {cell_text(high.tolist()[0])}"
             notes += "" if zone.exact[number] else " (rounded)"

@@ -1,4 +1,4 @@
-"""Choosing what to show of a database that lies on disk.
+"""Dumps of the parts of a database on disk.
 
 Nothing is changed and no lock is taken. Metadata come from the manifest alone, so a damaged log or
 file hides only itself.
@@ -27,15 +27,9 @@ _CACHE_BYTES = 64 << 20
 def inspect_database(env: Env, root: str, words: Sequence[str]) -> Iterator[str]:
     """What lies on disk, in lines.
 
-    Args:
-        env: the disk.
-        root: the database directory.
-        words: nothing for an overview, or what to show and of what; see `pykudu-sql inspect -h`.
-
-    Raises:
-        ProgrammingError: there is no such part.
-        CorruptionError: damage, behind what could be shown before it.
-        DiskError: the disk refused.
+    `words`: nothing for an overview, or what to show and of what; see `pykudu-sql inspect -h`.
+    Raises ProgrammingError: there is no such part; CorruptionError: damage, behind what could be
+    shown before it; DiskError: the disk refused.
     """
     path = env.resolve(root)
     match list(words):
@@ -106,7 +100,7 @@ def _table(table: TableInfo, view: DatabaseView) -> Iterator[str]:
 
 def _tablet(view: DatabaseView, tablet_id: str) -> Tablet:
     """The tablet of a UUID, or of the beginning of one."""
-    matches = [tablet for known, tablet in view.tablets.items() if known.startswith(tablet_id)]
+    matches = [tablet for full_id, tablet in view.tablets.items() if full_id.startswith(tablet_id)]
     if len(matches) != 1:
         raise ProgrammingError(
             f"{len(matches) or 'no'} tablets begin with '{tablet_id}'",

@@ -83,7 +83,7 @@ def _edit(edit: Mapping[str, Any]) -> str:
         case {"op": "drop_snapshot", "name": name}:
             return f"drop snapshot {name_text(str(name))}"
         case {"op": "reserve", "until": int(time)}:
-            return f"moments told are before {time_text(Timestamp(time))}"
+            return f"timestamps given out are before {time_text(Timestamp(time))}"
         case {"op": "clock", "ts": int(time)}:
             return f"closed at {time_text(Timestamp(time))}"
         case {"op": "database", "history_max_age": age}:

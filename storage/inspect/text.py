@@ -1,4 +1,4 @@
-"""How things are written for a person. Nothing that comes from data can steer a terminal."""
+"""Values as text for a person. Nothing that comes from data can control a terminal."""
 
 from pykudu_sql.storage.common.types.hybrid_time import Timestamp, logical_of, to_datetime
 from pykudu_sql.storage.common.types.types import Cell

@@ -1,1 +1,1 @@
-"""F1, records that survive a crash: framing, write-ahead log, manifest."""
+"""Records that survive a crash: framing, write-ahead log, manifest."""

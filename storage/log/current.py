@@ -32,12 +32,7 @@ _TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """What CURRENT says.
-
-    Attributes:
-        database_id: the 16 bytes of the database's UUID.
-        manifest_number: the N of the live `manifest/N.log`.
-    """
+    """What CURRENT says. `manifest_number`: the N of the live `manifest/N.log`."""
 
     database_id: bytes
     manifest_number: int
@@ -56,10 +51,8 @@ class Current:
 def read_current(env: Env, root: str) -> Current:
     """What the CURRENT of the database at `root` says.
 
-    Raises:
-        CorruptionError: not the text that was written.
-        FormatVersionError: written by a newer version.
-        DiskError: not there, or refused by the file system.
+    Raises CorruptionError: not the text that was written; FormatVersionError: written by a newer
+    version; DiskError: not there, or refused by the file system.
     """
     path = current_path(root)
     file = env.open_random(path)
@@ -88,8 +81,7 @@ def read_current(env: Env, root: str) -> Current:
 def write_current(env: Env, root: str, current: Current) -> None:
     """Replace CURRENT, atomically and durably.
 
-    Raises:
-        DiskError: refused by the file system; the old one, or the new one, is in place.
+    Raises DiskError: refused by the file system; the old one, or the new one, is in place.
     """
     env.make_dir(temporary_directory(root))
     temporary = temporary_path(root, "CURRENT")

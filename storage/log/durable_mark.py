@@ -1,6 +1,6 @@
 """DURABLE: how far log and manifest are known to be safely on disk.
 
-The writer notes there, after each sync and before anybody is told of a commit, up to which record
+The writer notes there, after each sync and before a commit is acknowledged, up to which record
 that sync reached. So another process that reads the database goes no further than what a power loss
 cannot take back, although it finds later records in the page cache. The note itself is not synced
 but at a clean close: it need only be seen by processes of the same boot. After a restart of the
@@ -49,9 +49,7 @@ _ATTEMPTS = 100
 class DurableEnd:
     """A record of a log that is safely on disk, with all before it.
 
-    Attributes:
-        number: the N of `N.log`, which holds it or goes on behind it.
-        sequence: of the record.
+    `number`: the N of `N.log`, which holds it or goes on behind it; `sequence`: of the record.
     """
 
     number: int
@@ -66,7 +64,6 @@ class DurableNote:
     """What DURABLE says.
 
     Attributes:
-        database_id: the 16 bytes of the database's UUID.
         boot: of the machine when it was written.
         log: the end of the write-ahead log.
         is_exceeded: readers go beyond it: commits were acknowledged without a sync.
@@ -100,8 +97,7 @@ class DurableMark:
     def start(self, log: DurableEnd, manifest: DurableEnd) -> None:
         """Replace what an earlier process has noted.
 
-        Raises:
-            DiskError: neither can that be replaced nor removed.
+        Raises DiskError: neither can that be replaced nor removed.
         """
         with self._lock:
             self._slots[_MANIFEST_OFFSET] = self._slot(manifest, 0)
@@ -142,8 +138,7 @@ class DurableMark:
     def close(self) -> None:
         """Make what is noted durable; the database was closed.
 
-        Raises:
-            DiskError: refused by the file system.
+        Raises DiskError: refused by the file system.
         """
         if self._is_exceeded:
             self._is_exceeded = False
@@ -219,8 +214,7 @@ class DurableMark:
 def read_durable(env: Env, root: str) -> DurableNote | None:
     """What DURABLE says; None when it is not there, or not whole.
 
-    Raises:
-        DiskError: refused by the file system.
+    Raises DiskError: refused by the file system.
     """
     path = mark_path(root)
     for _ in range(_ATTEMPTS):

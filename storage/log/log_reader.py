@@ -82,15 +82,11 @@ class LogReader:
         """Open a log and check that it is the one that belongs there.
 
         Args:
-            env: the file system.
-            path: where it lies.
             kind, number: what it must be.
             database_id: the database it must belong to; None takes it from the header.
 
-        Raises:
-            CorruptionError: the header is damaged or is that of another log.
-            FormatVersionError: written by a newer version.
-            DiskError: refused by the file system.
+        Raises CorruptionError: the header is damaged or is that of another log; FormatVersionError:
+        written by a newer version; DiskError: refused by the file system.
         """
         file = env.open_random(path)
         try:
@@ -111,8 +107,7 @@ class LogReader:
             behind: the end that an earlier reading of the file found, to go on there.
             until: the last sequence that counts; what stands behind it is not looked at.
 
-        Raises:
-            CorruptionError: a record that was durable is damaged or missing.
+        Raises CorruptionError: a record that was durable is damaged or missing.
         """
         start = LogEnd.of_new(self.identity) if behind is None else behind
         offset, sequence, confirmed = start.offset, start.last_sequence, start.confirmed
@@ -172,13 +167,13 @@ class LogReader:
 
     def _is_confirmed(self, offset: int, sequence: int) -> bool:
         """Whether a good record behind `offset` says that `sequence` was durable."""
-        for candidate in self._places_of_mark(offset):
+        for candidate in self._mark_offsets(offset):
             record = self._record_at(candidate)
             if record is not None and record.sequence - record.lag >= sequence:
                 return True
         return False
 
-    def _places_of_mark(self, offset: int) -> Iterator[int]:
+    def _mark_offsets(self, offset: int) -> Iterator[int]:
         """Aligned offsets from `offset` on where a record header may stand."""
         mark_word = (RECORD_HEADER_BYTES - 4) // 4
         for start in range(offset, self._file.size, _SEARCH_BYTES):
@@ -241,5 +236,5 @@ class _Window:
         return self._data[begin : begin + length]
 
     def forget(self) -> None:
-        """Read anew what is asked next."""
+        """Drop the buffer, so that the next read is from the file."""
         self._data = b""

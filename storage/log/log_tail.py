@@ -1,8 +1,8 @@
 """Following a log that another process writes.
 
 A reader beside a writer reads a log to its end, and later what came behind that end. Whether
-anything did is one read of a few bytes, so it can be asked before every statement. Nothing on disk
-is changed: a record that is half written is simply not there yet.
+anything did is one read of a few bytes, so it can be checked before every statement. Nothing on
+disk is changed: a record that is half written is simply not there yet.
 """
 
 from collections.abc import Iterator
@@ -20,10 +20,7 @@ from pykudu_sql.storage.log.record_log import (
 class LogTail:
     """One log file and how far it was read. Belongs to one thread at a time.
 
-    Attributes:
-        path: of the file.
-        identity: as its header says.
-        end: behind the last record read.
+    `identity`: as its header says; `end`: behind the last record read.
     """
 
     def __init__(
@@ -31,14 +28,9 @@ class LogTail:
     ) -> None:
         """Open a log; nothing of it is read yet but its header.
 
-        Args:
-            env: the file system.
-            path, kind, number, database_id: see `LogReader.open`.
-
-        Raises:
-            CorruptionError: the header is damaged or is that of another log.
-            FormatVersionError: written by a newer version.
-            DiskError: refused by the file system.
+        `path`, `kind`, `number`, `database_id`: see `LogReader.open`. Raises CorruptionError: the
+        header is damaged or is that of another log; FormatVersionError: written by a newer version;
+        DiskError: refused by the file system.
         """
         self.path = path
         self._env = env
@@ -53,12 +45,8 @@ class LogTail:
     def read(self, until: int | None = None) -> Iterator[tuple[int, bytes]]:
         """The records behind those read before, as (sequence, payload), ascending.
 
-        Args:
-            until: the last sequence that counts.
-
-        Raises:
-            CorruptionError: a record that was durable is damaged or missing.
-            DiskError: the file is gone.
+        `until`: the last sequence that counts. Raises CorruptionError: a record that was durable is
+        damaged or missing; DiskError: the file is gone.
         """
         reader = LogReader.open(
             self._env, self.path, self._kind, self._number, self.identity.database_id
@@ -72,11 +60,8 @@ class LogTail:
     def read_durable(self, limit: int | None) -> Iterator[tuple[int, bytes]]:
         """The same up to a limit, and beyond it what later records say was durable.
 
-        Args:
-            limit: the last record that is known to be durable; None for no limit.
-
-        Raises:
-            CorruptionError, DiskError: see `read`.
+        `limit`: the last record that is known to be durable; None for no limit. Raises
+        CorruptionError, DiskError: see `read`.
         """
         yield from self.read(limit)
         if limit is not None and self.has_more_than_seal():
@@ -95,16 +80,14 @@ class LogTail:
     def has_grown(self) -> bool:
         """Whether anything stands behind the last record read.
 
-        Raises:
-            DiskError: the file is gone.
+        Raises DiskError: the file is gone.
         """
         return any(self._header_at(self.end.offset))
 
     def has_more_than_seal(self) -> bool:
         """Whether anything but one seal stands behind the last record read.
 
-        Raises:
-            DiskError: the file is gone.
+        Raises DiskError: the file is gone.
         """
         header = self._header_at(self.end.offset)
         if not any(header):

@@ -69,8 +69,7 @@ class LogWriter:
     def create(cls, env: Env, path: str, identity: LogIdentity) -> Self:
         """Start a log; its header is synced, its name is for the caller to sync.
 
-        Raises:
-            DiskError: refused by the file system.
+        Raises DiskError: refused by the file system.
         """
         file = env.create(path, point=f"{identity.kind}.create")
         try:
@@ -86,11 +85,8 @@ class LogWriter:
         """Go on at the end that a `LogReader` found.
 
         A torn tail is cut off on disk first: left there, a stale record of it could line up with
-        new ones. What was read is synced, since a killed process leaves records that only the
-        page cache knows.
-
-        Raises:
-            DiskError: refused by the file system.
+        new ones. What was read is synced, since a killed process leaves records that only the page
+        cache knows. Raises DiskError: refused by the file system.
         """
         file = env.open_writable(path)
         try:
@@ -105,12 +101,8 @@ class LogWriter:
     def append(self, payload: bytes) -> int:
         """Add a record, not yet durable, and return its sequence.
 
-        Args:
-            payload: 1 byte to 1 GiB.
-
-        Raises:
-            ValueTooLargeError: over 1 GiB; the log stays usable.
-            DiskError: the write failed, or an earlier write or sync; what is on disk is not known.
+        `payload`: 1 byte to 1 GiB. Raises ValueTooLargeError: over 1 GiB; the log stays usable;
+        DiskError: the write failed, or an earlier write or sync; what is on disk is not known.
         """
         if not payload:
             raise ValueError("a log record needs a payload")
@@ -159,8 +151,7 @@ class LogWriter:
     def sync(self) -> int:
         """Make all records appended before this call durable; return the last one's sequence.
 
-        Raises:
-            DiskError: the sync failed, or an earlier write or sync; nothing more is accepted.
+        Raises DiskError: the sync failed, or an earlier write or sync; nothing more is accepted.
         """
         self.check_writable()
         target = self.last_sequence
@@ -180,10 +171,8 @@ class LogWriter:
     def cut_back(self) -> None:
         """Take an append that failed back, durably, and accept others again.
 
-        All records before it are durable on return as well.
-
-        Raises:
-            DiskError: refused, or a sync has failed; what is on disk is not known.
+        All records before it are durable on return as well. Raises DiskError: refused, or a sync
+        has failed; what is on disk is not known.
         """
         if self.failure is not None and not self._can_cut_back:
             raise self.failure
@@ -209,10 +198,8 @@ class LogWriter:
     def seal(self) -> None:
         """Make all records durable, then write a record that confirms it.
 
-        The seal itself is not synced: it protects against damage, not against a crash.
-
-        Raises:
-            DiskError: write or sync failed, now or earlier; what is on disk is not known.
+        The seal itself is not synced: it protects against damage, not against a crash. Raises
+        DiskError: write or sync failed, now or earlier; what is on disk is not known.
         """
         if self.durable_sequence < self.last_sequence:
             self.sync()
@@ -223,18 +210,15 @@ class LogWriter:
     def trim(self) -> None:
         """Give back the space allocated ahead.
 
-        Raises:
-            DiskError: refused; nothing is lost by that.
+        Raises DiskError: refused; nothing is lost by that.
         """
         self._file.truncate(self.size, point=f"{self.identity.kind}.trim")
 
     def close(self) -> None:
         """Seal, trim, make all of it durable and close. After a failure, only close.
 
-        Closing twice is allowed.
-
-        Raises:
-            DiskError: the last sync failed; the file is closed all the same.
+        Closing twice is allowed. Raises DiskError: the last sync failed; the file is closed all the
+        same.
         """
         if self._closed:
             return
@@ -252,24 +236,20 @@ class LogWriter:
         self._file.close()
 
     def check_writable(self) -> None:
-        """See that records are accepted.
-
-        Raises:
-            DiskError: an earlier write or sync failed.
-        """
+        """See that records are accepted. Raises DiskError: an earlier write or sync failed."""
         failure = self.failure
         if failure is not None:
-            raise DiskError(failure.message, hint=failure.hint) from failure
+            raise type(failure)(failure.message, hint=failure.hint) from failure
 
 
 def undone(error: DiskError) -> DiskError:
     """The error for a change that the disk refused and of which nothing is left."""
-    return DiskError(f"{error.message}; nothing was changed", hint=error.hint)
+    return type(error)(f"{error.message}; nothing was changed", hint=error.hint)
 
 
 def barred(error: DiskError) -> DiskError:
     """The error for whoever wants to read or write while an earlier commit is in doubt."""
-    return DiskError(
+    return type(error)(
         "nothing can be read or written now: it is not known whether an earlier commit is on disk: "
         + error.message,
         hint="Mend the cause and run the statement again; the next one, or opening the database "

@@ -7,7 +7,8 @@ exist.
 
 An edit is a JSON object whose meaning belongs to the rooms above; here it is only made durable, in
 order. The text is compact and deterministic (sorted keys, UTF-8, no NaN). A seal follows each edit
-as soon as it is durable, so that later damage to the newest edit is told from a torn write.
+as soon as it is durable, so that later damage to the newest edit is distinguished from a torn
+write.
 
 The log is replaced by a shorter one when its history has grown: `rewrite` writes manifest N+1 in
 full and syncs it, then CURRENT names it, then the old one goes. A crash in between leaves a file
@@ -44,9 +45,7 @@ Edit = dict[str, Any]
 class Manifest:
     """An open manifest. All methods are thread-safe; edits are ordered by their arrival.
 
-    Attributes:
-        database_id: the 16 bytes of the database's UUID.
-        edits: what was there on opening (or creating), in order; `append` does not add to it.
+    `edits`: what was there on opening (or creating), in order; `append` does not add to it.
     """
 
     def __init__(self, env: Env, root: str, writer: LogWriter, edits: list[Edit]) -> None:
@@ -67,14 +66,11 @@ class Manifest:
         the first thing a database gets; where there are data already, CURRENT was lost.
 
         Args:
-            env: the file system.
             root: the database directory; created when missing. It has no CURRENT.
-            database_id: the 16 bytes of the database's UUID.
             edits: the first edits.
 
-        Raises:
-            CorruptionError: CURRENT is missing, but there is a database.
-            DiskError: refused by the file system.
+        Raises CorruptionError: CURRENT is missing, but there is a database; DiskError: refused by
+        the file system.
         """
         env.make_dir(manifest_directory(root))
         _refuse_to_bury(env, root)
@@ -91,16 +87,10 @@ class Manifest:
     def open(cls, env: Env, root: str, reaches: DurableEnd = NOWHERE) -> Self:
         """Open for writing: cuts a torn tail and removes manifests that CURRENT does not name.
 
-        Args:
-            env: the file system.
-            root: the database directory.
-            reaches: an edit that the manifest has, or a later manifest is in its place.
-
-        Raises:
-            CorruptionError: CURRENT or the manifest is damaged or missing, or ends too early.
-                Nothing was cut off then.
-            FormatVersionError: written by a newer version.
-            DiskError: refused by the file system.
+        `reaches`: an edit that the manifest has, or a later manifest is in its place. Raises
+        CorruptionError: CURRENT or the manifest is damaged or missing, or ends too early. Nothing
+        was cut off then; FormatVersionError: written by a newer version; DiskError: refused by the
+        file system.
         """
         current = read_current(env, root)
         edits, identity, end = _read_manifest(env, root, current)
@@ -118,10 +108,8 @@ class Manifest:
     def read(env: Env, root: str) -> tuple[bytes, list[Edit]]:
         """Database id and edits, changing nothing on disk; a writer may be at work.
 
-        Raises:
-            CorruptionError: CURRENT or the manifest is damaged or missing.
-            FormatVersionError: written by a newer version.
-            DiskError: refused by the file system.
+        Raises CorruptionError: CURRENT or the manifest is damaged or missing; FormatVersionError:
+        written by a newer version; DiskError: refused by the file system.
         """
         current = read_current(env, root)
         while True:
@@ -147,8 +135,8 @@ class Manifest:
         writer = self._writer
         return DurableEnd(writer.identity.number, writer.durable_sequence)
 
-    def tell(self, mark: DurableMark) -> None:
-        """Tell a mark of what is durable from here on."""
+    def attach_mark(self, mark: DurableMark) -> None:
+        """Note in a mark what is durable, from here on."""
         self._mark = mark
 
     def _note(self) -> None:
@@ -173,12 +161,12 @@ class Manifest:
     def append(self, edit: Edit) -> None:
         """Add an edit; it is durable on return.
 
-        Raises:
-            DiskError: the disk refused; nothing of the edit is there, or ever will be.
-            TransactionResolutionUnknownError: an opening may find the edit, until a `rewrite`
-                without it has succeeded.
+        Raises DiskError: the disk refused; nothing of the edit is there, or ever will be;
+        TransactionResolutionUnknownError: an opening may find the edit, until a `rewrite` without
+        it has succeeded.
         """
         payload = _encode(edit)
+        self._env.check_guard()
         with self._mutex:
             writer = self._writer
             writer.check_writable()
@@ -197,10 +185,9 @@ class Manifest:
     def rewrite(self, edits: list[Edit]) -> None:
         """Replace all edits by these, atomically and durably; gets over earlier failures.
 
-        Raises:
-            DiskError: a step failed. If the new manifest could be written, and only naming it
-                failed, either may be in place, and no edits are accepted until a `rewrite` has
-                succeeded; else this one is in use as before.
+        Raises DiskError: a step failed. If the new manifest could be written, and only naming it
+        failed, either may be in place, and no edits are accepted until a `rewrite` has succeeded;
+        else this one is in use as before.
         """
         with self._mutex:
             old = self._writer
@@ -250,8 +237,7 @@ def _seal(writer: LogWriter) -> None:
 def check_manifest_reaches(path: str, number: int, end: LogEnd, reaches: DurableEnd) -> None:
     """See that a manifest has all that is known to have been in it.
 
-    Raises:
-        CorruptionError: it ends too early, or is older than one that was in use.
+    Raises CorruptionError: it ends too early, or is older than one that was in use.
     """
     if number < reaches.number:
         raise CorruptionError(
@@ -291,8 +277,7 @@ def _read_manifest(env: Env, root: str, current: Current) -> tuple[list[Edit], L
     path = manifest_path(root, current.manifest_number)
     if not env.exists(path):
         raise CorruptionError(
-            f"'{path}' is missing, though CURRENT names it as the live manifest",
-            hint=KEEP_A_COPY,
+            f"'{path}' is missing, though CURRENT names it as the live manifest", hint=KEEP_A_COPY
         )
     reader = LogReader.open(
         env, path, LogKind.MANIFEST, current.manifest_number, current.database_id
@@ -337,11 +322,7 @@ def _encode(edit: Edit) -> bytes:
 
 
 def decode_edit(payload: bytes, path: str, sequence: int) -> Edit:
-    """The edit of a record whose checksum was right.
-
-    Raises:
-        CorruptionError: it is no edit.
-    """
+    """The edit of a record whose checksum was right. Raises CorruptionError: it is no edit."""
     try:
         edit = json.loads(payload)
     except (ValueError, RecursionError) as error:

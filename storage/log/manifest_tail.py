@@ -1,8 +1,8 @@
 """The manifest as a process reads it that does not write it.
 
 The writer appends edits and, when they are many, replaces the log by a shorter one of the next
-number. A reader takes the edits of the log that CURRENT names, and is told by `has_changed` that
-it should look again.
+number. A reader takes the edits of the log that CURRENT names, and `has_changed` says that it
+should read again.
 """
 
 from pykudu_sql.storage.errors import CorruptionError, DiskError
@@ -19,7 +19,6 @@ class ManifestTail:
     """The edits of the live manifest up to a moment. Belongs to one thread at a time.
 
     Attributes:
-        database_id: the 16 bytes of the database's UUID.
         edits: in order.
         path: of the log they were read from.
         limits: how far both logs of the database may be read.
@@ -43,10 +42,8 @@ class ManifestTail:
     def open(cls, env: Env, root: str) -> "ManifestTail":
         """Read the live manifest; a writer may be at work.
 
-        Raises:
-            CorruptionError: CURRENT or the manifest is damaged or missing.
-            FormatVersionError: written by a newer version.
-            DiskError: refused by the file system.
+        Raises CorruptionError: CURRENT or the manifest is damaged or missing; FormatVersionError:
+        written by a newer version; DiskError: refused by the file system.
         """
         current = read_current(env, root)
         failure = ""
@@ -79,23 +76,22 @@ class ManifestTail:
     def has_changed(self) -> bool:
         """Whether there may be more edits, here or in a manifest that replaced this one.
 
-        Raises:
-            DiskError: refused by the file system.
+        Raises DiskError: refused by the file system.
         """
         if self.was_replaced():
             return True
         limit = self.limits.manifest(self._number)
         if limit is not None:
-            known = limit > self._tail.end.last_sequence
-            return known or (self._tail.has_more_than_seal() and self.limits.lift())
+            has_durable = limit > self._tail.end.last_sequence
+            return has_durable or (
+                self._tail.has_more_than_seal() and self.limits.drop_if_writer_gone()
+            )
         return self._tail.has_grown()
 
     def was_replaced(self) -> bool:
         """Whether CURRENT names another log.
 
-        Raises:
-            CorruptionError: CURRENT is damaged.
-            DiskError: refused by the file system.
+        Raises CorruptionError: CURRENT is damaged; DiskError: refused by the file system.
         """
         # Only a crash leaves a next log that CURRENT does not name.
         if not self._env.exists(self._successor) and self._env.exists(self.path):
@@ -105,14 +101,13 @@ class ManifestTail:
     def has_read_too_far(self) -> bool:
         """Whether a writer came after reading began without limits: perhaps not all that was read
         is durable."""
-        return self.limits.have_come
+        return self.limits.appeared_after_reading
 
     def read_more(self) -> list[Edit]:
         """The edits that came since and are durable.
 
-        Raises:
-            CorruptionError: one that was durable is damaged.
-            DiskError: the log is gone, since it was replaced.
+        Raises CorruptionError: one that was durable is damaged; DiskError: the log is gone, since
+        it was replaced.
         """
         limit = self.limits.manifest(self._number)
         return [

@@ -22,7 +22,7 @@ class ReadLimits:
         self._root = root
         self._database_id = database_id
         self._boot = boot_id()
-        self._apply = self.are_set
+        self._apply = self.in_force
 
     def log(self) -> DurableEnd | None:
         """The last record of the write-ahead log that may be read now; None for no limit."""
@@ -51,16 +51,16 @@ class ReadLimits:
         return NOWHERE if note is None else note.manifest
 
     @property
-    def are_set(self) -> bool:
+    def in_force(self) -> bool:
         """Whether there are limits now: a process writes, and notes how far."""
         return self._holds(self._note()) and self._is_written()
 
     @property
-    def have_come(self) -> bool:
+    def appeared_after_reading(self) -> bool:
         """Whether there are limits now that were not applied: perhaps too much was read."""
-        return not self._apply and self.are_set
+        return not self._apply and self.in_force
 
-    def lift(self) -> bool:
+    def drop_if_writer_gone(self) -> bool:
         """Whether the writer is gone, and the limits with it from here on."""
         self._apply = self._apply and self._is_written()
         return not self._apply
@@ -68,7 +68,7 @@ class ReadLimits:
     def _is_written(self) -> bool:
         try:
             return self._env.is_locked(lock_path(self._root))
-        except DiskError:  # what cannot be told might be
+        except DiskError:  # it may be, so it counts as held
             return True
 
     def _note(self) -> DurableNote | None:

@@ -22,11 +22,7 @@ class ReadOnlyLog:
     durable_end = NOWHERE
 
     def append(self, payload: bytes) -> int:
-        """Refuse a record.
-
-        Raises:
-            ReadOnlyError: always.
-        """
+        """Refuse a record. Raises ReadOnlyError: always."""
         raise ReadOnlyError(
             f"the database was opened read-only; a record of {len(payload)} bytes was not written",
             hint=OPEN_TO_WRITE,

@@ -82,7 +82,6 @@ class LogIdentity:
         kind: what it is for.
         number: the N of `N.log`, from 1.
         first_sequence: sequence of the first record, whether or not it was written yet.
-        database_id: the 16 bytes of the database's UUID.
     """
 
     kind: LogKind
@@ -127,9 +126,7 @@ def is_intact(header: bytes) -> bool:
 def decode_identity(header: bytes, path: str) -> LogIdentity:
     """The identity in the first 64 bytes of the file at `path`.
 
-    Raises:
-        CorruptionError: not an intact header.
-        FormatVersionError: written by a newer version.
+    Raises CorruptionError: not an intact header; FormatVersionError: written by a newer version.
     """
     if not is_intact(header):
         raise CorruptionError(
@@ -158,12 +155,10 @@ def check_identity(
 
     Args:
         identity: what its header says.
-        path: where it lies.
         kind, number: what its place says.
         database_id: the database it must belong to, or None where that is not known yet.
 
-    Raises:
-        CorruptionError: they differ.
+    Raises CorruptionError: they differ.
     """
     if (identity.kind, identity.number) != (kind, number):
         raise CorruptionError(

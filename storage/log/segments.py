@@ -23,13 +23,7 @@ from pykudu_sql.storage.log.record_log import FILE_HEADER_BYTES, KEEP_A_COPY, Lo
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One segment.
-
-    Attributes:
-        number: the N of `N.log`.
-        path: where it lies.
-        first_sequence: sequence of its first record.
-    """
+    """One segment. `number`: the N of `N.log`; `first_sequence`: sequence of its first record."""
 
     number: int
     path: str
@@ -45,9 +39,8 @@ def segment_numbers(env: Env, directory: str) -> list[int]:
 def find_segments(env: Env, directory: str, database_id: bytes) -> list[Segment]:
     """All segments but a void last one, ascending.
 
-    Raises:
-        CorruptionError: a header is damaged, or is that of another log or database.
-        FormatVersionError: a segment was written by a newer version.
+    Raises CorruptionError: a header is damaged, or is that of another log or database;
+    FormatVersionError: a segment was written by a newer version.
     """
     numbers = segment_numbers(env, directory)
     if numbers and is_void(env, segment_path(directory, numbers[-1])):
@@ -64,8 +57,7 @@ def find_segments(env: Env, directory: str, database_id: bytes) -> list[Segment]
 def check_present(env: Env, directory: str, reaches: DurableEnd) -> None:
     """See that the segment of a record that was safely on disk is there, or a later one.
 
-    Raises:
-        CorruptionError: it is not.
+    Raises CorruptionError: it is not.
     """
     numbers = segment_numbers(env, directory) if env.exists(directory) else []
     if max(numbers, default=0) < reaches.number:
@@ -79,13 +71,8 @@ def check_present(env: Env, directory: str, reaches: DurableEnd) -> None:
 def check_reaches(last: str, end: LogEnd, reaches: DurableEnd) -> None:
     """See that the newest segment ends no sooner than it may.
 
-    Args:
-        last: its path.
-        end: where it ends.
-        reaches: a record that was safely on disk.
-
-    Raises:
-        CorruptionError: it ends before that record.
+    `last`: its path; `end`: where it ends; `reaches`: a record that was safely on disk. Raises
+    CorruptionError: it ends before that record.
     """
     if end.last_sequence < reaches.sequence:
         raise CorruptionError(
@@ -116,8 +103,7 @@ def is_void(env: Env, path: str) -> bool:
 def needed_segments(segments: list[Segment], directory: str, after: int) -> list[Segment]:
     """The segments that can hold records behind `after`.
 
-    Raises:
-        CorruptionError: one of them is missing.
+    Raises CorruptionError: one of them is missing.
     """
     start = max((i for i, s in enumerate(segments) if s.first_sequence <= after + 1), default=None)
     if start is None:
@@ -144,8 +130,7 @@ def replay_segments(
 ) -> Iterator[tuple[int, bytes]]:
     """The records behind `after` of an unbroken run of segments, ascending.
 
-    Raises:
-        CorruptionError: a record is damaged, or a segment ends before the next one goes on.
+    Raises CorruptionError: a record is damaged, or a segment ends before the next one goes on.
     """
     for segment, successor in zip(segments, [*segments[1:], None], strict=True):
         reader = LogReader.open(env, segment.path, LogKind.WAL, segment.number, database_id)

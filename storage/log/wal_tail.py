@@ -2,7 +2,7 @@
 
 The writer appends to the newest segment, starts the next one, and drops the oldest ones when what
 they hold is on disk. A reader goes from segment to segment by their numbers; one that was dropped
-before it was read is for the caller to notice by the manifest, which is told of it first.
+before it was read is for the caller to notice by the manifest, which records it first.
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,17 +39,13 @@ class WalTail:
         """Find the segments that hold records behind `after`.
 
         Args:
-            env: the file system.
-            directory: of the segments.
-            database_id: the 16 bytes of the database's UUID.
             after: the highest sequence that is no longer needed.
             limits: up to which record may be read; None for all.
             reaches: a record that the log has, or it is damaged.
 
-        Raises:
-            CorruptionError: one of them is missing, or its header is damaged.
-            FormatVersionError: written by a newer version.
-            DiskError: refused by the file system, or dropped meanwhile.
+        Raises CorruptionError: one of them is missing, or its header is damaged;
+        FormatVersionError: written by a newer version; DiskError: refused by the file system, or
+        dropped meanwhile.
         """
         self._env = env
         self._directory = directory
@@ -69,9 +65,8 @@ class WalTail:
     def read(self) -> Iterator[tuple[int, bytes]]:
         """The records behind those read before, as (sequence, payload), ascending.
 
-        Raises:
-            CorruptionError: a record that was durable is damaged or missing.
-            DiskError: a segment is gone.
+        Raises CorruptionError: a record that was durable is damaged or missing; DiskError: a
+        segment is gone.
         """
         while True:
             # In this order: notes only grow, and after a repair they are of the new segment.
@@ -87,8 +82,8 @@ class WalTail:
             yield from self._pass(self._tail.read_durable(limit))
         end = NO_RECORDS if self._tail is None else self._tail.end
         path = self._directory if self._tail is None else self._tail.path
-        for known in (self._reaches, reaches):
-            check_reaches(path, end, known)
+        for reach in (self._reaches, reaches):
+            check_reaches(path, end, reach)
 
     def _limit(self) -> int | None:
         end = None if self._limits is None else self._limits.log()
@@ -101,11 +96,7 @@ class WalTail:
                 yield sequence, payload
 
     def has_grown(self) -> bool:
-        """Whether there may be more records.
-
-        Raises:
-            DiskError: the segment read last is gone.
-        """
+        """Whether there may be more records. Raises DiskError: the segment read last is gone."""
         limit = self._limit()
         tail, limits = self._tail, self._limits
         if limit is None or limits is None:
@@ -113,7 +104,7 @@ class WalTail:
         if limit > (0 if tail is None else tail.end.last_sequence):
             return True
         more = self._has_successor() or (tail is not None and tail.has_more_than_seal())
-        return more and limits.lift()
+        return more and limits.drop_if_writer_gone()
 
     def path_of(self, sequence: int) -> str:
         """The file to name in a message about a record: the segment being read."""

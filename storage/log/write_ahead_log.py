@@ -68,7 +68,7 @@ class WriteAheadLog:
         self._writer = writer
         self._durable = writer.last_sequence
         self._syncing = False
-        self._turn = threading.Condition()
+        self._sync_condition = threading.Condition()
 
     @classmethod
     def open(
@@ -89,19 +89,15 @@ class WriteAheadLog:
         one for the seal.
 
         Args:
-            env: the file system.
             directory: where the segments lie; created when missing.
-            database_id: the 16 bytes of the database's UUID.
             segment_bytes: a segment as long as that is followed by a new one.
             after: the highest sequence that is no longer needed.
             reaches: a record that the log has, or it is damaged.
-            mark: is told of what is durable from here on.
+            mark: notes what is durable from here on.
 
-        Raises:
-            CorruptionError: a needed segment is missing or damaged, as far as opening reads, or the
-                log ends too early. Nothing was cut off then.
-            FormatVersionError: written by a newer version.
-            DiskError: refused by the file system.
+        Raises CorruptionError: a needed segment is missing or damaged, as far as opening reads, or
+        the log ends too early. Nothing was cut off then; FormatVersionError: written by a newer
+        version; DiskError: refused by the file system.
         """
         env.make_dir(directory)
         check_present(env, directory, reaches)
@@ -134,9 +130,8 @@ class WriteAheadLog:
     ) -> Iterator[tuple[int, bytes]]:
         """The records behind `after`, changing nothing on disk; a writer may be at work.
 
-        Raises:
-            CorruptionError: a needed record is damaged or missing.
-            FormatVersionError: written by a newer version.
+        Raises CorruptionError: a needed record is damaged or missing; FormatVersionError: written
+        by a newer version.
         """
         segments = find_segments(env, directory, database_id)
         needed = needed_segments(segments, directory, after)
@@ -193,8 +188,7 @@ class WriteAheadLog:
     def replay(self, after: int) -> Iterator[tuple[int, bytes]]:
         """The records behind `after` as (sequence, payload), ascending, up to the present end.
 
-        Raises:
-            CorruptionError: a needed record is damaged or missing.
+        Raises CorruptionError: a needed record is damaged or missing.
         """
         needed = needed_segments(self._segments, self._directory, after)
         return replay_segments(self._env, needed, self._database_id, after)
@@ -207,12 +201,12 @@ class WriteAheadLog:
     def append(self, payload: bytes) -> int:
         """Hand a record to the operating system and return its sequence; not yet durable.
 
-        Raises:
-            ValueTooLargeError: over 1 GiB; nothing was written.
-            DiskError: the disk refused; nothing of the record is there, or ever will be.
-            TransactionResolutionUnknownError: it refused to take the record back as well. Until
-                `repair` has succeeded, an opening may find it.
+        Raises ValueTooLargeError: over 1 GiB; nothing was written; DiskError: the disk refused;
+        nothing of the record is there, or ever will be; TransactionResolutionUnknownError: it
+        refused to take the record back as well. Until `repair` has succeeded, an opening may find
+        it.
         """
+        self._env.check_guard()
         try:
             if self._writer.failure is not None:
                 self.repair()
@@ -229,9 +223,8 @@ class WriteAheadLog:
     def sync(self, sequence: int) -> None:
         """Return when every record up to `sequence` is durable.
 
-        Raises:
-            DiskError: the sync failed, or an earlier write or sync; `repair` makes it durable in
-                another way.
+        Raises DiskError: the sync failed, or an earlier write or sync; `repair` makes it durable in
+        another way.
         """
         if sequence <= self._durable:
             return
@@ -243,10 +236,9 @@ class WriteAheadLog:
     def drop_before(self, sequence: int) -> None:
         """Remove the segments that hold only records below `sequence`; never the one in use.
 
-        Raises:
-            DiskError: refused by the file system; what is left will be dropped another time.
+        Raises DiskError: refused by the file system; what is left will be dropped another time.
         """
-        with self._turn:
+        with self._sync_condition:
             segments = self._segments
             kept = max(i for i, s in enumerate(segments) if i == 0 or s.first_sequence <= sequence)
             self._segments = segments[kept:]
@@ -258,10 +250,8 @@ class WriteAheadLog:
         """Get over a failed write or sync: make every record that was appended durable in a new
         segment, and accept others again. The caller holds the commit lock.
 
-        Does nothing where nothing failed, or another thread was faster.
-
-        Raises:
-            DiskError: the disk still refuses; may be tried again.
+        Does nothing where nothing failed, or another thread was faster. Raises DiskError: the disk
+        still refuses; may be tried again.
         """
         self._lead(None)
         durable = 0
@@ -275,8 +265,7 @@ class WriteAheadLog:
     def close(self) -> None:
         """Make all records durable, mark the log as cleanly closed, and close it.
 
-        Raises:
-            DiskError: the disk refused; the log is closed all the same.
+        Raises DiskError: the disk refused; the log is closed all the same.
         """
         self._lead(None)
         try:
@@ -290,15 +279,12 @@ class WriteAheadLog:
     def _lead(self, sequence: int | None) -> bool:
         """Wait for one's turn at the file.
 
-        Args:
-            sequence: the record that shall be durable, or None to get the turn in any case.
-
-        Returns:
-            True when the turn is the caller's, False when another thread made it durable.
+        `sequence`: the record that shall be durable, or None to get the turn in any case. Returns
+        True when the turn is the caller's, False when another thread made it durable.
         """
-        with self._turn:
+        with self._sync_condition:
             while self._syncing:
-                self._turn.wait()
+                self._sync_condition.wait()
                 if sequence is not None and sequence <= self._durable:
                     return False
             if sequence is not None and sequence <= self._durable:
@@ -312,10 +298,10 @@ class WriteAheadLog:
             if durable > self._durable and self._mark is not None:
                 self._mark.note_log(self.durable_end)
         finally:  # also when the thread is interrupted
-            with self._turn:
+            with self._sync_condition:
                 self._durable = max(self._durable, durable)
                 self._syncing = False
-                self._turn.notify_all()
+                self._sync_condition.notify_all()
 
     def _sync_as_leader(self) -> None:
         durable = 0
@@ -352,13 +338,10 @@ class WriteAheadLog:
             self._yield_lead(self._writer.durable_sequence)
 
     def _start_segment(self, first_sequence: int | None = None) -> None:
-        """Go on in a new segment, which takes over what is not durable. The caller has the turn.
+        """Go on in a new segment, which takes over what is not durable. The caller leads.
 
-        Args:
-            first_sequence: of its first record; None goes on behind what is durable.
-
-        Raises:
-            DiskError: refused; the log accepts nothing until this has succeeded.
+        `first_sequence`: of its first record; None goes on behind what is durable. Raises
+        DiskError: refused; the log accepts nothing until this has succeeded.
         """
         old = self._writer
         first = old.durable_sequence + 1 if first_sequence is None else first_sequence
@@ -371,7 +354,7 @@ class WriteAheadLog:
             raise
         self._writer = writer
         old.abandon()
-        with self._turn:
+        with self._sync_condition:
             self._segments = [*self._segments, _segment_of(writer, self._directory)]
 
 

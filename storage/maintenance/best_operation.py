@@ -10,7 +10,7 @@ Kudu's order (`util/maintenance_manager.cc`, FindBestOp):
 5. whatever speeds up its tablet most.
 
 Under a steady load of writes something is always due for a flush, and Kudu's compactions starve
-(KUDU-3407). Here a compaction gets its turn after some flushes in a row, whatever they score.
+(KUDU-3407). Here a compaction runs after some flushes in a row, whatever they score.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class SchedulingState:
         memory_limit: bytes that changes of all tablets may hold in memory; at 60 % it is short.
         log_target: a log that holds back so many bytes is long.
         flushes_in_a_row: how many flushes ran since the last other operation.
-        prefers_data: whether it is the turn of dropping old history.
+        prefers_data: whether dropping old history comes first now.
     """
 
     memory_limit: int

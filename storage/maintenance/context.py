@@ -20,11 +20,9 @@ class MaintenanceContext:
         tablets: by UUID; grows while the store is open.
         committer: commit lock, log and manifest.
         history: how far back tables can be read.
-        state: what the manifest says.
         log_retention: which part of the log is needed.
         purge: lets go of tables, partitions and columns that no readable snapshot sees, and of
             files that nobody reads.
-        options: of the store.
     """
 
     tablets: Mapping[str, Tablet]

@@ -12,9 +12,7 @@ FileSizes = Mapping[tuple[str, int], int]
 class Effect:
     """What an operation did.
 
-    Attributes:
-        written: bytes of the files it wrote.
-        freed: bytes of the files it dropped, or of the log.
+    `written`: bytes of the files it wrote; `freed`: bytes of the files it dropped, or of the log.
     """
 
     written: int = 0

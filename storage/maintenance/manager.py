@@ -10,8 +10,7 @@ seconds, so that it neither ends the thread nor starves the others.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,11 +19,7 @@ from pykudu_sql.storage.common.types.hybrid_time import wall_micros
 from pykudu_sql.storage.maintenance.best_operation import SchedulingState, find_best_operation
 from pykudu_sql.storage.maintenance.context import MaintenanceContext
 from pykudu_sql.storage.maintenance.file_effect import Effect, effect_between, file_sizes
-from pykudu_sql.storage.maintenance.operation import (
-    OperationKind,
-    OperationRun,
-    OperationStats,
-)
+from pykudu_sql.storage.maintenance.operation import OperationKind, OperationRun, OperationStats
 from pykudu_sql.storage.maintenance.run_log import RunLog
 from pykudu_sql.storage.tablet.tablet import Tablet
 
@@ -47,7 +42,7 @@ class Tidied:
 
 
 class MaintenanceManager:
-    """Runs maintenance on a thread of its own, or when asked to. Safe for threads.
+    """Runs maintenance on a thread of its own, or on demand. Safe for threads.
 
     Attributes:
         last_error: why the newest operation failed, None once one succeeded. What could not be
@@ -62,7 +57,7 @@ class MaintenanceManager:
         self.log = RunLog()
         self.running: OperationStats | None = None
         self._context = context
-        self._turn = threading.RLock()
+        self._operation_lock = threading.RLock()
         self._pauses = 0
         self._stop = threading.Event()
         self._left_alone: dict[tuple[OperationKind, str], float] = {}
@@ -70,33 +65,35 @@ class MaintenanceManager:
         self._prefers_data = True
         self._synced = time.monotonic()
         self._thread: threading.Thread | None = None
-        self._made_collector: StatsCollector | None = None
-        self._made_runner: OperationRunner | None = None
-        # Not the turn: whoever asks what is due ought not to wait for what runs.
+        self._stats_collector: StatsCollector | None = None
+        self._operation_runner: OperationRunner | None = None
+        # Apart from the operation lock: listing what is due must not wait for what runs.
         self._making = threading.Lock()
 
     @property
     def _collector(self) -> "StatsCollector":
-        """Made once, by whichever thread comes first: it remembers what was merged in vain."""
-        # Policies are asked a quarter of a second after the opening, which ought not to wait.
+        """One for all threads: it remembers which merges gained nothing."""
+        # Imported when first used, a quarter of a second after the opening, which need not wait.
         from pykudu_sql.storage.maintenance.stats_collector import StatsCollector
 
         with self._making:
-            if self._made_collector is None:
-                self._made_collector = StatsCollector(self._context)
-            return self._made_collector
+            if self._stats_collector is None:
+                self._stats_collector = StatsCollector(self._context)
+            return self._stats_collector
 
     @property
     def _runner(self) -> "OperationRunner":
-        """Made once, and tells the one collector what it did."""
-        # Flushes and compactions are much code, which an opening that finds none due does without.
+        """One for all threads; it reports to the one collector."""
+        # Imported when first used: flushes and compactions are much code.
         from pykudu_sql.storage.maintenance.runner import OperationRunner
 
         collector = self._collector
         with self._making:
-            if self._made_runner is None:
-                self._made_runner = OperationRunner(self._context, collector, self._stop.is_set)
-            return self._made_runner
+            if self._operation_runner is None:
+                self._operation_runner = OperationRunner(
+                    self._context, collector, self._stop.is_set
+                )
+            return self._operation_runner
 
     def start(self) -> None:
         """Start the thread."""
@@ -113,22 +110,13 @@ class MaintenanceManager:
 
     def pause(self) -> None:
         """Run nothing in the background until as many calls of `resume`; what runs ends first."""
-        with self._turn:
+        with self._operation_lock:
             self._pauses += 1
 
     def resume(self) -> None:
         """Go on after `pause`."""
-        with self._turn:
+        with self._operation_lock:
             self._pauses -= 1
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """A block in which nothing runs in the background."""
-        self.pause()
-        try:
-            yield
-        finally:
-            self.resume()
 
     def due(self) -> list[OperationStats]:
         """The operations that would gain something now, that of the highest score first."""
@@ -143,52 +131,47 @@ class MaintenanceManager:
     def run_due(self) -> bool:
         """Run the one operation that is most due, also while paused.
 
-        Returns:
-            Whether it wrote or freed anything; False when none was due.
-
-        Raises:
-            DiskError, ReadOnlyError: the disk refused.
-            CorruptionError: a file is not what was written.
+        Returns whether it wrote or freed anything; False when none was due. Raises DiskError,
+        ReadOnlyError: the disk refused; CorruptionError: a file is not what was written.
         """
-        with self._turn:
-            chosen = self.running = self._chosen()
+        with self._operation_lock:
+            op = self.running = self._next_operation()
             try:
-                if chosen is None:
+                if op is None:
                     return False
-                effect = self.run(chosen)
+                effect = self.run(op)
                 self.tidy_up()
                 if not effect:
-                    self._leave_alone(chosen)
+                    self._leave_alone(op)
                 return bool(effect)
             except Exception as error:
                 self.last_error = error
-                self._leave_alone(chosen)
+                self._leave_alone(op)
                 raise
             finally:
                 self.running = None
 
     def _leave_alone(self, op: OperationStats | None) -> None:
-        """Let an operation that came to nothing wait, so that others get their turn."""
+        """Let an operation that gained nothing wait, so that others can run."""
         if op is not None:
             until = time.monotonic() + BACK_OFF_SECONDS
             self._left_alone[op.kind, op.tablet_id] = until
 
-    def run(self, chosen: OperationStats, checkpoint: Checkpoint = go_on) -> Effect:
+    def run(self, op: OperationStats, checkpoint: Checkpoint = go_on) -> Effect:
         """Run an operation to its end.
 
         Args:
-            chosen: what is run.
+            op: what is run.
             checkpoint: called between its steps, and while another one runs on the tablet; what it
                 raises ends the operation, and leaves the tablet as before.
 
-        Raises:
-            DiskError, ReadOnlyError: the disk refused; the tablet is as before.
-            CorruptionError: a file is not what was written.
+        Raises DiskError, ReadOnlyError: the disk refused; the tablet is as before; CorruptionError:
+        a file is not what was written.
         """
-        if chosen.kind is OperationKind.LOG_GC:
+        if op.kind is OperationKind.LOG_GC:
             log = self._context.log_retention
-            return self._measured(chosen, lambda: Effect(freed=log.collect()))
-        return self._on_tablet(chosen, self._runner.work[chosen.kind], checkpoint)
+            return self._measured(op, lambda: Effect(freed=log.collect()))
+        return self._on_tablet(op, self._runner.work[op.kind], checkpoint)
 
     def compact_all(self, tablet_id: str, table: str, checkpoint: Checkpoint = go_on) -> Effect:
         """Merge all rowsets of a tablet, whether that is due or not; else as `run`."""
@@ -198,15 +181,12 @@ class MaintenanceManager:
     def tidy_up(self) -> Tidied:
         """Drop what is left behind by operations: log that nothing needs, files nobody reads.
 
-        Raises:
-            DiskError, ReadOnlyError: the disk refused.
+        Raises DiskError, ReadOnlyError: the disk refused.
         """
         return Tidied(self._context.log_retention.collect(), self._context.purge.collect_files())
 
-    def _on_tablet(
-        self, chosen: OperationStats, work: "TabletWork", checkpoint: Checkpoint
-    ) -> Effect:
-        tablet = self._context.tablets.get(chosen.tablet_id)
+    def _on_tablet(self, op: OperationStats, work: "TabletWork", checkpoint: Checkpoint) -> Effect:
+        tablet = self._context.tablets.get(op.tablet_id)
         if tablet is None:
             return Effect()
 
@@ -220,11 +200,11 @@ class MaintenanceManager:
         while not tablet.maintenance_lock.acquire(timeout=WAIT_SECONDS):
             checkpoint()
         try:
-            return self._measured(chosen, run)
+            return self._measured(op, run)
         finally:
             tablet.maintenance_lock.release()
 
-    def _measured(self, chosen: OperationStats, run: Callable[[], Effect]) -> Effect:
+    def _measured(self, op: OperationStats, run: Callable[[], Effect]) -> Effect:
         """Run something and keep what it did, or why it failed."""
         started, clock = wall_micros(), time.perf_counter()
         effect, failure = Effect(), ""
@@ -236,18 +216,9 @@ class MaintenanceManager:
             failure = str(error) or type(error).__name__
             raise
         finally:
-            self.log.add(
-                OperationRun(
-                    chosen.kind,
-                    chosen.tablet_id,
-                    chosen.table,
-                    started,
-                    time.perf_counter() - clock,
-                    effect.written,
-                    effect.freed,
-                    failure,
-                )
-            )
+            place, took = (op.kind, op.tablet_id, op.table), time.perf_counter() - clock
+            record = OperationRun(*place, started, took, effect.written, effect.freed, failure)
+            self.log.add(record)
 
     def wake(self) -> None:
         """Do what the thread does four times a second; what fails is kept in `last_error`."""
@@ -273,10 +244,10 @@ class MaintenanceManager:
         """Run what is most due unless paused or stopped; whether there may be more."""
         if not self._context.options.maintenance:
             return False
-        with self._turn:
+        with self._operation_lock:
             return not self._pauses and not self._stop.is_set() and self.run_due()
 
-    def _chosen(self) -> OperationStats | None:
+    def _next_operation(self) -> OperationStats | None:
         now = time.monotonic()
         self._left_alone = {op: until for op, until in self._left_alone.items() if until > now}
         due = [
@@ -287,8 +258,8 @@ class MaintenanceManager:
             flushes_in_a_row=self._flushes_in_a_row,
             prefers_data=self._prefers_data,
         )
-        chosen = find_best_operation(due, scheduling)
-        if chosen is not None and chosen.kind is not OperationKind.LOG_GC:
-            self._flushes_in_a_row = self._flushes_in_a_row + 1 if chosen.kind.flushes else 0
-            self._prefers_data = not chosen.kind.collects_data
-        return chosen
+        op = find_best_operation(due, scheduling)
+        if op is not None and op.kind is not OperationKind.LOG_GC:
+            self._flushes_in_a_row = self._flushes_in_a_row + 1 if op.kind.flushes else 0
+            self._prefers_data = not op.kind.collects_data
+        return op

@@ -1,4 +1,4 @@
-"""Maintenance operations: their kinds, what is known of one that is due, and of one that ran."""
+"""Maintenance operations: their kinds, the statistics of one that is due, the record of a run."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -18,8 +18,8 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 TabletWork = Callable[[Tablet, Checkpoint], object]
 
 
-class _GivenUp(Exception):
-    """The store wants its thread back."""
+class _Cancelled(Exception):
+    """The maintenance thread is being stopped."""
 
 
 class OperationRunner:
@@ -36,7 +36,7 @@ class OperationRunner:
         Args:
             context: the store.
             collector: knows which rowsets gain most.
-            cancelled: asked now and then by long operations, which then give up.
+            cancelled: called now and then by long operations, which then stop.
         """
         self._host = context.committer.host
         self._collector = collector
@@ -44,7 +44,7 @@ class OperationRunner:
         self.work: Mapping[OperationKind, TabletWork] = {
             OperationKind.FLUSH_MEMROWSET: self._flush_memrowset,
             OperationKind.FLUSH_DELTA_STORES: self._flush_delta_stores,
-            OperationKind.COMPACT_ROWSETS: self._compact_chosen,
+            OperationKind.COMPACT_ROWSETS: self._compact_rowsets,
             OperationKind.MINOR_DELTA_COMPACTION: self._compact_redo,
             OperationKind.MAJOR_DELTA_COMPACTION: self._compact_major,
             OperationKind.UNDO_GC: lambda tablet, _: collect_undo(tablet, self._host),
@@ -66,19 +66,19 @@ class OperationRunner:
         self._collector.begin_flush(tablet.id, OperationKind.FLUSH_DELTA_STORES)
         flush_delta_stores(tablet, self._host, checkpoint)
 
-    def _compact_chosen(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
+    def _compact_rowsets(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         self._compact(tablet, self._collector.choice(tablet).ids, checkpoint)
 
     def _compact(self, tablet: Tablet, rowset_ids: Collection[int], checkpoint: Checkpoint) -> None:
         def stop_or_go_on() -> None:
             checkpoint()
             if self._cancelled():
-                raise _GivenUp
+                raise _Cancelled
 
         tree = tablet.components.tree
         rowsets = [rowset for rowset in tree.rowsets if rowset.id in rowset_ids]
         if rowsets:
-            with suppress(_GivenUp):
+            with suppress(_Cancelled):
                 compact_rowsets(tablet, rowsets, self._host, checkpoint=stop_or_go_on)
             self._collector.note_compaction(tablet, tree)
 

@@ -36,7 +36,7 @@ class StatsCollector:
     """
 
     def __init__(self, context: MaintenanceContext) -> None:
-        """Nothing is known yet."""
+        """Nothing is cached yet."""
         self._context = context
         self._disks: dict[str, tuple[weakref.ref[RowSetTree], DiskStats]] = {}
         self._choices: dict[str, tuple[weakref.ref[RowSetTree], RowSetChoice]] = {}
@@ -74,38 +74,36 @@ class StatsCollector:
     def note_compaction(self, tablet: Tablet, before: RowSetTree) -> None:
         """Note that rowsets were merged, so as not to choose the same again.
 
-        Args:
-            tablet: theirs.
-            before: its rowsets until then.
+        `tablet`: theirs; `before`: its rowsets until then.
         """
         old = {rowset.id for rowset in before.rowsets}
         new = {rowset.id for rowset in tablet.components.tree.rowsets}
         fruitless = len(new - old) >= len(old - new)
         with self._lock:
-            known = self._unmerged.get(tablet.id, frozenset()) & new
-            self._unmerged[tablet.id] = known | (new - old) if fruitless else known
+            unmerged = self._unmerged.get(tablet.id, frozenset()) & new
+            self._unmerged[tablet.id] = unmerged | (new - old) if fruitless else unmerged
             self._choices.pop(tablet.id, None)
 
     def choice(self, tablet: Tablet) -> RowSetChoice:
         """The rowsets of a tablet to merge."""
         tree = tablet.components.tree
         with self._lock:
-            known = self._choices.get(tablet.id)
-            if known is None or known[0]() is not tree:
+            cached = self._choices.get(tablet.id)
+            if cached is None or cached[0]() is not tree:
                 unmerged = self._unmerged.get(tablet.id, frozenset())
                 target = self._context.options.rowset_bytes
                 choice = choose_compaction(tree, target, unmerged)
-                known = self._choices[tablet.id] = (weakref.ref(tree), choice)
-            return known[1]
+                cached = self._choices[tablet.id] = (weakref.ref(tree), choice)
+            return cached[1]
 
     def disk(self, tablet: Tablet) -> DiskStats:
         """What is due in a tablet's DiskRowSets."""
         tree = tablet.components.tree
         with self._lock:
-            known = self._disks.get(tablet.id)
-            if known is None or known[0]() is not tree:
-                known = self._disks[tablet.id] = (weakref.ref(tree), disk_stats(tree))
-            return known[1]
+            cached = self._disks.get(tablet.id)
+            if cached is None or cached[0]() is not tree:
+                cached = self._disks[tablet.id] = (weakref.ref(tree), disk_stats(tree))
+            return cached[1]
 
     def _owner(self, tablet_id: str) -> TableInfo | None:
         catalog = self._context.state.history.latest

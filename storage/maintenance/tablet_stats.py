@@ -26,9 +26,7 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 class MemoryStats:
     """What a tablet holds in memory of one kind.
 
-    Attributes:
-        size: bytes.
-        anchor: the oldest record of the log that it needs, None when it needs none.
+    `size`: bytes; `anchor`: the oldest record of the log that it needs, None when it needs none.
     """
 
     size: int

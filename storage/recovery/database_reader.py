@@ -8,8 +8,10 @@ comes of it is a view: tablets and a bound. It is consistent, though the writer 
 * Commits that reached the manifest alone (bulk inserts, changes of the catalog) while the log was
   read would be missing between others. The manifest's end is looked at again, and the bound of the
   view lies at the first of them.
+* A flush or compaction meanwhile moves rows to a rowset that the manifest read does not name.
+  Commits that change such rows are not in the view; its bound lies at the first of them.
 * A log segment or a manifest that the writer replaced meanwhile is missed with an error; the
-  manifest tells that it was so, and the reader begins again.
+  manifest shows that it was so, and the reader begins again.
 * Files that the view names stay, for the lease was taken before the manifest was read. It is given
   back when nothing refers to the view's tablets any more.
 
@@ -27,9 +29,13 @@ from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.common.types.schema import Schema
-from pykudu_sql.storage.errors import CorruptionError, DiskError, OperationalError
+from pykudu_sql.storage.errors import (
+    CorruptionError,
+    DirectoryReplacedError,
+    DiskError,
+    OperationalError,
+)
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.directory_check import check_directories
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.lease import NOTHING_READ, Lease, Position
 from pykudu_sql.storage.log.manifest_tail import ManifestTail
@@ -45,15 +51,7 @@ _ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class TabletOpener:
-    """Opens tablets as the manifest describes them.
-
-    Attributes:
-        env: the disk.
-        root: the database directory.
-        database_id: the 16 bytes of the database's UUID.
-        cache: keeps decoded blocks.
-        reaper: takes the files that the manifest names no more.
-    """
+    """Opens tablets as the manifest describes them."""
 
     env: Env
     root: str
@@ -64,10 +62,7 @@ class TabletOpener:
     def open(self, info: TabletInfo, schemas: Sequence[Schema], state: StoreState) -> Tablet:
         """One tablet, without what the log holds for it.
 
-        Args:
-            info: which.
-            schemas: all that its table had, oldest first.
-            state: what the manifest says.
+        `schemas`: all that its table had, oldest first.
         """
         files = TabletFiles(self.env, self.root, self.database_id, info.id, self.cache, self.reaper)
         return Tablet(files, schemas, state.tablets.get(info.id, TabletMetadata()))
@@ -82,11 +77,7 @@ class TabletOpener:
 class DatabaseView:
     """What a reader sees.
 
-    Attributes:
-        database_id: the 16 bytes of the database's UUID.
-        state: what the manifest says.
-        tablets: by UUID, with what the log held.
-        position: of the manifest, that the view is of.
+    `tablets`: by UUID, with what the log held; `position`: of the manifest, that the view is of.
     """
 
     database_id: bytes
@@ -130,27 +121,18 @@ class _Reading:
 class DatabaseReader:
     """Follows a database without writing to it. Belongs to one thread at a time.
 
-    Attributes:
-        bound: of the newest snapshot that the view is good for.
+    `bound`: of the newest snapshot that the view is good for.
     """
 
     def __init__(self, env: Env, root: str, cache: BlockCache) -> None:
         """Read the database as it is.
 
-        Args:
-            env: the disk.
-            root: the database directory.
-            cache: keeps decoded blocks.
-
-        Raises:
-            CorruptionError: a file is not what was written.
-            FormatVersionError: a newer version wrote it.
-            DiskError: it is not there, or the disk refused.
+        Raises CorruptionError: a file is not what was written; FormatVersionError: a newer version
+        wrote it; DiskError: it is not there, or the disk refused.
         """
         self._env = env
         self._root = root
         self._cache = cache
-        check_directories(env, root)
         self._leases: list[weakref.finalize[[Lease | None], FileReaper]] = []
         self._reading = self._load()
         self.bound = self._reading.bound
@@ -172,12 +154,17 @@ class DatabaseReader:
     def refresh(self) -> None:
         """Take in what was committed since.
 
-        Raises:
-            CorruptionError: a file is not what was written.
-            DiskError: the disk refused.
+        Raises CorruptionError: a file is not what was written; DirectoryReplacedError: the
+        database is not there any more; DiskError: the disk refused.
         """
         if not self._is_stale and self._advance():
             return
+        if not self._env.exists(layout.current_path(self._root)):
+            raise DirectoryReplacedError(
+                f"database '{self._root}' was removed, or another directory is in its place, since "
+                "this process opened it",
+                hint="Close all connections to it and connect again.",
+            )
         self._is_stale = True
         reading = self._load()
         self._reading.close()
@@ -198,12 +185,14 @@ class DatabaseReader:
         try:
             if reading.manifest_moved_on():
                 return False
-            newest = replay(tablets, wal.read(), state.commits, wal.path_of, state.purged)
+            replayed = replay(tablets, wal.read(), state.commits, wal.path_of, state.purged)
             if reading.manifest_moved_on() or reading.manifest.has_read_too_far():
+                return False
+            if replayed.unplaced is not None:
                 return False
         except (CorruptionError, DiskError):
             return False  # read from the beginning, it shows whether it is more than a race
-        self.bound = max(self.bound, bound_at(newest))
+        self.bound = max(self.bound, bound_at(replayed.newest))
         return True
 
     def _load(self) -> _Reading:
@@ -225,7 +214,7 @@ class DatabaseReader:
                     return reading
             except (CorruptionError, DiskError) as error:
                 # The writer gives back what it allocated of a log behind its end, and the manifest
-                # tells nothing of that. Damage fails in the same way again.
+                # does not show that. Damage fails in the same way again.
                 if not _has_changed(manifest) and error.message == failure:
                     raise
                 failure = error.message
@@ -246,26 +235,22 @@ class DatabaseReader:
         wal = WalTail(
             self._env, directory, database_id, state.log_after, limits, reaches=state.log_end
         )
-        newest = replay(tablets, wal.read(), state.commits, wal.path_of, state.purged)
+        replayed = replay(tablets, wal.read(), state.commits, wal.path_of, state.purged)
         later = manifest.read_more()
-        bound = bound_at(max([newest, state.newest, *(t.newest for t in tablets.values())]))
+        newest = max([replayed.newest, state.newest, *(t.newest for t in tablets.values())])
         times = [edit["ts"] for edit in later if isinstance(edit.get("ts"), int)]
+        if replayed.unplaced is not None:
+            times.append(replayed.unplaced)
         view = DatabaseView(manifest.database_id, state, tablets, position)
-        return _Reading(view, min([bound, *times]), manifest, wal, bool(later))
+        bound, is_behind = min([bound_at(newest), *times]), bool(later or times)
+        return _Reading(view, bound, manifest, wal, is_behind)
 
 
 def read_without_log(env: Env, root: str, cache: BlockCache) -> DatabaseView:
     """What the manifest alone says, for looking at a database whose log cannot be read.
 
-    Nothing keeps its files.
-
-    Args:
-        env: the disk.
-        root: the database directory.
-        cache: keeps decoded blocks.
-
-    Raises:
-        CorruptionError, FormatVersionError, DiskError: the manifest cannot be read either.
+    Nothing keeps its files. Raises CorruptionError, FormatVersionError, DiskError: the manifest
+    cannot be read either.
     """
     manifest = ManifestTail.open(env, root)
     manifest.close()

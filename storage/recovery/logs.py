@@ -2,8 +2,8 @@
 
 Each says how far the other, or it itself, must reach: an edit of the manifest names the last record
 of the write-ahead log that was durable when it was made, and DURABLE names the durable ends of both
-(`log/durable_mark`). So a log that was cut or lost is told from one that a crash left, and nothing
-of it is thrown away.
+(`log/durable_mark`). So a log that was cut or lost is distinguished from one that a crash left, and
+nothing of it is thrown away.
 """
 
 import uuid
@@ -26,8 +26,7 @@ class Logs:
     Attributes:
         manifest: the metadata.
         state: what its edits come to.
-        log: the write-ahead log.
-        mark: tells readers how far both are durable, once it is started.
+        mark: publishes to readers how far both are durable, once it is started.
     """
 
     manifest: Manifest
@@ -38,8 +37,7 @@ class Logs:
     def start_mark(self) -> None:
         """Let readers follow from here on.
 
-        Raises:
-            DiskError: what an earlier process told them could not be replaced.
+        Raises DiskError: the mark of an earlier process could not be replaced.
         """
         self.mark.start(self.log.durable_end, self.manifest.durable_end)
 
@@ -47,15 +45,9 @@ class Logs:
 def open_logs(env: Env, root: str, segment_bytes: int) -> Logs:
     """Open both, or make them where there is no database.
 
-    Args:
-        env: the disk.
-        root: the database directory.
-        segment_bytes: see `WriteAheadLog.open`.
-
-    Raises:
-        CorruptionError: one of them is damaged, missing, or ends too early.
-        FormatVersionError: a newer version wrote them.
-        DiskError: refused by the file system.
+    `segment_bytes`: see `WriteAheadLog.open`. Raises CorruptionError: one of them is damaged,
+    missing, or ends too early; FormatVersionError: a newer version wrote them; DiskError: refused
+    by the file system.
     """
     reaches = NOWHERE
     if env.exists(current_path(root)):
@@ -66,7 +58,7 @@ def open_logs(env: Env, root: str, segment_bytes: int) -> Logs:
         manifest = Manifest.create(env, root, uuid.uuid4().bytes, [])
     state = StoreState.of(manifest.edits, manifest.path)
     mark = DurableMark(env, root, manifest.database_id)
-    manifest.tell(mark)
+    manifest.attach_mark(mark)
     log = WriteAheadLog.open(
         env,
         wal_directory(root),

@@ -33,10 +33,9 @@ class ManifestLog:
     def append(self, edit: Edit) -> None:
         """Make an edit durable, and then a part of the state.
 
-        Raises:
-            DiskError: the disk refused; nothing of the edit is there, or ever will be.
-            TransactionResolutionUnknownError: it refused to take the edit back as well. Until
-                `repair` has succeeded, an opening may find it.
+        Raises DiskError: the disk refused; nothing of the edit is there, or ever will be;
+        TransactionResolutionUnknownError: it refused to take the edit back as well. Until `repair`
+        has succeeded, an opening may find it.
         """
         try:
             self._manifest.append(edit)
@@ -52,8 +51,7 @@ class ManifestLog:
     def repair(self) -> None:
         """Get over a failed write or sync; does nothing where nothing failed.
 
-        Raises:
-            DiskError: the disk still refuses; may be tried again.
+        Raises DiskError: the disk still refuses; may be tried again.
         """
         if self.is_broken:
             self._rewrite()

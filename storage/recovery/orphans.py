@@ -17,9 +17,7 @@ from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletMetadata
 class Orphan:
     """A name that nothing in the manifest stands for.
 
-    Attributes:
-        path: of a file, or of the folder of a tablet.
-        is_tablet: which of the two.
+    `path`: of a file, or of the folder of a tablet; `is_tablet`: which of the two.
     """
 
     path: str
@@ -27,45 +25,37 @@ class Orphan:
 
 
 def find_orphans(
-    env: Env, root: str, known: Container[str], metadata: Mapping[str, TabletMetadata]
+    env: Env, root: str, tablet_ids: Container[str], metadata: Mapping[str, TabletMetadata]
 ) -> Iterator[Orphan]:
-    """The orphans of a database.
+    """The orphans of a database; names that a database does not give are none.
 
-    Args:
-        env: the disk.
-        root: the database directory.
-        known: ids of the tablets there are.
-        metadata: of those tablets that have files.
-
-    Raises:
-        DiskError: the disk refused.
+    `tablet_ids`: of the tablets that exist; `metadata`: of those tablets that have files. Raises
+    DiskError: the disk refused.
     """
     directory = layout.tablets_directory(root)
     for tablet_id in env.list_dir(directory) if env.exists(directory) else ():
         folder = f"{directory}/{tablet_id}"
-        if tablet_id not in known:
+        if not layout.is_own(root, folder):
+            continue
+        if tablet_id not in tablet_ids:
             yield Orphan(folder, True)
             continue
         rowsets = metadata.get(tablet_id, TabletMetadata()).rowsets.values()
         named = {f"{number}.{kind}" for meta in rowsets for kind, number in meta.files}
         for name in env.list_dir(folder):
-            if name not in named:
-                yield Orphan(f"{folder}/{name}", False)
+            path = f"{folder}/{name}"
+            if name not in named and layout.is_own(root, path):
+                yield Orphan(path, False)
 
 
 def remove_orphans(
-    env: Env, root: str, known: Container[str], metadata: Mapping[str, TabletMetadata]
+    env: Env, root: str, tablet_ids: Container[str], metadata: Mapping[str, TabletMetadata]
 ) -> None:
     """Remove the orphans of a database that this process has opened for writing.
 
     Files of tablets not while another process reads it: they may be in what that has seen. Staged
-    rows whose write has ended are nobody's.
-
-    Args:
-        env, root, known, metadata: see `find_orphans`.
-
-    Raises:
-        DiskError: the disk refused.
+    rows whose write has ended are nobody's. `env`, `root`, `tablet_ids`, `metadata`: see
+    `find_orphans`. Raises DiskError: the disk refused.
     """
     if env.exists(layout.staging_directory(root)):
         # Loaded where somebody staged rows: most databases are opened without.
@@ -74,7 +64,7 @@ def remove_orphans(
         sweep_staging(env, root)
     if oldest_lease(env, root) is not None:
         return
-    for orphan in find_orphans(env, root, known, metadata):
+    for orphan in find_orphans(env, root, tablet_ids, metadata):
         if orphan.is_tablet:
             env.remove_tree(orphan.path, point="open.remove_tablet")
         else:

@@ -72,9 +72,7 @@ class ChangeShare:
     def from_json(cls, text: str) -> "ChangeShare":
         """The inverse of `to_json`.
 
-        Raises:
-            DataError: the text is no share.
-            FormatVersionError: it is one of a newer version.
+        Raises DataError: the text is no share; FormatVersionError: it is one of a newer version.
         """
         try:
             value = json.loads(text)
@@ -113,17 +111,14 @@ def plan_changes(
 def with_later_columns(store: OpenStore, table: TableInfo) -> TableInfo:
     """A table of a past moment with the columns that it got since; its rows have their defaults.
 
-    A column whose name another one had at that moment is left out.
-
-    Args:
-        store: of the table.
-        table: as of the moment.
+    A column whose name another one had at that moment is left out. `store`: of the table; `table`:
+    as of the moment.
     """
     newest = store.catalog.by_id.get(table.id)
     if newest is None or newest.schema == table.schema:
         return table
-    known, names = table.schema.by_id, table.schema.by_name
-    later = [c for c in newest.schema.columns if c.id not in known and c.name not in names]
+    existing, names = table.schema.by_id, table.schema.by_name
+    later = [c for c in newest.schema.columns if c.id not in existing and c.name not in names]
     schema = replace(table.schema, columns=(*table.schema.columns, *later))
     return replace(table, schema=schema)
 
@@ -133,10 +128,8 @@ def follow(store: OpenStore, bound: SnapshotBound) -> None:
 
     A view just opened may end before it, if the writer was at work meanwhile; edits that keep a
     later view behind are younger than the bound. Where no commit came close to the bound, the looks
-    end without reaching it, and cost a few small reads each.
-
-    Raises:
-        CorruptionError, DiskError: a file cannot be read.
+    end without reaching it, and cost a few small reads each. Raises CorruptionError, DiskError: a
+    file cannot be read.
     """
     for _ in range(_LOOKS):
         if store.history.snapshots.hold_newest().bound >= bound:
@@ -147,13 +140,9 @@ def follow(store: OpenStore, bound: SnapshotBound) -> None:
 def read_share(store: OpenStore, share: ChangeShare) -> Iterator[pa.RecordBatch]:
     """The changes of one share; see `scan_changes`.
 
-    Args:
-        store: of the same database, opened after the share was planned.
-        share: of `plan_changes`.
-
-    Raises:
-        HistoryPurgedError: history does not reach back so far, or the table was purged.
-        CorruptionError, DiskError: a file cannot be read.
+    `store`: of the same database, opened after the share was planned; `share`: of `plan_changes`.
+    Raises HistoryPurgedError: history does not reach back so far, or the table was purged;
+    CorruptionError, DiskError: a file cannot be read.
     """
     follow(store, share.high)
     table = store.catalog_at(share.high).by_id.get(share.table_id)
@@ -186,10 +175,8 @@ def scan_changes(
         column_ids: wanted, in order.
         tablets: indexes of those to read; all when None.
 
-    Raises:
-        HistoryPurgedError: history does not reach back to `low`.
-        SnapshotInFutureError: `high` has not come yet.
-        CorruptionError, DiskError: a file cannot be read.
+    Raises HistoryPurgedError: history does not reach back to `low`; SnapshotInFutureError: `high`
+    has not come yet; CorruptionError, DiskError: a file cannot be read.
     """
     store.wait_until_readable(high)
     hold = store.history.hold((table,), low)
@@ -223,7 +210,7 @@ def scan_versions(
         table: as of the end of the window.
         window: versions that began below its second bound and did not end below its first; None
             is where history begins.
-        until: bound of the snapshot that is read: later commits are not known of.
+        until: bound of the snapshot that is read: later commits are not seen.
         column_ids: wanted, in order.
         tablets: indexes of those to read; all when None.
 
@@ -252,11 +239,11 @@ def history_schema(table: TableInfo, column_ids: Sequence[int], kind: HistoryKin
     """The Arrow schema of a history scan's batches."""
     columns: list[ColumnSchema] = [table.schema.by_id[i] for i in column_ids]
     if kind is HistoryKind.CHANGES:
-        told = [pa.field(CHANGE_TYPE, pa.string(), False)]
-        told.append(pa.field(COMMIT_TIMESTAMP, pa.uint64(), False))
+        history_fields = [pa.field(CHANGE_TYPE, pa.string(), False)]
+        history_fields.append(pa.field(COMMIT_TIMESTAMP, pa.uint64(), False))
     else:
-        told = [pa.field(VALID_FROM, pa.uint64()), pa.field(VALID_TO, pa.uint64())]
-    return pa.schema([*(column.field for column in columns), *told])
+        history_fields = [pa.field(VALID_FROM, pa.uint64()), pa.field(VALID_TO, pa.uint64())]
+    return pa.schema([*(column.field for column in columns), *history_fields])
 
 
 def _all(table: TableInfo) -> range:

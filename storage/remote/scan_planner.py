@@ -10,7 +10,6 @@ A plan holds a lease: the files its tokens name stay until it is released or its
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -45,13 +44,13 @@ SPLIT_BYTES = 32 << 20
 
 @dataclass(frozen=True, slots=True)
 class ScanPlan:
-    """Tokens, and the claim on the files they name.
+    """Tokens, and the lease of the files they name.
 
     Attributes:
         tokens: whose rows together are those of the scan.
         lease: None in a directory that this process cannot write to: nothing holds the files then.
-        with_null: ids of the columns wanted that may be NULL in some row, as far as statistics of
-            files tell; the others are not, whatever the schema permits.
+        with_null: ids of the columns wanted that may be NULL in some row, by the statistics of
+            files; the others are not, whatever the schema permits.
     """
 
     tokens: tuple[ScanToken, ...]
@@ -71,12 +70,7 @@ class ScanPlan:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.release()
 
 
@@ -93,22 +87,20 @@ def plan_tokens(
         store: open, for writing or reading.
         table: as of the snapshot.
         spec: columns and predicate; a limit is left to whoever reads.
-        bound: of the snapshot, settled; the newest when None.
+        bound: of the snapshot, readable; the newest when None.
         split_bytes: a token reads about so many bytes of the columns wanted, at least one block.
 
-    Raises:
-        HistoryPurgedError: history does not reach back to the snapshot.
-        CorruptionError: a file is not what was written.
-        DiskError: the disk refused.
+    Raises HistoryPurgedError: history does not reach back to the snapshot; CorruptionError: a file
+    is not what was written; DiskError: the disk refused.
     """
     snapshots = store.history.snapshots
     hold = snapshots.hold_newest() if bound is None else store.history.hold((table,), bound)
-    chosen = prune(table.schema, table.partition_schema, spec.predicate)
+    remaining = prune(table.schema, table.partition_schema, spec.predicate)
     # Before the rowsets are looked at: their files stay from here on.
     lease = store.take_lease()
     try:
         planner = _Planner(store.database_id, table, spec, hold.bound, split_bytes)
-        tablets = [store.tablets[table.tablets[index].id] for index in chosen]
+        tablets = [store.tablets[table.tablets[index].id] for index in remaining]
         planned = [
             (rowset, tuple(planner.tokens_of(tablet.id, rowset)))
             for tablet in tablets
@@ -231,13 +223,8 @@ def _with_null(rowset: MemRowSet | DiskRowSet, token: ScanToken) -> Iterator[int
 def split(rowset: DiskRowSet, wanted: set[int], split_bytes: int) -> Iterator[tuple[int, int, int]]:
     """Cut a rowset into ranges of about equal size, at ends of blocks of its largest column.
 
-    Args:
-        rowset: to be read.
-        wanted: ids of the columns that are read.
-        split_bytes: of these columns a range.
-
-    Returns:
-        Of each range the first ordinal, the one behind its last, and the estimated bytes.
+    `wanted`: ids of the columns that are read; `split_bytes`: of these columns a range. Returns Of
+    each range the first ordinal, the one behind its last, and the estimated bytes.
     """
     rows = rowset.meta.rows
     sizes = {i: entry.encoded_size for i in sorted(wanted) if (entry := rowset.base.entry(i))}

@@ -81,18 +81,11 @@ class WriteReport:
 def commit_staged(env: Env, store: OpenStore, write: StagedWrite) -> WriteReport:
     """Commit a staged write, whose folder is gone afterwards.
 
-    Args:
-        env: the disk.
-        store: open for writing.
-        write: its files' folder must be of the same database.
-
-    Raises:
-        DataError: a file is not of this write, or is named twice.
-        CorruptionError: a file is not what its task wrote.
-        AlreadyPresentError, RowNotFoundError, ImmutableColumnError: a key does not fit the
-            operation; nothing was committed.
-        SerializationError: the table, or one of the rows, was changed meanwhile.
-        LockedError, ReadOnlyError, DiskError: it could not be made durable.
+    `store`: open for writing; `write`: its files' folder must be of the same database. Raises
+    DataError: a file is not of this write, or is named twice; CorruptionError: a file is not what
+    its task wrote; AlreadyPresentError, RowNotFoundError, ImmutableColumnError: a key does not fit
+    the operation; nothing was committed; SerializationError: the table, or one of the rows, was
+    changed meanwhile; LockedError, ReadOnlyError, DiskError: it could not be made durable.
     """
     report = _report(write, None)
     try:
@@ -118,9 +111,8 @@ def _report(write: StagedWrite, timestamp: Timestamp | None) -> WriteReport:
 def check_staged(env: Env, target: StageTarget, file: StagedFile) -> None:
     """See that a file is what a task of a write wrote.
 
-    Raises:
-        DataError: it is of another write or another table.
-        CorruptionError: it is gone, or its bytes are others.
+    Raises DataError: it is of another write or another table; CorruptionError: it is gone, or its
+    bytes are others.
     """
     tablets = {tablet.id for tablet in target.table.tablets}
     if file.write_id != target.write_id or file.table_id != target.table.id:
@@ -129,7 +121,7 @@ def check_staged(env: Env, target: StageTarget, file: StagedFile) -> None:
             f"{target.write_id} for table '{target.table.name}' ({target.table.id})"
         )
     if file.tablet_id not in tablets:
-        raise DataError(f"tablet {file.tablet_id} is none of table '{target.table.name}'")
+        raise DataError(f"tablet {file.tablet_id} does not belong to table '{target.table.name}'")
     path = layout.staged_path(target.root, file.write_id, file.tablet_id, file.number)
     if not env.exists(path):
         raise CorruptionError(
@@ -169,8 +161,8 @@ def _delete_all(store: OpenStore, transaction: Transaction, write: StagedWrite) 
         )
     keys = transaction.table_scan(table, ScanSpec(table.schema.key_ids))
     columns = dict(zip(table.schema.key_ids, keys.columns, strict=True))
-    found = transaction.coerce(table, columns)
-    transaction.write(table, RowOperations(RowOpKind.DELETE, found, keys.num_rows))
+    coerced = transaction.coerce(table, columns)
+    transaction.write(table, RowOperations(RowOpKind.DELETE, coerced, keys.num_rows))
 
 
 def _take(
@@ -194,15 +186,15 @@ def _take(
             raise CorruptionError(f"the keys of '{rowset.base.path}' are not those its task named")
         changed = set_columns(target.table.schema, target.kind, dict.fromkeys(write.column_ids))
         empty = RowOperations(target.kind, {}, len(keys))
-        found = _locate(pending, KeyedOperations(empty, keys, changed.ids, changed.fixed))
+        located = _locate(pending, KeyedOperations(empty, keys, changed.ids, changed.fixed))
         if target.kind.may_insert:
             _note_numbers(store, target, rowset)
-        if target.kind.may_insert and not found.alive.any():
+        if target.kind.may_insert and not located.alive.any():
             pending.stage((rowset,))
             return
         columns = _read(rowset, pending, file)
         operations = RowOperations(target.kind, columns, len(keys))
-        pending.write(KeyedOperations(operations, keys, changed.ids, changed.fixed), found)
+        pending.write(KeyedOperations(operations, keys, changed.ids, changed.fixed), located)
     except BaseException:
         _discard(pending, rowset)
         raise
@@ -236,17 +228,17 @@ def _note_numbers(store: OpenStore, target: StageTarget, rowset: DiskRowSet) -> 
 def _locate(pending: PendingWrites, batch: KeyedOperations) -> Located:
     """Find the rows; a key that another file of this write brought is said to be given twice.
 
-    The error of a row that does not fit tells how many more of the file do not, either.
+    The error of a row that does not fit says how many more of the file do not, either.
     """
     try:
         return pending.check(batch)
     except IntegrityError as error:
-        found = pending.locate(batch.keys)
-        wrong = np.flatnonzero(misfits(batch, found))
-        others = f", and so for {len(wrong) - 1} rows more of its {len(found.alive)}-row file"
+        located = pending.locate(batch.keys)
+        wrong = np.flatnonzero(misfits(batch, located))
+        others = f", and so for {len(wrong) - 1} rows more of its {len(located.alive)}-row file"
         message = error.message + (others if len(wrong) > 1 else "")
         place = int(wrong[0])
-        is_ours = any(found.rowsets[found.where[place]] is rowset for rowset in pending.staged)
+        is_ours = any(located.rowsets[located.where[place]] is rowset for rowset in pending.staged)
         if isinstance(error, AlreadyPresentError) and is_ours:
             raise AlreadyPresentError(
                 f"key given twice in one write: {message}",

@@ -1,12 +1,12 @@
-"""The rows of the system's tables, gathered from an open store when they are read.
+"""The rows of the system tables, computed from an open store when they are read.
 
 Metadata, footers and counters only; no row of a user's table is decoded. Each table is a look at
 the present, not at a snapshot: while others write, two of them may differ by a commit.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from functools import partial
-from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -36,9 +36,7 @@ SystemRow = tuple[Cell, ...]
 def system_rows(store: OpenStore, table: TableInfo) -> pa.Table:
     """A table of the system as it is now, all columns.
 
-    Args:
-        store: to look into.
-        table: of `system_catalog.SYSTEM_TABLES`.
+    `store`: to look into; `table`: of `system_catalog.SYSTEM_TABLES`.
     """
     rows = list(_ROWS[table.name](store))
     columns = table.schema.columns
@@ -68,18 +66,10 @@ def _all_tablets(store: OpenStore) -> Iterator[tuple[TableInfo, int, TabletInsid
 def _tables(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         tablets = [inside(store.tablets[info.id]) for info in table.tablets]
-        yield (
-            table.name,
-            database_of(table.name),
-            "TABLE",
-            len(tablets),
-            sum(tablet.rowsets for tablet in tablets),
-            sum(tablet.live_rows for tablet in tablets),
-            sum(tablet.disk_bytes for tablet in tablets),
-            sum(tablet.memory_bytes for tablet in tablets),
-            table.comment,
-            table.id,
-        )
+        rows = (sum(one.rowsets for one in tablets), sum(one.live_rows for one in tablets))
+        sizes = (sum(one.disk_bytes for one in tablets), sum(one.memory_bytes for one in tablets))
+        held = (len(tablets), *rows, *sizes)
+        yield table.name, database_of(table.name), "TABLE", *held, table.comment, table.id
     for view in _all_views(store):
         nothing = (None,) * 5
         yield view.name, database_of(view.name), "VIEW", *nothing, view.comment, view.id
@@ -90,35 +80,17 @@ def _columns(store: OpenStore) -> Iterator[SystemRow]:
         schema = table.schema
         for place, column in enumerate(schema.columns, 1):
             default = from_cell(column.write_default, column.type)
+            key = schema.key_ids.index(column.id) + 1 if column.id in schema.key_ids else None
+            value = None if default is None else str(default)
+            stored = (str(column.encoding), str(column.compression), column.block_size)
             yield (
-                table.name,
-                column.name,
-                place,
-                str(column.type),
-                column.nullable,
-                schema.key_ids.index(column.id) + 1 if column.id in schema.key_ids else None,
-                column.immutable,
-                schema.is_hidden(column),
-                None if default is None else str(default),
-                str(column.encoding),
-                str(column.compression),
-                column.block_size,
-                column.comment,
+                *(table.name, column.name, place, str(column.type), column.nullable, key),
+                *(column.immutable, schema.is_hidden(column), value, *stored, column.comment),
             )
     for view in _all_views(store):
         for place, shown in enumerate(view.columns, 1):
-            yield (
-                view.name,
-                shown.name,
-                place,
-                shown.type,
-                True,
-                None,
-                False,
-                False,
-                *(None,) * 4,
-                shown.comment,
-            )
+            facts = (True, None, False, False, *(None,) * 4)
+            yield view.name, shown.name, place, shown.type, *facts, shown.comment
 
 
 def _partitions(store: OpenStore) -> Iterator[SystemRow]:
@@ -126,97 +98,55 @@ def _partitions(store: OpenStore) -> Iterator[SystemRow]:
         schema, scheme = table.schema, table.partition_schema
         for place, info in enumerate(table.tablets):
             span = info.partition.range
-            yield (
-                table.name,
-                place,
-                partition_text(schema, scheme, info.partition),
-                ", ".join(map(str, info.partition.buckets)) or None,
-                bounds_text(schema, scheme, span) if scheme.range_column_ids else None,
-                info.id,
-            )
+            text = partition_text(schema, scheme, info.partition)
+            buckets = ", ".join(map(str, info.partition.buckets)) or None
+            bounds = bounds_text(schema, scheme, span) if scheme.range_column_ids else None
+            yield table.name, place, text, buckets, bounds, info.id
 
 
 def _tablets(store: OpenStore) -> Iterator[SystemRow]:
     for table, place, tablet in _all_tablets(store):
-        yield (
-            table.name,
-            place,
-            tablet.rowsets,
-            tablet.live_rows,
-            tablet.disk_bytes,
-            tablet.undo_bytes,
-            tablet.memory_bytes,
-            store.log_retention.held_by(tablet.anchor),
-            tablet.average_height,
-            tablet.tablet_id,
-        )
+        log_bytes = store.log_retention.held_by(tablet.anchor)
+        sizes = (tablet.disk_bytes, tablet.undo_bytes, tablet.memory_bytes, log_bytes)
+        held = (tablet.rowsets, tablet.live_rows, *sizes)
+        yield table.name, place, *held, tablet.average_height, tablet.tablet_id
 
 
 def _rowsets(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
-        places = {
+        intervals = {
             (info.id, interval.id): interval
             for info in table.tablets
             for interval in intervals_of(store.tablets[info.id])
         }
         for rowset in rowset_infos(table, store.tablets):
-            interval = places.get((rowset.tablet_id, rowset.rowset_id))
-            yield (
-                table.name,
-                rowset.tablet,
-                rowset.rowset_id,
-                rowset.kind,
-                rowset.rows,
-                rowset.live_rows,
-                rowset.size,
-                rowset.base_size,
-                rowset.undo_files,
-                rowset.undo_records,
-                rowset.redo_files,
-                rowset.redo_records,
-                rowset.memory_deltas,
-                None if interval is None else interval.low,
-                None if interval is None else interval.high,
-                rowset.min_key or None,
-                rowset.max_key or None,
-                rowset.tablet_id,
+            interval = intervals.get((rowset.tablet_id, rowset.rowset_id))
+            place = (table.name, rowset.tablet, rowset.rowset_id, rowset.kind)
+            sizes = (rowset.rows, rowset.live_rows, rowset.size, rowset.base_size)
+            undo, redo = (
+                (rowset.undo_files, rowset.undo_records),
+                (rowset.redo_files, rowset.redo_records),
             )
+            span = (None, None) if interval is None else (interval.low, interval.high)
+            keys = (rowset.min_key or None, rowset.max_key or None)
+            deltas = (*undo, *redo, rowset.memory_deltas)
+            yield *place, *sizes, *deltas, *span, *keys, rowset.tablet_id
 
 
 def _column_files(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         for file in column_file_infos(table, store.tablets):
-            yield (
-                table.name,
-                file.tablet,
-                file.rowset_id,
-                file.column,
-                file.encoding,
-                file.blocks,
-                file.rows,
-                file.raw_bytes,
-                file.size,
-            )
+            yield table.name, *astuple(file)
 
 
 def _delta_files(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         for tablet, rowset_id, file in delta_file_infos(table, store.tablets):
             stats = file.stats
-            yield (
-                table.name,
-                tablet,
-                rowset_id,
-                file.number,
-                file.kind.upper(),
-                stats.records,
-                sum(stats.updates.values()),
-                stats.deletes,
-                stats.reinserts,
-                file.size,
-                stats.min_timestamp,
-                stats.max_timestamp,
-            )
+            place = (table.name, tablet, rowset_id, file.number, file.kind.upper())
+            updates = sum(stats.updates.values())
+            counts = (stats.records, updates, stats.deletes, stats.reinserts, file.size)
+            yield *place, *counts, stats.min_timestamp, stats.max_timestamp
 
 
 def _maintenance(store: OpenStore) -> Iterator[SystemRow]:
@@ -231,44 +161,20 @@ def _maintenance(store: OpenStore) -> Iterator[SystemRow]:
 
 
 def _stats_row(state: str, stats: OperationStats) -> SystemRow:
-    return (
-        state,
-        str(stats.kind),
-        stats.table,
-        stats.tablet_id,
-        stats.score,
-        stats.ram,
-        stats.logs_retained,
-        stats.data_retained,
-        *(None,) * 5,
-    )
+    gains = (stats.score, stats.ram, stats.logs_retained, stats.data_retained)
+    return state, str(stats.kind), stats.table, stats.tablet_id, *gains, *(None,) * 5
 
 
 def _run_row(run: OperationRun) -> SystemRow:
-    return (
-        "failed" if run.error else "done",
-        str(run.kind),
-        run.table,
-        run.tablet_id,
-        *(None,) * 4,
-        run.started,
-        run.seconds,
-        run.written,
-        run.freed,
-        run.error or None,
-    )
+    state = "failed" if run.error else "done"
+    effect = (run.started, run.seconds, run.written, run.freed, run.error or None)
+    return state, str(run.kind), run.table, run.tablet_id, *(None,) * 4, *effect
 
 
 def _snapshots(store: OpenStore) -> Iterator[SystemRow]:
     for name, snapshot in sorted(store.definitions.snapshots.items()):
         timestamp = last_before(snapshot.bound)
-        yield (
-            name,
-            to_micros(timestamp),
-            timestamp,
-            to_micros(snapshot.created),
-            snapshot.comment,
-        )
+        yield (name, to_micros(timestamp), timestamp, to_micros(snapshot.created), snapshot.comment)
 
 
 def _metrics(store: OpenStore) -> Iterator[SystemRow]:
@@ -282,18 +188,16 @@ def _standard(name: str, store: OpenStore) -> Iterator[SystemRow]:
     yield from standard_rows(store.catalog, name)
 
 
-_ROWS: Mapping[str, Callable[[OpenStore], Iterator[SystemRow]]] = MappingProxyType(
-    {
-        "sys.tables": _tables,
-        "sys.columns": _columns,
-        "sys.partitions": _partitions,
-        "sys.tablets": _tablets,
-        "sys.rowsets": _rowsets,
-        "sys.column_files": _column_files,
-        "sys.delta_files": _delta_files,
-        "sys.maintenance": _maintenance,
-        "sys.metrics": _metrics,
-        "sys.snapshots": _snapshots,
-        **{name: partial(_standard, name) for name in STANDARD_TABLES},
-    }
-)
+_ROWS: Mapping[str, Callable[[OpenStore], Iterator[SystemRow]]] = {
+    "sys.tables": _tables,
+    "sys.columns": _columns,
+    "sys.partitions": _partitions,
+    "sys.tablets": _tablets,
+    "sys.rowsets": _rowsets,
+    "sys.column_files": _column_files,
+    "sys.delta_files": _delta_files,
+    "sys.maintenance": _maintenance,
+    "sys.metrics": _metrics,
+    "sys.snapshots": _snapshots,
+    **{name: partial(_standard, name) for name in STANDARD_TABLES},
+}

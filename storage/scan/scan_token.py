@@ -2,7 +2,7 @@
 
 Kudu's `client/scan_token-internal.h`. There a token names a tablet and the reader asks its server;
 here the reader opens the immutable files itself, with no metadata and no lock. So a token carries
-all that the manifest and memory would tell it:
+all that it needs of manifest and memory:
 
 * a share of a DiskRowSet: the rowset's files with their numbers, sizes and statistics, a range of
   its ordinals, and what the deltas in memory come to at the snapshot within that range;
@@ -67,7 +67,6 @@ class RowSetShare:
 
     Attributes:
         rowset: its files, as the manifest named them.
-        key_columns: of the table, in key order.
         start, stop: ordinals start <= ordinal < stop.
         size: estimated bytes to read.
         pending: what changes in memory came to, by column id: IPC of `ordinal` and `value`.
@@ -95,10 +94,8 @@ class ScanToken:
     """One share of a scan.
 
     Attributes:
-        database_id: the 16 bytes of the database's UUID.
         table: its name, for people.
         tablet_id: a UUID.
-        bound: of the snapshot.
         columns: wanted, in order.
         predicate: rows that do not match may be left out; whoever reads applies it again.
         share: which rows.
@@ -130,9 +127,8 @@ class ScanToken:
     def from_json(cls, text: str | bytes) -> "ScanToken":
         """The inverse of `to_json`.
 
-        Raises:
-            FormatVersionError: a newer version of the program made it.
-            DataError: it is no scan token.
+        Raises FormatVersionError: a newer version of the program made it; DataError: it is no scan
+        token.
         """
         try:
             value = json.loads(text)
@@ -232,10 +228,7 @@ def batches_of(
 ) -> Iterator[pa.RecordBatch]:
     """Rows in batches of moderate size, strings without dictionaries.
 
-    Args:
-        schema: of the batches.
-        arrays: the columns.
-        length: rows, also where there are no columns.
+    `arrays`: the columns; `length`: rows, also where there are no columns.
     """
     for start in range(0, length, BATCH_ROWS):
         rows = min(BATCH_ROWS, length - start)
@@ -249,15 +242,9 @@ def batches_of(
 def read_token(env: Env, root: str, token: ScanToken) -> Iterator[pa.RecordBatch]:
     """The rows of a token, read from the files it names.
 
-    Args:
-        env: the disk.
-        root: the database directory, as this process sees it.
-        token: made by any process.
-
-    Raises:
-        DataError: the token carries Arrow data that are none.
-        CorruptionError: a file is not what was written, or is gone: the plan was released.
-        DiskError: the disk refused.
+    `root`: the database directory, as this process sees it; `token`: made by any process. Raises
+    DataError: the token carries Arrow data that are none; CorruptionError: a file is not what was
+    written, or is gone: the plan was released; DiskError: the disk refused.
     """
     share = token.share
     schema = scan_schema(token.columns)
@@ -295,11 +282,11 @@ def _read_rows(
     rowset: DiskRowSet, share: RowSetShare, token: ScanToken, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a range, a stretch at a time, so that little is in memory at once."""
-    known = {column.id: column for column in (*share.key_columns, *token.columns)}
+    by_id = {column.id: column for column in (*share.key_columns, *token.columns)}
     row_filter = (
         None
         if token.predicate is None
-        else RowFilter.of(token.predicate, share.key_columns, known.values())
+        else RowFilter.of(token.predicate, share.key_columns, by_id.values())
     )
     within = (share.start, share.stop)
     for block in rowset.scan(
@@ -311,8 +298,7 @@ def _read_rows(
 def decode_batches(data: bytes, schema: pa.Schema | None) -> Sequence[pa.RecordBatch]:
     """The batches of an IPC stream, which must have a schema where one is given.
 
-    Raises:
-        DataError: it is none.
+    Raises DataError: it is none.
     """
     try:
         with pa.ipc.open_stream(data) as reader:

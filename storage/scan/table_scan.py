@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -32,6 +33,9 @@ from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS, located
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, RowSet
 
+_Argument = TypeVar("_Argument")
+_Result = TypeVar("_Result")
+
 PARALLEL_ROWS = 200_000
 ORDERED_ROWS = 16 * 1024
 _LEAST_STRETCH = 1024
@@ -44,7 +48,6 @@ class RowSetRead:
     """One rowset of a scan.
 
     Attributes:
-        rowset: to be read.
         own: a transaction's uncommitted changes of it.
         place: that row addresses name it by; 0 in a scan without them.
     """
@@ -60,7 +63,7 @@ class TableScan:
 
     Attributes:
         schema: of the table at the moment that is read.
-        spec: what is asked.
+        spec: of the scan.
         snapshot: whose history is kept for as long as the scan lasts.
         reads: the rowsets of the tablets that may have matching rows.
         pool: its threads read.
@@ -159,13 +162,14 @@ class TableScan:
             stats = None if self.stats is None else ScanStats()
             return list(self._scan(read, wanted, None, stats)), stats
 
-        for blocks, stats in self.pool.map(scan, self.reads):
+        tasks = [_task(scan, read) for read in self.reads]
+        for blocks, stats in self.pool.map(lambda task: task(), tasks):
             if self.stats is not None and stats is not None:
                 self.stats.add(stats)
             yield from blocks
 
     def _rows_of(self, rowset: RowSet, row_filter: RowFilter | None) -> int:
-        """Rows that have to be looked at, as far as metadata tell."""
+        """An upper bound of the rows to read, from metadata."""
         if isinstance(rowset, DiskRowSet) and not rowset.may_match(row_filter, self.bound):
             return 0
         return rowset.row_count(self.bound)
@@ -178,7 +182,7 @@ class TableScan:
             yield from self._scan(read, exact, self._stretch(BATCH_ROWS), self.stats)
 
     def _streamed(self) -> Iterator[RowBlock]:
-        """Stretches of as many rowsets at a time as there are threads, in turn."""
+        """Stretches of as many rowsets at a time as there are threads, in order."""
         wanted = self.row_filter()
         counts = [None if self.stats is None else ScanStats() for _ in self.reads]
         waiting = deque(
@@ -207,7 +211,7 @@ class TableScan:
         self, blocks: Iterator[RowBlock]
     ) -> tuple[Iterator[RowBlock], Future[RowBlock | None]]:
         """Blocks, and the next of them on its way."""
-        return blocks, self.pool.submit(next, blocks, None)
+        return blocks, self.pool.submit(_task(lambda stretches: next(stretches, None), blocks))
 
     def _by_key(self) -> Iterator[RowBlock]:
         """Stretches in key order over all tablets, exactly the rows that match."""
@@ -266,3 +270,15 @@ class TableScan:
         ):
             yield located(block, read.place) if self.spec.addressed else block
             self.checkpoint()
+
+
+def _task(work: Callable[[_Argument], _Result], argument: _Argument) -> Callable[[], _Result]:
+    """A call for a pool. A thread of the pool holds it until after the result is there; by then the
+    call has let go of its parts, and with them of a rowset, whose files may have to go."""
+    parts = [(work, argument)]
+
+    def run() -> _Result:
+        call, value = parts.pop()
+        return call(value)
+
+    return run

@@ -1,4 +1,4 @@
-"""COUNT, MIN and MAX of a whole table from what is known of its rowsets, without reading rows.
+"""COUNT, MIN and MAX of a whole table from the metadata of its rowsets, without reading rows.
 
 The number of rows a snapshot sees follows from each rowset's size and from which of its rows are
 deleted, so it is always known. The least and the greatest cell of a column are those of the zone
@@ -21,7 +21,7 @@ from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
 
 def summarize(scan: TableScan, wanted: Sequence[Summary]) -> tuple[Cell, ...] | None:
-    """Facts about all rows of a scan, in order; None when metadata do not tell them all exactly."""
+    """Facts about all rows of a scan, in order; None when metadata do not have them all exactly."""
     facts: list[Cell] = []
     for summary in wanted:
         if summary.column_id is None:
@@ -51,8 +51,7 @@ def extremes(
 ) -> tuple[Cell, Cell] | None:
     """The least and the greatest cell of a column, both NULL where it has none.
 
-    Returns:
-        None when metadata do not tell them exactly.
+    Returns None when metadata do not have them exactly.
     """
     lows: list[Cell] = []
     highs: list[Cell] = []

@@ -1,1 +1,1 @@
-"""F3, one tablet: MVCC, MemRowSet, DiskRowSets, deltas, flush, scan."""
+"""One tablet: MVCC, MemRowSet, DiskRowSets, deltas, flush, scan."""

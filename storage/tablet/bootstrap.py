@@ -8,7 +8,7 @@ begun again any number of times.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import pyarrow as pa
@@ -39,13 +39,28 @@ T = TypeVar("T")
 _MALFORMED = (ValueError, TypeError, KeyError, OverflowError, OSError, pa.ArrowException)
 
 
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a replay of the log came to.
+
+    Attributes:
+        newest: the newest hybrid time in the log, 0 when it is empty.
+        unplaced: hybrid time of the first commit that changes rows of a rowset that the manifest
+            had not named when the tablets were opened: they lack these changes. None if there is
+            none.
+    """
+
+    newest: Timestamp
+    unplaced: Timestamp | None
+
+
 def replay(
     tablets: Mapping[str, Tablet],
     log: Iterable[tuple[int, bytes]],
     manifest_commits: Container[int],
     path_of: Callable[[int], str],
     purged: Container[str] = (),
-) -> Timestamp:
+) -> Replayed:
     """Apply what the log holds beyond the tablets' files.
 
     May be called again, with the records that came behind those replayed before.
@@ -58,14 +73,10 @@ def replay(
         path_of: the file that holds a record, for messages.
         purged: tablets that are gone; what the log holds of them is passed over.
 
-    Returns:
-        The newest hybrid time in the log, 0 when it is empty.
-
-    Raises:
-        CorruptionError: a record is not what was written, or names a tablet or a column that the
-            manifest does not know: it was told of each before the log.
+    Raises CorruptionError: a record is not what was written, or names a tablet or a column that
+    the manifest does not know: it has each before the log.
     """
-    newest = UNCOMMITTED
+    newest, unplaced = UNCOMMITTED, None
     memrowsets = {tablet_id: _replayed(tablet) for tablet_id, tablet in tablets.items()}
     for sequence, payload in log:
         try:
@@ -76,16 +87,18 @@ def replay(
             if record.conditional and record.timestamp not in manifest_commits:
                 continue
             for writes in record.tablets:
-                if writes.tablet_id not in purged:
-                    _replay_writes(tablets, memrowsets, writes, record.timestamp, sequence)
+                if writes.tablet_id in purged:
+                    continue
+                is_whole = _replay_writes(tablets, memrowsets, writes, newest, sequence)
+                unplaced = newest if unplaced is None and not is_whole else unplaced
         except CorruptionError as error:
             raise _senseless(path_of(sequence), sequence, error.message) from error
         except _MALFORMED as error:
             raise _senseless(path_of(sequence), sequence, str(error)) from error
-    for tablet_id, known in memrowsets.items():
-        if known:
-            _adopt(tablets[tablet_id], known)
-    return newest
+    for tablet_id, replayed in memrowsets.items():
+        if replayed:
+            _adopt(tablets[tablet_id], replayed)
+    return Replayed(newest, unplaced)
 
 
 def _replayed(tablet: Tablet) -> dict[int, MemRowSet]:
@@ -102,22 +115,17 @@ def _senseless(path: str, sequence: int, reason: str) -> CorruptionError:
 
 
 def _tablet_of(tablets: Mapping[str, Tablet], writes: TabletWrites) -> Tablet:
-    """The tablet that writes are for.
-
-    Raises:
-        CorruptionError: it is not there.
-    """
+    """The tablet that writes are for. Raises CorruptionError: it is not there."""
     tablet = tablets.get(writes.tablet_id)
     if tablet is None:
         raise _unknown(f"tablet {writes.tablet_id}")
     return tablet
 
 
-def _known(tablet: Tablet, by_column: Mapping[int, T]) -> Mapping[int, T]:
+def _retained_cells(tablet: Tablet, by_column: Mapping[int, T]) -> Mapping[int, T]:
     """Cells without those of columns that no readable state of the table has any more.
 
-    Raises:
-        CorruptionError: one is for a column that was never there.
+    Raises CorruptionError: one is for a column that was never there.
     """
     if by_column.keys() <= tablet.types.keys():
         return by_column
@@ -127,23 +135,23 @@ def _known(tablet: Tablet, by_column: Mapping[int, T]) -> Mapping[int, T]:
     return {i: cells for i, cells in by_column.items() if i in tablet.types}
 
 
-def _known_insert(tablet: Tablet, insert: RowInsert | BatchInsert) -> RowInsert | BatchInsert:
+def _retained_insert(tablet: Tablet, insert: RowInsert | BatchInsert) -> RowInsert | BatchInsert:
     if isinstance(insert, RowInsert):
-        return replace(insert, cells=_known(tablet, insert.cells))
-    return replace(insert, columns=_known(tablet, insert.columns))
+        return replace(insert, cells=_retained_cells(tablet, insert.cells))
+    return replace(insert, columns=_retained_cells(tablet, insert.columns))
 
 
-def _known_mutations(
+def _retained_mutations(
     tablet: Tablet, mutations: Iterable[RowMutation | BatchMutation]
 ) -> Iterator[RowMutation | BatchMutation]:
-    """Mutations of columns that are known; those of no other are left out."""
+    """Mutations of columns that some readable schema has; the others are left out."""
     for mutation in mutations:
         if isinstance(mutation, RowMutation):
-            cells = _known(tablet, mutation.cells)
+            cells = _retained_cells(tablet, mutation.cells)
             if cells or not mutation.cells:
                 yield replace(mutation, cells=cells)
         else:
-            columns = _known(tablet, mutation.columns)
+            columns = _retained_cells(tablet, mutation.columns)
             if columns or not mutation.columns:
                 yield replace(mutation, columns=columns)
 
@@ -157,26 +165,33 @@ def _unknown(what: str) -> CorruptionError:
 
 def _replay_writes(
     tablets: Mapping[str, Tablet],
-    known: Mapping[str, dict[int, MemRowSet]],
+    replayed: Mapping[str, dict[int, MemRowSet]],
     writes: TabletWrites,
     timestamp: Timestamp,
     sequence: int,
-) -> None:
-    tablet = _tablet_of(tablets, writes)
-    memrowsets = known[writes.tablet_id]
+) -> bool:
+    """Apply a commit's writes to a tablet; whether their rowsets are all accounted for.
+
+    A rowset that the manifest has named and that is not there any more has left its rows, with
+    these changes, to others. Ids only grow: a higher one came after the manifest was read.
+    """
+    tablet, is_whole = _tablet_of(tablets, writes), True
+    memrowsets = replayed[writes.tablet_id]
     disk = {rowset.id: rowset for rowset in tablet.components.tree.rowsets}
     inserts: list[RowInsert | BatchInsert] = []
-    written = [_known_insert(tablet, insert) for insert in writes.inserts]
+    written = [_retained_insert(tablet, insert) for insert in writes.inserts]
     if writes.inserts and writes.memrowset_id > tablet.durable_memrowset:
         inserts = written
         if writes.memrowset_id not in memrowsets:
             memrowsets[writes.memrowset_id] = MemRowSet(writes.memrowset_id, tablet.types)
     mutations: list[RowMutation | BatchMutation] = []
-    for mutation in _known_mutations(tablet, writes.mutations):
+    for mutation in _retained_mutations(tablet, writes.mutations):
         rowset = disk.get(mutation.rowset_id)
         if rowset is None:
             if mutation.rowset_id in memrowsets:
                 mutations.append(mutation)
+            elif mutation.rowset_id > tablet.named_rowset:
+                is_whole = False
         elif mutation.store_id > rowset.meta.durable_delta_store:
             # The one store rebuilt here stands for all that were in memory.
             memory = rowset.tracker.memory
@@ -187,6 +202,7 @@ def _replay_writes(
     remaining = TabletWrites(writes.tablet_id, writes.memrowset_id, inserts, mutations)
     keys = [_keys_of(tablet, insert) for insert in inserts]
     tablet.apply(remaining, keys, timestamp, sequence, targets)
+    return is_whole
 
 
 def _check_writes(
@@ -198,8 +214,7 @@ def _check_writes(
 ) -> None:
     """See that all writes of a commit to a tablet can be applied, before any is.
 
-    Raises:
-        ValueError: one cannot.
+    Raises ValueError: one cannot.
     """
     added = 0
     for insert in inserts:

@@ -1,6 +1,6 @@
-"""What must hold of a commit from the write-ahead log before it is applied again.
+"""Checks of a commit from the write-ahead log before it is applied again.
 
-The checksum of a record tells that it is whole, not that it makes sense. A commit is applied only
+The checksum of a record shows that it is whole, not that it makes sense. A commit is applied only
 if its cells are of their columns' types, its keys whole and its ordinals those of rows that are
 there, so that nothing it names can lead outside the memory of what it changes.
 """
@@ -33,16 +33,7 @@ def row_count(insert: RowInsert | BatchInsert) -> int:
 def check_insert(
     insert: RowInsert | BatchInsert, types: Mapping[int, DataType], key_ids: Sequence[int]
 ) -> None:
-    """See that an insert can be applied.
-
-    Args:
-        insert: as read.
-        types: of the tablet's columns.
-        key_ids: of the primary key.
-
-    Raises:
-        ValueError: it cannot.
-    """
+    """See that an insert can be applied. `insert`: as read. Raises ValueError: it cannot."""
     if isinstance(insert, RowInsert):
         _check_cells(insert.cells, types)
         whole = all(insert.cells.get(i) is not None for i in key_ids)
@@ -61,13 +52,7 @@ def check_mutation(
 ) -> None:
     """See that a mutation can be applied.
 
-    Args:
-        mutation: as read.
-        types: of the tablet's columns.
-        rows: of the rowset that it changes.
-
-    Raises:
-        ValueError: it cannot.
+    `mutation`: as read; `rows`: of the rowset that it changes. Raises ValueError: it cannot.
     """
     changed = mutation.cells if isinstance(mutation, RowMutation) else mutation.columns
     if mutation.kind is DeltaKind.UPDATE and not changed:

@@ -230,11 +230,7 @@ class _Reader:
 
 
 def decode_commit(data: bytes) -> CommitRecord:
-    """The inverse of `encode_commit`.
-
-    Raises:
-        CorruptionError: the bytes are not a commit record.
-    """
+    """The inverse of `encode_commit`. Raises CorruptionError: the bytes are not a commit record."""
     reader = _Reader(data)
     flags, timestamp, count = reader.unpack(_COMMIT)
     tablets = [_read_tablet(reader) for _ in range(count)]

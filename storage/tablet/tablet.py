@@ -47,20 +47,17 @@ class Tablet:
         types: the types of these columns, and of others that memory may hold.
         components: the rowsets; swapped whole.
         durable_memrowset: id of the newest MemRowSet that is on disk.
+        named_rowset: the highest rowset id that the manifest had named when the tablet was opened.
         newest: hybrid time of the newest commit.
         maintenance_lock: held by whoever flushes or compacts, so that one at a time does.
     """
 
     def __init__(
-        self,
-        files: TabletFiles,
-        schemas: Sequence[Schema],
-        metadata: TabletMetadata,
+        self, files: TabletFiles, schemas: Sequence[Schema], metadata: TabletMetadata
     ) -> None:
         """Open a tablet as the manifest describes it, before the log is replayed.
 
         Args:
-            files: of the tablet.
             schemas: all the table ever had, oldest first.
             metadata: its DiskRowSets, and what was used before them.
         """
@@ -68,6 +65,7 @@ class Tablet:
         self.column_schemas: dict[int, ColumnSchema] = {}
         self.types: dict[int, DataType] = {}
         self.durable_memrowset = metadata.durable_memrowset
+        self.named_rowset = metadata.newest_rowset
         self.schema = schemas[-1]
         for schema in schemas:
             self.change_schema(schema)
@@ -146,7 +144,6 @@ class Tablet:
         Args:
             columns: to read.
             row_filter: which rows matter; all when None.
-            bound: of the snapshot.
             rowsets: to read instead of the tablet's own, as for a transaction.
             own: the transaction's changes by rowset id.
         """

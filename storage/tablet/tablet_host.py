@@ -1,4 +1,4 @@
-"""What flush, compaction and the collection of history need of the store around a tablet."""
+"""The services of the store that flush, compaction and history GC use."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager

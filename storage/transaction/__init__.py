@@ -1,4 +1,1 @@
-"""A snapshot, uncommitted writes, look-ups, and savepoints.
-
-Uses `commit`, `scan` and `ingest`.
-"""
+"""A snapshot, uncommitted writes, look-ups, and savepoints. Uses `commit`, `scan` and `ingest`."""

@@ -25,17 +25,13 @@ from pykudu_sql.storage.transaction.write_set import WriteSet
 class AddressedRows:
     """All rows of some tablets as one transaction sees them now.
 
-    Attributes:
-        table: that the tablets belong to.
+    `table`: that the tablets belong to.
     """
 
     def __init__(self, table: TableInfo, writes: WriteSet, tablets: Sequence[Tablet]) -> None:
         """Address the rows of some tablets.
 
-        Args:
-            table: that they belong to.
-            writes: of the transaction.
-            tablets: whose rows are scanned.
+        `table`: that they belong to; `tablets`: whose rows are scanned.
         """
         self.table = table
         self._writes = writes
@@ -53,12 +49,8 @@ class AddressedRows:
     def write(self, operations: RowOperations, addresses: npt.NDArray[np.int64]) -> int:
         """Write to rows by their addresses; see `Transaction.write`.
 
-        Returns:
-            The number of rows changed.
-
-        Raises:
-            NotNullError, ValueTooLargeError: a cell does not fit; nothing was done.
-            InterfaceError: the tablets were written since; nothing was done.
+        Returns the number of rows changed. Raises NotNullError, ValueTooLargeError: a cell does not
+        fit; nothing was done; InterfaceError: the tablets were written since; nothing was done.
         """
         changes = validate(complete(self.table, operations), raise_first).changed
         self._check_unwritten()
@@ -71,9 +63,9 @@ class AddressedRows:
         return changed
 
     def _check_unwritten(self) -> None:
-        known = self._writes.by_tablet
+        by_tablet = self._writes.by_tablet
         for pending, length in self._lengths:
-            if known.get(pending.tablet.id, pending) is not pending or pending.length != length:
+            if by_tablet.get(pending.tablet.id, pending) is not pending or pending.length != length:
                 raise InterfaceError(
                     f"rows of table '{self.table.name}' were written since they were addressed",
                     hint="scan the table again",

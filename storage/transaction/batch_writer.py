@@ -1,4 +1,4 @@
-"""The road of all batches that a transaction writes.
+"""The write path of all batches of a transaction.
 
     complete -> validate -> route -> locate -> decide -> apply
 
@@ -26,12 +26,12 @@ from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.ingest.routing import (
     RoutedRows,
     TabletRows,
-    choose,
     deduplicate,
     route,
     split,
+    take_rows,
 )
-from pykudu_sql.storage.ingest.row_batch import Places, RowBatch, check_set, complete, take
+from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch, check_set, complete, take
 from pykudu_sql.storage.ingest.validation import Refuse, raise_first, validate
 from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
@@ -46,12 +46,7 @@ class BatchWriter:
     """Writes batches of rows, named by their keys, into a write set."""
 
     def __init__(self, host: TransactionHost, writes: WriteSet) -> None:
-        """Write for one transaction.
-
-        Args:
-            host: of the transaction.
-            writes: of the transaction.
-        """
+        """Write for one transaction. `host`: of the transaction; `writes`: of the transaction."""
         self._host = host
         self._writes = writes
 
@@ -99,14 +94,14 @@ class BatchWriter:
         collector = RowCollector(table, operations.length)
         batch = self._validated(table, operations, collector.refuse)
         rows = self._routed(batch, collector.refuse)
-        shares: list[tuple[PendingWrites, TabletRows, Located, Sequence[Places]]] = []
+        shares: list[tuple[PendingWrites, TabletRows, Located, Sequence[Positions]]] = []
         for part in split(rows):
             pending = self._pending(table, part)
             located = pending.locate(part.batch.keys)
-            positions = rows.positions[part.places]
+            positions = rows.positions[part.indices]
             rounds = collector.decide(pending, part.batch, located, positions)
             shares.append((pending, part, located, rounds))
-        fit = [part.places[places] for _, part, _, rounds in shares for places in rounds]
+        fit = [part.indices[indices] for _, part, _, rounds in shares for indices in rounds]
         if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
             inserts = _inserts(batch, rows, np.sort(np.concatenate(fit)))
             write_bulk(self._host, self._writes, inserts)
@@ -124,18 +119,18 @@ class BatchWriter:
         pending: PendingWrites,
         batch: KeyedOperations,
         located: Located,
-        rounds: Sequence[Places],
+        rounds: Sequence[Positions],
     ) -> None:
         """Write batches of distinct keys one after the other; `located` is true for the first."""
-        for number, places in enumerate(rounds):
-            if len(places):
-                round_batch = choose(batch, places)
-                where = pending.locate(round_batch.keys) if number else located.take(places)
+        for number, indices in enumerate(rounds):
+            if len(indices):
+                round_batch = take_rows(batch, indices)
+                where = pending.locate(round_batch.keys) if number else located.take(indices)
                 self._writes.keep(table, pending).write(round_batch, where)
 
 
-def _inserts(batch: RowBatch, rows: RoutedRows, places: Places) -> RowBatch:
+def _inserts(batch: RowBatch, rows: RoutedRows, indices: Positions) -> RowBatch:
     """Routed rows that are all to be inserted, as a batch of their own."""
-    columns = take(rows.operations.columns, places)
-    operations = RowOperations(RowOpKind.INSERT, columns, len(places))
-    return replace(batch, operations=operations, positions=rows.positions[places])
+    columns = take(rows.operations.columns, indices)
+    operations = RowOperations(RowOpKind.INSERT, columns, len(indices))
+    return replace(batch, operations=operations, positions=rows.positions[indices])

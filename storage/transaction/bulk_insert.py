@@ -10,24 +10,12 @@ from pykudu_sql.storage.transaction.transaction_host import TransactionHost
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
 
-def write_bulk(
-    host: TransactionHost,
-    writes: WriteSet,
-    batch: RowBatch,
-) -> int:
+def write_bulk(host: TransactionHost, writes: WriteSet, batch: RowBatch) -> int:
     """Stage the rows of a large INSERT as rowsets.
 
-    Args:
-        host: of the transaction.
-        writes: of the transaction.
-        batch: validated.
-
-    Returns:
-        The number of rows.
-
-    Raises:
-        AlreadyPresentError: a key is there already, or given twice; nothing was done.
-        DiskError: the disk refused; the transaction must be rolled back.
+    `batch`: validated. Returns the number of rows. Raises AlreadyPresentError: a key is there
+    already, or given twice; nothing was done; DiskError: the disk refused; the transaction must be
+    rolled back.
     """
     pool, table, operations = host.pool, batch.table, batch.operations
     shares = share_out(pool, batch)

@@ -1,6 +1,6 @@
-"""Kudu's way with a batch: rows that fit are done, the others are taken out and reported.
+"""The mode COLLECT, as Kudu does a batch: rows that fit are applied, the others are reported.
 
-What remains of a tablet's share is done in one go, with the same outcome as row after row: of rows
+The rest of a tablet's share is applied at once, with the same outcome as row after row: of rows
 with one key the first is inserted or deleted, and the last update wins. Each step is a mask over
 all rows; only rows that are reported are looked at one by one.
 """
@@ -14,7 +14,7 @@ from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorCollector, RowResults
 from pykudu_sql.storage.errors import Error
-from pykudu_sql.storage.ingest.row_batch import Places, RowBatch, key_text
+from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch, key_text
 from pykudu_sql.storage.ingest.validation import Mask, Violation
 from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
@@ -25,12 +25,7 @@ class RowCollector:
     """What becomes of the rows of one batch. Used once, by one thread."""
 
     def __init__(self, table: TableInfo, rows: int) -> None:
-        """Nothing is known yet.
-
-        Args:
-            table: to be written.
-            rows: of the batch.
-        """
+        """No row is refused yet. `table`: to be written; `rows`: of the batch."""
         self._table = table
         self._rows = rows
         self._errors = RowErrorCollector()
@@ -48,8 +43,8 @@ class RowCollector:
         return batch.take(np.flatnonzero(~violation.mask))
 
     def decide(
-        self, pending: PendingWrites, batch: KeyedOperations, located: Located, positions: Places
-    ) -> Sequence[Places]:
+        self, pending: PendingWrites, batch: KeyedOperations, located: Located, positions: Positions
+    ) -> Sequence[Positions]:
         """Take out the rows that do not fit what a tablet holds.
 
         Args:
@@ -75,8 +70,8 @@ class RowCollector:
             if batch.kind.ignores:
                 self._ignored += len(later)
             else:
-                turned = np.full(len(alive), not deletes)
-                self._refuse_located(pending, batch, positions, later, turned)
+                alive_later = np.full(len(alive), not deletes)
+                self._refuse_located(pending, batch, positions, later, alive_later)
             return [fit[first]]
         if batch.kind is RowOpKind.UPSERT_IGNORE and self._table.schema.immutable_ids:
             # Immutable cells come from the row that inserts, the others from the last.
@@ -88,18 +83,18 @@ class RowCollector:
         self,
         pending: PendingWrites,
         batch: KeyedOperations,
-        positions: Places,
-        places: Places,
+        positions: Positions,
+        indices: Positions,
         alive: Mask,
     ) -> None:
-        """Note rows of a tablet's share; `alive` says whether their keys exist at their turn."""
+        """Note rows of a tablet's share; `alive`: whether their keys exist when applied."""
 
         def describe(index: int) -> tuple[str, Error]:
-            place = int(places[index])
+            place = int(indices[index])
             key = key_text(self._table, batch.operations.columns, place)
             return key, pending.misfit(batch, place, bool(alive[place]))
 
-        self._errors.add(positions[places], describe)
+        self._errors.add(positions[indices], describe)
 
     def results(self) -> RowResults:
         """What became of the batch, once the rows of all tablets are written."""

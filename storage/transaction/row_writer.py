@@ -25,15 +25,8 @@ def keyed_row(
 ) -> tuple[Tablet, KeyedRow]:
     """Check and complete one row, and find its tablet.
 
-    Args:
-        host: of the store.
-        table: to be written.
-        kind: what to do.
-        cells: by column id, the key's among them.
-
-    Raises:
-        IntegrityError, DataError: a value is missing or does not fit.
-        UncoveredRangeError: the key lies outside all range partitions.
+    `cells`: by column id, the key's among them. Raises IntegrityError, DataError: a value is
+    missing or does not fit; UncoveredRangeError: the key lies outside all range partitions.
     """
     schema = table.schema
     check_set(schema, kind, cells, table.name)
@@ -67,17 +60,12 @@ class RowWriter:
 
         Args:
             table: to be written, as it is now.
-            kind: what to do.
             cells: by column id, the key's among them.
             durable: return only once the commit survives a power loss.
 
-        Returns:
-            The number of rows changed.
-
-        Raises:
-            IntegrityError, DataError: the row does not fit.
-            SerializationError: the table was altered meanwhile.
-            ReadOnlyError, DiskError: the commit could not be made durable.
+        Returns the number of rows changed. Raises IntegrityError, DataError: the row does not fit;
+        SerializationError: the table was altered meanwhile; ReadOnlyError, DiskError: the commit
+        could not be made durable.
         """
         host = self._host
         committer = host.committer
@@ -88,8 +76,8 @@ class RowWriter:
             components = tablet.components
             memrowset = components.memrowset
             candidates = components.with_key(row.probe.encoded)
-            found = find_row(candidates, (memrowset,), row.probe, EVERYTHING, {})
-            effect = decide(tablet, table.name, row, found)
+            location = find_row(candidates, (memrowset,), row.probe, EVERYTHING, {})
+            effect = decide(tablet, table.name, row, location)
             match effect:
                 case NewRow(full):
                     writes = TabletWrites(tablet.id, memrowset.id, (RowInsert(full),), ())

@@ -35,11 +35,7 @@ from pykudu_sql.storage.transaction.write_set import Savepoint, WriteSet
 
 
 class Transaction:
-    """One transaction, used by one thread at a time.
-
-    Attributes:
-        bound: of its snapshot.
-    """
+    """One transaction, used by one thread at a time. `bound`: of its snapshot."""
 
     def __init__(self, host: TransactionHost, snapshot: Hold) -> None:
         """Begin at a snapshot, whose history is kept until the transaction ends.
@@ -69,39 +65,22 @@ class Transaction:
         """The rows of a table that match, and perhaps some that do not; see `ScanSpec`.
 
         Args:
-            table: as of the moment that is read.
             spec: which columns, and what they are wanted for.
             bound: of another snapshot, for AS OF; None reads the transaction's own, with its
                 own writes.
             stats: counts what is read and what is not.
 
-        Raises:
-            HistoryPurgedError: history does not reach back to `bound`.
+        Raises HistoryPurgedError: history does not reach back to `bound`.
         """
         return self.scan(table, spec, bound, stats).to_table()
-
-    def scan_batches(
-        self,
-        table: TableInfo,
-        spec: ScanSpec,
-        bound: SnapshotBound | None = None,
-        stats: ScanStats | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        """The same rows as a stream that never holds the whole table; see `table_scan`."""
-        return self.scan(table, spec, bound, stats).batches()
 
     def summarize(
         self, table: TableInfo, wanted: Sequence[Summary], bound: SnapshotBound | None = None
     ) -> tuple[Cell, ...] | None:
         """Facts about all rows of a table, without reading them.
 
-        Args:
-            table: as of the moment that is read.
-            wanted: which facts.
-            bound: as for `table_scan`.
-
-        Returns:
-            The facts in order, None when metadata do not tell them all exactly.
+        `wanted`: which facts; `bound`: as for `table_scan`. Returns the facts in order, None when
+        metadata do not tell them all exactly.
         """
         return summarize(self.scan(table, ScanSpec(()), bound), wanted)
 
@@ -118,8 +97,8 @@ class Transaction:
         latest.
         """
         snapshot = self._snapshot if bound is None else self._held(table, bound)
-        chosen = prune(table.schema, table.partition_schema, spec.predicate)
-        tablets = [self._host.tablets[table.tablets[index].id] for index in chosen]
+        remaining = prune(table.schema, table.partition_schema, spec.predicate)
+        tablets = [self._host.tablets[table.tablets[index].id] for index in remaining]
         if spec.addressed:
             self._addressed = AddressedRows(table, self._writes, tablets)
             reads = self._addressed.reads()
@@ -128,7 +107,7 @@ class Transaction:
         reads = [read for read in reads if read.rowset.row_count(snapshot.bound)]
         if stats is not None:
             stats.tablets += len(table.tablets)
-            stats.tablets_pruned += len(table.tablets) - len(chosen)
+            stats.tablets_pruned += len(table.tablets) - len(remaining)
             stats.rowsets += len(reads)
         host = self._host
         return TableScan(table.schema, spec, snapshot, reads, host.pool, host.workers, stats)
@@ -150,14 +129,8 @@ class Transaction:
     ) -> tuple[Cell, ...] | None:
         """One row's cells by its key, or None.
 
-        Args:
-            table: as of the moment that is read.
-            key: cells in key order.
-            column_ids: wanted.
-            bound: as for `table_scan`.
-
-        Raises:
-            HistoryPurgedError: history does not reach back to `bound`.
+        `key`: cells in key order; `bound`: as for `table_scan`. Raises HistoryPurgedError: history
+        does not reach back to `bound`.
         """
         if bound is not None:
             self._held(table, bound)
@@ -177,35 +150,27 @@ class Transaction:
 
     def _held(self, table: TableInfo, bound: SnapshotBound) -> Hold:
         """A claim on a bound in the past at which a table is read, until the transaction ends."""
-        known = self._past.get((table.id, bound))
-        if known is None:
-            known = self._past[table.id, bound] = self._host.history.hold((table,), bound)
-        return known
+        held = self._past.get((table.id, bound))
+        if held is None:
+            held = self._past[table.id, bound] = self._host.history.hold((table,), bound)
+        return held
 
     def write(
-        self,
-        table: TableInfo,
-        operations: RowOperations,
-        mode: RowErrorMode = RowErrorMode.FAIL,
+        self, table: TableInfo, operations: RowOperations, mode: RowErrorMode = RowErrorMode.FAIL
     ) -> RowResults:
         """Do a batch of operations.
 
         Args:
-            table: of the transaction's snapshot.
             operations: what to do. A key may repeat: where rows are collected, its rows are done in
                 their order. Rows named by addresses are changed by UPDATE_IGNORE or DELETE, without
                 columns of the key.
             mode: what becomes of rows that do not fit.
 
-        Returns:
-            What became of the rows.
-
-        Raises:
-            IntegrityError, DataError: a row does not fit; nothing was done.
-            NotNullError, ProgrammingError: the set of columns does not; nothing was done.
-            InterfaceError: addresses are of another table, or the transaction wrote since they were
-                given, or the rows with them are to be collected; nothing was done.
-            DiskError: the disk refused; the transaction must be rolled back.
+        Returns what became of the rows. Raises IntegrityError, DataError: a row does not fit;
+        nothing was done; NotNullError, ProgrammingError: the set of columns does not; nothing was
+        done; InterfaceError: addresses are of another table, or the transaction wrote since they
+        were given, or the rows with them are to be collected; nothing was done; DiskError: the disk
+        refused; the transaction must be rolled back.
         """
         self._open()
         if operations.addresses is None:
@@ -221,14 +186,9 @@ class Transaction:
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
         """An INSERT of a table that counts its rows, as the UPSERT of the numbers it is given.
 
-        For those who want to know the numbers; `write` does the same by itself.
-
-        Args:
-            table: of the transaction's snapshot.
-            operations: what to do; of other tables and kinds they are left as they are.
-
-        Raises:
-            ValueOutOfRangeError: the counter is used up.
+        For those who want to know the numbers; `write` does the same by itself. `operations`: what
+        to do; of other tables and kinds they are left as they are. Raises ValueOutOfRangeError: the
+        counter is used up.
         """
         if not table.schema.auto_incrementing or operations.kind is not RowOpKind.INSERT:
             return operations
@@ -242,18 +202,14 @@ class Transaction:
     ) -> dict[int, pa.Array]:
         """Columns of any Arrow type, by id, as `write` takes them.
 
-        Raises:
-            DataError: a value does not fit its column.
+        Raises DataError: a value does not fit its column.
         """
         return coerce_columns(self._host.pool, table.schema, columns)
 
     def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
         """Do one operation on one row; as `write` for a batch of one.
 
-        Args:
-            table: of the transaction's snapshot.
-            kind: what to do.
-            cells: by column id, the key's among them.
+        `cells`: by column id, the key's among them.
         """
         self._open()
         tablet, row = keyed_row(self._host, table, kind, cells)
@@ -263,11 +219,7 @@ class Transaction:
         return changed
 
     def savepoint(self) -> Savepoint:
-        """The place that the transaction has reached.
-
-        Raises:
-            InterfaceError: it has ended.
-        """
+        """The place that the transaction has reached. Raises InterfaceError: it has ended."""
         if self._ended:
             raise InterfaceError("the transaction has ended")
         return self._writes.savepoint()
@@ -275,9 +227,8 @@ class Transaction:
     def rollback_to(self, savepoint: Savepoint) -> None:
         """Forget what was written since a savepoint of this transaction; it stays valid.
 
-        Raises:
-            InterfaceError: the transaction has ended.
-            DiskError, CorruptionError: rows cannot be read; the transaction is rolled back.
+        Raises InterfaceError: the transaction has ended; DiskError, CorruptionError: rows cannot be
+        read; the transaction is rolled back.
         """
         if self._ended:
             raise InterfaceError("the transaction has ended")
@@ -305,12 +256,9 @@ class Transaction:
             durable: return only once the commit survives a power loss.
             batch: of a writer, to be noted as done.
 
-        Returns:
-            The commit's hybrid time, None when nothing was written.
-
-        Raises:
-            SerializationError: another transaction came first; this one is rolled back.
-            ReadOnlyError, DiskError: it could not be made durable.
+        Returns the commit's hybrid time, None when nothing was written. Raises SerializationError:
+        another transaction came first; this one is rolled back; ReadOnlyError, DiskError: it could
+        not be made durable.
         """
         if self._ended:
             raise InterfaceError("the transaction has ended")

@@ -1,4 +1,4 @@
-"""What transactions need of the store around them."""
+"""The services of the store that transactions use."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -38,12 +38,10 @@ class TransactionHost:
 def check_writable_still(host: TransactionHost, table: TableInfo) -> None:
     """See that rows made for a table as it was still fit the table as it is.
 
-    They do after most steps of ALTER TABLE: rows name columns by id, an added column shows its
-    read default in rows that lack it, and cells of a dropped one are never read.
-
-    Raises:
-        SerializationError: it was dropped, or one of its tablets was, or a column turned immutable
-            or back.
+    They do after most steps of ALTER TABLE: rows name columns by id, an added column shows its read
+    default in rows that lack it, and cells of a dropped one are never read. Raises
+    SerializationError: it was dropped, or one of its tablets was, or a column turned immutable or
+    back.
     """
     now = host.table_now(table.id)
     if now is not None and (now is table or _takes_rows_of(now, table)):
@@ -58,8 +56,8 @@ def _takes_rows_of(now: TableInfo, before: TableInfo) -> bool:
     """Whether a table takes rows that were made for an earlier state of it."""
     if now.tablets != before.tablets and not set(before.tablets) <= set(now.tablets):
         return False
-    known = now.schema.by_id
+    current = now.schema.by_id
     return all(
-        column.id not in known or known[column.id].immutable == column.immutable
+        column.id not in current or current[column.id].immutable == column.immutable
         for column in before.schema.columns
     )

@@ -20,9 +20,7 @@ from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 class Savepoint:
     """A place in a transaction.
 
-    Attributes:
-        lengths: how many writes there were, by tablet.
-        tables: how many tables had been written.
+    `lengths`: how many writes there were, by tablet; `tables`: how many tables had been written.
     """
 
     lengths: Mapping[str, int]
@@ -40,24 +38,20 @@ class WriteSet:
     __slots__ = ("_bound", "by_tablet", "tables")
 
     def __init__(self, bound: SnapshotBound) -> None:
-        """Nothing is written yet.
-
-        Args:
-            bound: of the transaction's snapshot.
-        """
+        """Nothing is written yet. `bound`: of the transaction's snapshot."""
         self._bound = bound
         self.by_tablet: dict[str, PendingWrites] = {}
         self.tables: list[TableInfo] = []
 
     def on(self, table: TableInfo, tablet: Tablet) -> PendingWrites:
         """The writes to a tablet; new ones count only once they are kept."""
-        known = self.by_tablet.get(tablet.id)
-        return PendingWrites(tablet, table.name, self._bound) if known is None else known
+        pending = self.by_tablet.get(tablet.id)
+        return PendingWrites(tablet, table.name, self._bound) if pending is None else pending
 
     def keep(self, table: TableInfo, pending: PendingWrites) -> PendingWrites:
         """Count writes to a tablet among those of the transaction."""
         self.by_tablet[pending.tablet.id] = pending
-        if not any(known is table for known in self.tables):
+        if not any(other is table for other in self.tables):
             self.tables.append(table)
         return pending
 

@@ -1,4 +1,1 @@
-"""Maintenance on demand, and what lies where: introspection and counters.
-
-Uses `maintenance`, `commit` and `tablet`.
-"""
+"""Maintenance on demand, introspection and counters. Uses `maintenance`, `commit` and `tablet`."""

@@ -1,4 +1,4 @@
-"""What lies where: facts about tablets, rowsets and column files for SHOW, EXPLAIN and the demo.
+"""Introspection: facts about tablets, rowsets and column files for SHOW, EXPLAIN and the demo.
 
 Read from metadata and footers, and from deltas where rows were deleted; no row is decoded.
 """
@@ -46,14 +46,14 @@ class RowSetInfo:
     rows: int
     live_rows: int
     size: int
-    base_size: int
-    min_key: bytes
-    max_key: bytes
-    undo_files: int
-    undo_records: int
-    redo_files: int
-    redo_records: int
     memory_deltas: int
+    base_size: int = 0
+    min_key: bytes = b""
+    max_key: bytes = b""
+    undo_files: int = 0
+    undo_records: int = 0
+    redo_files: int = 0
+    redo_records: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,33 +81,14 @@ class ColumnFileInfo:
 
 
 def rowset_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterator[RowSetInfo]:
-    """The rowsets of a table; MemRowSets only where they hold rows.
-
-    Args:
-        table: to look into.
-        tablets: by UUID.
-    """
+    """The rowsets of a table; MemRowSets only where they hold rows. `tablets`: by UUID."""
     for place, info in enumerate(table.tablets):
         components = tablets[info.id].components
         for memrowset in (components.memrowset, *components.flushing):
             if len(memrowset):
-                yield RowSetInfo(
-                    tablet=place,
-                    tablet_id=info.id,
-                    rowset_id=memrowset.id,
-                    kind="MemRowSet",
-                    rows=len(memrowset),
-                    live_rows=live_rows(memrowset),
-                    size=memrowset.memory,
-                    base_size=0,
-                    min_key=b"",
-                    max_key=b"",
-                    undo_files=0,
-                    undo_records=0,
-                    redo_files=0,
-                    redo_records=0,
-                    memory_deltas=len(memrowset.deltas),
-                )
+                held = (len(memrowset), live_rows(memrowset), memrowset.memory)
+                deltas = len(memrowset.deltas)
+                yield RowSetInfo(place, info.id, memrowset.id, "MemRowSet", *held, deltas)
         for rowset in components.tree.rowsets:
             yield _disk_info(place, info.id, rowset)
 
@@ -134,27 +115,16 @@ def _disk_info(place: int, tablet_id: str, rowset: DiskRowSet) -> RowSetInfo:
 
 
 def column_file_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterator[ColumnFileInfo]:
-    """The CFiles of a table's columns.
-
-    Args:
-        table: to look into.
-        tablets: by UUID.
-    """
+    """The CFiles of a table's columns. `table`: to look into; `tablets`: by UUID."""
     for place, info in enumerate(table.tablets):
         for rowset in tablets[info.id].components.tree.rowsets:
             for column in table.schema.columns:
                 cfile = rowset.base.cfile(column.id)
                 if cfile is not None:
-                    yield ColumnFileInfo(
-                        tablet=place,
-                        rowset_id=rowset.id,
-                        column=column.name,
-                        encoding=str(cfile.encoding),
-                        blocks=cfile.block_count,
-                        rows=cfile.row_count,
-                        raw_bytes=cfile.raw_size,
-                        size=cfile.encoded_size,
-                    )
+                    counts = (cfile.block_count, cfile.row_count)
+                    sizes = (cfile.raw_size, cfile.encoded_size)
+                    encoding = str(cfile.encoding)
+                    yield ColumnFileInfo(place, rowset.id, column.name, encoding, *counts, *sizes)
 
 
 def delta_file_infos(
@@ -162,9 +132,7 @@ def delta_file_infos(
 ) -> Iterator[tuple[int, int, DeltaFileMeta]]:
     """The delta files of a table, each behind the place of its tablet and its rowset's id.
 
-    Args:
-        table: to look into.
-        tablets: by UUID.
+    `tablets`: by UUID.
     """
     for place, info in enumerate(table.tablets):
         for rowset in tablets[info.id].components.tree.rowsets:

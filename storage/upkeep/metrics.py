@@ -47,9 +47,7 @@ def metric_values(
 
     Args:
         commits: of the store's committer.
-        maintenance: what ran, operations that SQL asked for included.
-        cache: its block cache.
-        log: its log.
+        maintenance: what ran, operations of SQL statements included.
     """
     yield Metric("commits", commits.commits, COUNT, "transactions that wrote")
     yield Metric("commit_conflicts", commits.conflicts, COUNT, "transactions that lost a race")

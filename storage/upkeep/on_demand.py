@@ -1,8 +1,8 @@
-"""FLUSH, OPTIMIZE and VACUUM: maintenance that somebody asks for, and what it did.
+"""FLUSH, OPTIMIZE and VACUUM: maintenance on demand, and its effect.
 
 The same operations that run by themselves, through the same manager, so that they are counted,
-listed and kept apart from those in the background. Who asks may hand down a checkpoint: what it
-raises ends the statement, and what was done until then stays.
+listed and kept apart from those in the background. A checkpoint may be passed: what it raises
+ends the statement, and what was done until then stays.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -73,11 +73,7 @@ def flush_tables(
 ) -> int:
     """Bring everything that tables hold in memory to disk.
 
-    Returns:
-        The number of files written.
-
-    Raises:
-        DiskError, ReadOnlyError: the disk refused.
+    Returns the number of files written. Raises DiskError, ReadOnlyError: the disk refused.
     """
     written = 0
     for table, tablet in _each(tables, tablets):
@@ -117,8 +113,7 @@ def optimize_table(
 ) -> OptimizeReport:
     """Flush a table, and compact it as long as a compaction gains something.
 
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; what was done until then stays.
+    Raises DiskError, ReadOnlyError: the disk refused; what was done until then stays.
     """
 
     def compact(tablet: Tablet) -> int:
@@ -140,8 +135,7 @@ def rewrite_table(
 ) -> OptimizeReport:
     """Flush a table, and merge all rowsets of each tablet into ones in order.
 
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; what was done until then stays.
+    Raises DiskError, ReadOnlyError: the disk refused; what was done until then stays.
     """
 
     def compact(tablet: Tablet) -> int:
@@ -201,8 +195,7 @@ def vacuum_tablets(
 ) -> VacuumReport:
     """Drop history before the ancient history mark, and what nothing needs of log and files.
 
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; what was done until then stays.
+    Raises DiskError, ReadOnlyError: the disk refused; what was done until then stays.
     """
     freed = {OperationKind.UNDO_GC: 0, OperationKind.DELETED_ROWSET_GC: 0}
     for tablet in checked(tablets, checkpoint):

@@ -152,6 +152,10 @@ class FaultEnv:
         """As the wrapped environment."""
         return self._inner.list_dir(path)
 
+    def names_of(self, path: str) -> int:
+        """As the wrapped environment."""
+        return self._inner.names_of(path)
+
     def exists(self, path: str) -> bool:
         """As the wrapped environment."""
         return self._inner.exists(path)
@@ -165,6 +169,14 @@ class FaultEnv:
     def lock(self, path: str) -> FileLock:
         """As the wrapped environment."""
         return self._inner.lock(path)
+
+    def guard(self, lock: FileLock) -> None:
+        """As the wrapped environment."""
+        self._inner.guard(lock)
+
+    def check_guard(self) -> None:
+        """As the wrapped environment."""
+        self._inner.check_guard()
 
     def is_locked(self, path: str) -> bool:
         """As the wrapped environment."""

@@ -15,9 +15,8 @@ import contextlib
 import errno
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from unittest import mock
 
 from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
@@ -28,10 +27,10 @@ from pykudu_sql.storage.errors import DiskError, TransactionResolutionUnknownErr
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.transaction import batch_writer
 from tests.storage.fault_env import Fail, FaultAction, FaultPoint, Mutation, ShortWrite
 from tests.storage.log.test_power_loss import ModelDisk
 from tests.storage.model import operations, read
+from tests.storage.small_bulks import bulk_inserts_from
 
 ROOT = "/db"
 KEYS = 12
@@ -40,6 +39,8 @@ BULK = 8
 WRITING = StoreOptions(threads=1, maintenance=False, log_segment_bytes=2000)
 READING = WRITING
 NUMBER = DataType(Kind.INT32)
+# Bytes of a write that are there when it is refused; the last is all of it.
+_WRITTEN = (0, 8, 33, 100, 1 << 30)
 _ILLS = ("wal.", "manifest.", "durable.", "current.", "")
 
 
@@ -104,7 +105,7 @@ class SickDisk(ModelDisk):
         if point.operation is Mutation.CREATE:
             return Fail(errno.ENOSPC)
         if point.operation in (Mutation.WRITE, Mutation.ALLOCATE):
-            return ShortWrite(self._chance.choice((0, 8, 33)))
+            return ShortWrite(self._chance.choice(_WRITTEN))
         return None
 
     def after_kill(self) -> MemoryEnv:
@@ -252,12 +253,14 @@ class Round:
 
     def maintain(self) -> None:
         """What changes no answer."""
-        name = self.chance.choice(("flush", "optimize", "full", "vacuum"))
+        name = self.chance.choice(("flush", "optimize", "full", "vacuum", "log", "files"))
         action: Callable[[], object] = {
             "flush": self.store.flush,
             "optimize": lambda: self.store.optimize("t"),
             "full": lambda: self.store.optimize("t", full=True),
             "vacuum": self.store.vacuum,
+            "log": self.store.log_retention.collect,
+            "files": self.store.collect_files,
         }[name]
         self._do(name, action, None)
 
@@ -310,9 +313,12 @@ class Round:
         seen = world_of(self.reader)
         self.diary.append("look beside")
         if seen in self.worlds:
-            if seen != self.acknowledged[-1]:
+            is_news = seen != self.acknowledged[-1]
+            if is_news:
                 self._settle(seen)
             self.reader_saw = len(self.acknowledged) - 1
+            if is_news and self.chance.random() < 0.5:
+                self.restart()  # what a reader has seen nothing takes back
             return
         may_lag = self.disk.is_ill and any(p.startswith("durable.") for p in self.disk.refused)
         assert may_lag, ("not acknowledged, or missed", seen, self.worlds)
@@ -358,13 +364,6 @@ def create(store: Store, name: str) -> None:
     )
 
 
-@contextlib.contextmanager
-def small_bulks() -> Iterator[None]:
-    """A block in which a few rows are as much as a bulk insert."""
-    with mock.patch.object(batch_writer, "BULK_ROWS", BULK):
-        yield
-
-
 def play(seed: int) -> None:
     """One round.
 
@@ -377,7 +376,7 @@ def play(seed: int) -> None:
     create(store, "t")
     round_ = Round(chance, disk, [World()], [World()], store)
     try:
-        with small_bulks():
+        with bulk_inserts_from(BULK):
             round_.play()
     except Exception as error:
         story = "\n".join(round_.diary)

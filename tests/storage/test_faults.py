@@ -7,7 +7,7 @@ acknowledged, or that and the one statement that failed, and must take writes.
 
 import contextlib
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -31,10 +31,17 @@ from tests.storage.fault_env import (
     ShortWrite,
 )
 from tests.storage.model import Key, Row, apply, operations, read, visible
+from tests.storage.small_bulks import bulk_inserts_from
 
 ROOT = "/db"
-BULK = 60_000
+BULK = 300
 Step = tuple[str, Callable[[Store], None]]
+
+
+@pytest.fixture(autouse=True)
+def few_rows_are_a_bulk_insert() -> Iterator[None]:
+    with bulk_inserts_from(BULK):
+        yield
 
 
 @dataclass

@@ -35,9 +35,10 @@ from tests.storage.fault_env import (
     ShortWrite,
 )
 from tests.storage.model import Key, Refused, Row, apply, operations, visible
+from tests.storage.small_bulks import bulk_inserts_from
 
 ROOT = "/db"
-BULK = 50_000
+BULK = 300
 FAULTS: dict[str, FaultAction] = {
     "refused": Fail(errno.EIO),
     "written whole and called a failure": ShortWrite(1 << 30, errno.EIO),
@@ -55,6 +56,12 @@ class Outcomes:
 
     states: list[dict[Key, Row]] = field(default_factory=lambda: [{}])
     bulk: set[bool] = field(default_factory=lambda: {False})
+
+
+@pytest.fixture(autouse=True)
+def few_rows_are_a_bulk_insert() -> Iterator[None]:
+    with bulk_inserts_from(BULK):
+        yield
 
 
 def write(store: Store, outcomes: Outcomes, kind: RowOpKind, rows: list[Row]) -> None:

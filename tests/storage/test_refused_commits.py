@@ -38,11 +38,18 @@ from tests.storage.fault_env import (
     ShortWrite,
 )
 from tests.storage.model import Row, operations, read
+from tests.storage.small_bulks import bulk_inserts_from
 
 ROOT = "/db"
-BULK = 60_000
+BULK = 300
 Seen = tuple[object, ...]
 Statement = Callable[[Store], None]
+
+
+@pytest.fixture(autouse=True)
+def few_rows_are_a_bulk_insert() -> Iterator[None]:
+    with bulk_inserts_from(BULK):
+        yield
 
 
 class SickDisk:

@@ -7,6 +7,7 @@ sync anywhere between a commit and its files, or a file named before it is whole
 import contextlib
 import itertools
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -22,7 +23,14 @@ from pykudu_sql.storage.store import Store, StoreOptions
 from tests.storage.fault_env import FaultAction, FaultEnv, FaultPoint
 from tests.storage.log.test_power_loss import ModelDisk, PowerLoss
 from tests.storage.model import apply, operations, read, visible
+from tests.storage.small_bulks import bulk_inserts_from
 from tests.storage.test_faults import BULK, ROOT, Progress, many_rows, workload, write
+
+
+@pytest.fixture(autouse=True)
+def few_rows_are_a_bulk_insert() -> Iterator[None]:
+    with bulk_inserts_from(BULK):
+        yield
 
 
 def open_store(env: Env) -> Store:

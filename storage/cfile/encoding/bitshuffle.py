@@ -53,9 +53,7 @@ class Shuffle(IntEnum):
 def compress(values: npt.NDArray[Any], shuffle: Shuffle = Shuffle.BITS) -> bytes:
     """Pack contiguous values of one width; 16-byte values come as rows of two words.
 
-    Args:
-        values: at least one value.
-        shuffle: see `choose_shuffle`.
+    `values`: at least one value; `shuffle`: see `choose_shuffle`.
     """
     if values.ndim == 2:
         values = values.view(np.dtype((np.void, values.shape[1] * values.itemsize)))
@@ -90,8 +88,7 @@ def decompress_into(chunk: Bytes, out: Bytes) -> None:
         chunk: made by a function of this module.
         out: contiguous and writable; its length is what the chunk must hold.
 
-    Raises:
-        CorruptionError: the chunk is not one, or holds another number of bytes.
+    Raises CorruptionError: the chunk is not one, or holds another number of bytes.
     """
     if len(chunk) < _HEADER.size:
         raise CorruptionError(f"a chunk of {len(chunk)} bytes is shorter than its header")

@@ -50,8 +50,7 @@ def encoder(sample: Values) -> EncodeValues:
 def decode_into(payload: Bytes, out: Values) -> None:
     """Unpack what an encoder made into exactly the memory given.
 
-    Raises:
-        CorruptionError: it holds another number of values, or values of another type.
+    Raises CorruptionError: it holds another number of values, or values of another type.
     """
     if len(payload) < _FIRST.size:
         raise CorruptionError("a block of differences is shorter than its header")
@@ -73,9 +72,5 @@ def _fits(column_type: DataType) -> bool:
 
 
 DELTA = EncodingTraits(
-    name=Encoding("DELTA"),
-    tag=6,
-    fits=_fits,
-    feature=1,
-    fixed=FixedCodec(encoder, decode_into),
+    name=Encoding("DELTA"), tag=6, fits=_fits, feature=1, fixed=FixedCodec(encoder, decode_into)
 )

@@ -16,7 +16,6 @@ as values, so there is less for Blosc to rearrange, both ways.
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,9 +35,11 @@ from pykudu_sql.storage.errors import CorruptionError
 
 _HEADER = struct.Struct("<BBHqQ")
 _FORM = 1
-_CODE_TYPES: Mapping[int, np.dtype[Any]] = MappingProxyType(
-    {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
-)
+_CODE_TYPES: Mapping[int, np.dtype[Any]] = {
+    1: np.dtype("<u1"),
+    2: np.dtype("<u2"),
+    4: np.dtype("<u4"),
+}
 # The header has to pay.
 _MIN_VALUES = 64
 _SAMPLE_VALUES = 64
@@ -61,8 +62,7 @@ class FrameOfReference:
 def narrow(values: npt.NDArray[Any]) -> FrameOfReference | None:
     """The values as narrower codes, or None when they are too few or too far apart.
 
-    Args:
-        values: of any type, shape (n,) or, for 16-byte values, (n, 2).
+    `values`: of any type, shape (n,) or, for 16-byte values, (n, 2).
     """
     if values.dtype.kind != "i" or values.itemsize == 1 or len(values) < _MIN_VALUES:
         return None
@@ -105,9 +105,7 @@ def _code_type(largest: int) -> np.dtype[Any] | None:
 def encode(values: npt.NDArray[Any], shuffle: Shuffle) -> bytes:
     """Pack values, narrowed where that is possible.
 
-    Args:
-        values: as for `narrow`, at least one.
-        shuffle: see `choose_shuffle`.
+    `values`: as for `narrow`, at least one; `shuffle`: see `choose_shuffle`.
     """
     frame = narrow(values)
     if frame is None:
@@ -125,12 +123,8 @@ def choose_shuffle(sample: npt.NDArray[Any]) -> Shuffle:
 def decode_into(payload: Bytes, out: npt.NDArray[Any]) -> None:
     """Unpack what `encode` made into exactly the memory given.
 
-    Args:
-        payload: a frame or a chunk.
-        out: contiguous and writable, of the values' own type.
-
-    Raises:
-        CorruptionError: it is neither, or holds another number of values.
+    `payload`: a frame or a chunk; `out`: contiguous and writable, of the values' own type. Raises
+    CorruptionError: it is neither, or holds another number of values.
     """
     if len(payload) < _HEADER.size or payload[0] != _FORM or out.dtype.kind != "i":
         bitshuffle.decompress_into(payload, out.view(np.uint8))

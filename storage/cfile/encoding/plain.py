@@ -36,10 +36,7 @@ _HEADER = struct.Struct("<II")
 class BinaryBlock:
     """An opened block of binary values.
 
-    Attributes:
-        rows: values.
-        data_length: bytes of all values together.
-        lengths, data: their chunks.
+    `data_length`: bytes of all values together; `lengths`, `data`: their chunks.
     """
 
     rows: int
@@ -48,10 +45,9 @@ class BinaryBlock:
     data: Bytes
 
     def decode_into(self, lengths: npt.NDArray[np.uint32], data: Bytes) -> None:
-        """Unpack lengths and bytes into memory of the sizes the block told.
+        """Unpack lengths and bytes into memory of the sizes in the block's header.
 
-        Raises:
-            CorruptionError: lengths and bytes do not agree.
+        Raises CorruptionError: lengths and bytes do not agree.
         """
         bitshuffle.decompress_into(self.lengths, lengths.view(np.uint8))
         total = int(lengths.sum(dtype=np.uint64))
@@ -71,8 +67,7 @@ def encode_bitmap(values: Values) -> bytes:
 def decode_fixed_into(payload: Bytes, out: Bytes) -> None:
     """Copy stored values or bitmap bytes.
 
-    Raises:
-        CorruptionError: there are more or fewer bytes than asked for.
+    Raises CorruptionError: there are more or fewer bytes than requested.
     """
     if len(payload) != len(out):
         raise CorruptionError(f"{len(payload)} bytes of values, expected {len(out)}")
@@ -98,8 +93,7 @@ def encode_binary(
 def open_binary(payload: Bytes, rows: int, limit: int) -> BinaryBlock:
     """Read the header of a block of `rows` binary values.
 
-    Raises:
-        CorruptionError: it contradicts itself, or claims more than `limit` bytes.
+    Raises CorruptionError: it contradicts itself, or claims more than `limit` bytes.
     """
     if len(payload) < _HEADER.size:
         raise CorruptionError("a block of binary values is shorter than its header")

@@ -41,7 +41,6 @@ class PrefixBlock:
     """An opened block of values that share prefixes.
 
     Attributes:
-        rows: values.
         data_length: bytes of all values together, whole.
         kept_length: bytes of them that are stored.
         shared, kept, data: their chunks.
@@ -55,7 +54,7 @@ class PrefixBlock:
     data: Bytes
 
     def decode_into(self, lengths: npt.NDArray[np.uint32], data: Bytes) -> None:
-        """Unpack lengths and bytes into memory of the sizes the block told.
+        """Unpack lengths and bytes into memory of the sizes in the block's header.
 
         Raises:
             CorruptionError: lengths and bytes do not agree, or a value shares more than there is.
@@ -107,8 +106,7 @@ def encode(
 def open_block(payload: Bytes, rows: int, limit: int) -> PrefixBlock:
     """Read the header of a block of `rows` values.
 
-    Raises:
-        CorruptionError: it contradicts itself, or claims more than `limit` bytes.
+    Raises CorruptionError: it contradicts itself, or claims more than `limit` bytes.
     """
     if len(payload) < _HEADER.size:
         raise CorruptionError("a block of prefixes is shorter than its header")
@@ -150,10 +148,10 @@ def _shared_lengths(
         part = slice(first, first + _SLICE_ROWS)
         counts = most[part]
         ends = np.cumsum(counts)
-        places = _places(starts[:-1][part], counts, ends)
+        offsets = _byte_offsets(starts[:-1][part], counts, ends)
         before = np.maximum(np.arange(first, first + len(counts)) - 1, 0)
         back = np.repeat(starts[:-1][part] - starts[before], counts)
-        differing = np.flatnonzero(data[places] != data[places - back])
+        differing = np.flatnonzero(data[offsets] != data[offsets - back])
         # The first difference behind the beginning of a value's stretch, if it is in it at all.
         differing_at = np.append(differing, ends[-1])[np.searchsorted(differing, ends - counts)]
         counts[:] = np.minimum(differing_at - (ends - counts), counts)
@@ -176,12 +174,12 @@ def _grow_chains(starts: Ends, shared: npt.NDArray[np.uint8], data: npt.NDArray[
         for step in range(1, RESTART_INTERVAL):
             rows = np.arange(first + step, stop, RESTART_INTERVAL)
             counts = shared[rows].astype(np.int64)
-            places = _places(starts[rows], counts, np.cumsum(counts))
-            data[places] = data[places - np.repeat(starts[rows] - starts[rows - 1], counts)]
+            offsets = _byte_offsets(starts[rows], counts, np.cumsum(counts))
+            data[offsets] = data[offsets - np.repeat(starts[rows] - starts[rows - 1], counts)]
 
 
-def _places(starts: Ends, counts: Ends, ends: Ends) -> Ends:
-    """The places of the first bytes of values, so many of each, one value after the other."""
+def _byte_offsets(starts: Ends, counts: Ends, ends: Ends) -> Ends:
+    """The offsets of the first `counts` bytes of each value, one value after the other."""
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(starts - ends + counts, counts) + np.arange(total)
 

@@ -35,8 +35,7 @@ _MIN_AVERAGE_RUN = 2
 def encode(values: npt.NDArray[Any]) -> bytes | None:
     """The runs of values, or None when there are too many to pay.
 
-    Args:
-        values: integers or bytes, shape (n,), at least one.
+    `values`: integers or bytes, shape (n,), at least one.
     """
     starts = np.flatnonzero(values[1:] != values[:-1]) + 1
     runs = len(starts) + 1
@@ -52,8 +51,7 @@ def encode(values: npt.NDArray[Any]) -> bytes | None:
 def decode(payload: Bytes, rows: int, kind: np.dtype[Any]) -> npt.NDArray[Any]:
     """The `rows` values of a block, of numpy type `kind`.
 
-    Raises:
-        CorruptionError: the runs do not add up to them.
+    Raises CorruptionError: the runs do not add up to them.
     """
     return np.repeat(*decode_runs(payload, rows, kind))
 
@@ -63,8 +61,7 @@ def decode_runs(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint32]]:
     """The values of the runs of a block of `rows` rows, of numpy type `kind`, and their lengths.
 
-    Raises:
-        CorruptionError: the runs do not add up to the rows.
+    Raises CorruptionError: the runs do not add up to the rows.
     """
     if len(payload) < _HEADER.size:
         raise CorruptionError("a block of runs is shorter than its header")

@@ -1,4 +1,4 @@
-"""What the table of encodings has of each: Kudu's `TypeEncodingTraits` (`cfile/type_encodings.cc`).
+"""The traits of an encoding: Kudu's `TypeEncodingTraits` (`cfile/type_encodings.cc`).
 
 An encoding is one module of this room, which ends in its traits, and one line of `type_encodings`.
 Its kernels take the values of one block in the layout of the column's type:
@@ -48,9 +48,7 @@ class FixedCodec:
 class BooleanCodec:
     """Truth values.
 
-    Attributes:
-        encode: takes a byte a value.
-        decode_into: writes the bitmap of so many rows.
+    `encode`: takes a byte a value; `decode_into`: writes the bitmap of so many rows.
     """
 
     encode: EncodeValues
@@ -63,15 +61,12 @@ class EncodedBinary(Protocol):
     @property
     def data_length(self) -> int:
         """Bytes of all values together."""
-        ...
 
     def decode_into(self, lengths: Lengths, data: Bytes) -> None:
         """Write the lengths and the bytes of all values.
 
-        Raises:
-            CorruptionError: they do not agree.
+        Raises CorruptionError: they do not agree.
         """
-        ...
 
 
 class EncodeBinary(Protocol):

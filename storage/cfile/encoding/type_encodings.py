@@ -1,11 +1,10 @@
-"""The table of encodings: the one place that says which there are (`cfile/type_encodings.cc`).
+"""The table of encodings: the one list of them (`cfile/type_encodings.cc`).
 
-Names, tags, types, kernels and feature bits are asked of it by whoever writes or reads blocks,
-checks a schema or parses SQL. Of the encodings that fit a type the first one is its default.
+Writers and readers of blocks, schema checks and the SQL parser take names, tags, types, kernels and
+feature bits from it. Of the encodings that fit a type the first one is its default.
 """
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 from pykudu_sql.storage.cfile.encoding.delta import DELTA
 from pykudu_sql.storage.cfile.encoding.dictionary import DICT_ENCODING
@@ -17,27 +16,18 @@ from pykudu_sql.storage.cfile.encoding.traits import EncodingTraits
 from pykudu_sql.storage.common.types.types import AUTO_ENCODING, DataType, Encoding
 from pykudu_sql.storage.errors import InvalidSchemaError
 
-ENCODINGS = (
-    BIT_SHUFFLE,
-    DICT_ENCODING,
-    RLE,
-    PLAIN_ENCODING,
-    PREFIX_ENCODING,
-    DELTA,
-)
+ENCODINGS = (BIT_SHUFFLE, DICT_ENCODING, RLE, PLAIN_ENCODING, PREFIX_ENCODING, DELTA)
 
-BY_NAME: Mapping[str, EncodingTraits] = MappingProxyType({one.name: one for one in ENCODINGS})
-BY_TAG: Mapping[int, EncodingTraits] = MappingProxyType({one.tag: one for one in ENCODINGS})
+BY_NAME: Mapping[str, EncodingTraits] = {one.name: one for one in ENCODINGS}
+BY_TAG: Mapping[int, EncodingTraits] = {one.tag: one for one in ENCODINGS}
 
 # What may stand behind ENCODING in SQL.
-SQL_NAMES: Mapping[str, Encoding] = MappingProxyType(
-    {
-        "AUTO": AUTO_ENCODING,
-        AUTO_ENCODING: AUTO_ENCODING,
-        **{one.name: one.name for one in ENCODINGS},
-        **{alias: one.name for one in ENCODINGS for alias in one.aliases},
-    }
-)
+SQL_NAMES: Mapping[str, Encoding] = {
+    "AUTO": AUTO_ENCODING,
+    AUTO_ENCODING: AUTO_ENCODING,
+    **{one.name: one.name for one in ENCODINGS},
+    **{alias: one.name for one in ENCODINGS for alias in one.aliases},
+}
 
 
 def encodings_of(column_type: DataType) -> tuple[EncodingTraits, ...]:
@@ -48,8 +38,7 @@ def encodings_of(column_type: DataType) -> tuple[EncodingTraits, ...]:
 def resolve_encoding(column_type: DataType, encoding: Encoding) -> EncodingTraits:
     """The encoding of a name for a type; AUTO_ENCODING is the type's default.
 
-    Raises:
-        InvalidSchemaError: there is none of that name, or it does not fit the type.
+    Raises InvalidSchemaError: there is none of that name, or it does not fit the type.
     """
     if encoding == AUTO_ENCODING:
         return encodings_of(column_type)[0]
@@ -73,4 +62,4 @@ def features_of(encodings: Iterable[Encoding]) -> int:
     return bits
 
 
-KNOWN_FEATURES = features_of(one.name for one in ENCODINGS)
+SUPPORTED_FEATURES = features_of(one.name for one in ENCODINGS)

@@ -1,4 +1,1 @@
-"""Encoded keys as Kudu writes them, in batches, and hashes of them.
-
-Uses `types`.
-"""
+"""Encoded keys as Kudu writes them, in batches, and hashes of them. Uses `types`."""

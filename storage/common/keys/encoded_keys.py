@@ -5,7 +5,8 @@ The order of `EncodedKeys` is always the order of the keys' bytes. How a batch i
 - keys of one width (no string column, or the encoder's columns are all fixed): as arrays of 64-bit
   words (`key_words`), most significant first, the last padded with zeros;
 - keys of many lengths: as Arrow's large binary. Words are made from it once, when an operation
-  needs order; the key's length is the last word, which tells "a" from "a\\0" after equal padding.
+  needs order; the key's length is the last word, which separates "a" from "a\\0" after equal
+  padding.
 
 A batch whose longest key is far longer than the rest would need too much padding; its order comes
 from ranks of the distinct keys instead.
@@ -35,8 +36,7 @@ _TAIL_MASKS = np.array(
 class EncodedKeys:
     """An immutable batch of encoded keys; make one with `KeyEncoder.encode` or `from_*`.
 
-    Attributes:
-        width: bytes of every key, or 0 when keys may differ in length.
+    `width`: bytes of every key, or 0 when keys may differ in length.
     """
 
     def __init__(self, width: int, words: tuple[U64, ...], binary: pa.LargeBinaryArray | None):

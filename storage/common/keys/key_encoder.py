@@ -52,8 +52,7 @@ class KeyEncoder:
     def encode(self, columns: Mapping[int, pa.Array]) -> EncodedKeys:
         """The keys of a batch.
 
-        Args:
-            columns: by column id; the key's columns among them, without nulls.
+        `columns`: by column id; the key's columns among them, without nulls.
         """
         arrays = [(columns[column.id], column.type) for column in self.columns]
         if self.width:

@@ -77,16 +77,16 @@ def sort_order(words: Words) -> I64:
     if complete:
         return order
     rest = list(words[used:])
-    places, rows, sorted_key = np.arange(count, dtype=np.int64), order, key[order]
+    positions, rows, sorted_key = np.arange(count, dtype=np.int64), order, key[order]
     while rest:
         tied = _ties(sorted_key)
         if not tied.any():
             break
-        places, rows = places[tied], rows[tied]
+        positions, rows = positions[tied], rows[tied]
         key, used = _extend(_dense(sorted_key[tied]), rows, rest)
         inner = _argsort(key)
         rows, sorted_key = rows[inner], key[inner]
-        order[places] = rows
+        order[positions] = rows
         rest = rest[used:]
     return order
 

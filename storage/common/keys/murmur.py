@@ -41,8 +41,7 @@ def murmur64a(
         count: keys.
         seed: 64 bits.
 
-    Returns:
-        Hashes, shape (count,).
+    Returns Hashes, shape (count,).
     """
     multiplier = np.uint64(_MURMUR)
     if isinstance(lengths, int):

@@ -90,11 +90,7 @@ UNBOUNDED = RangePartition()
 
 
 def check_count(partitions: int) -> None:
-    """See that a table may have so many partitions.
-
-    Raises:
-        InvalidSchemaError: it may not.
-    """
+    """See that a table may have so many partitions. Raises InvalidSchemaError: it may not."""
     if partitions > MAX_TABLETS:
         raise InvalidSchemaError(
             f"{partitions} partitions are more than the {MAX_TABLETS} allowed in a table",
@@ -152,9 +148,8 @@ class PartitionSchema:
     def add_range(self, schema: Schema, added: RangePartition) -> "PartitionSchema":
         """This schema with one range more.
 
-        Raises:
-            DuplicateObjectError: the same range exists.
-            InvalidSchemaError: it overlaps one, or breaks another rule.
+        Raises DuplicateObjectError: the same range exists; InvalidSchemaError: it overlaps one, or
+        breaks another rule.
         """
         for span in self.ranges:
             if (span.lower, span.upper) == (added.lower, added.upper):
@@ -168,8 +163,7 @@ class PartitionSchema:
     def drop_range(self, schema: Schema, dropped: RangePartition) -> "PartitionSchema":
         """This schema without the range of exactly these bounds.
 
-        Raises:
-            InvalidSchemaError: there is no such range.
+        Raises InvalidSchemaError: there is no such range.
         """
         kept = tuple(
             span
@@ -187,15 +181,14 @@ class PartitionSchema:
     def validate(self, schema: Schema) -> None:
         """Check every rule.
 
-        Raises:
-            InvalidSchemaError: one is broken, or there are more than `MAX_TABLETS` partitions.
+        Raises InvalidSchemaError: one is broken, or there are more than `MAX_TABLETS` partitions.
         """
         _check_hash(schema, self.hash_dimensions)
         if not self.range_column_ids and self.ranges:
             raise InvalidSchemaError("range partitions need range columns")
         _check_key_columns(schema, self.range_column_ids, "range")
         if len(set(self.range_column_ids)) != len(self.range_column_ids):
-            raise InvalidSchemaError("a column stands twice in the range partition columns")
+            raise InvalidSchemaError("a column is named twice in the range partition columns")
         for span in self.ranges:
             self._check_range(schema, span)
         for before, after in zip(self.ranges, self.ranges[1:], strict=False):
@@ -251,13 +244,8 @@ def split_range(
 ) -> tuple[RangePartition, ...]:
     """Ranges with the one that a row lies in cut in two, the row the first of the upper part.
 
-    Args:
-        columns: of the range dimension.
-        ranges: that do not overlap.
-        row: one cell for each column.
-
-    Raises:
-        InvalidSchemaError: it lies in no range, or where one begins.
+    `ranges`: that do not overlap; `row`: one cell for each column. Raises InvalidSchemaError: it
+    lies in no range, or where one begins.
     """
     check_bound(columns, row)
     for index, span in enumerate(ranges):
@@ -299,7 +287,7 @@ def _check_hash(schema: Schema, dimensions: tuple[HashDimension, ...]) -> None:
         twice = used.intersection(dimension.column_ids)
         if twice:
             raise InvalidSchemaError(
-                f"column '{schema.by_id[min(twice)].name}' stands in two hash dimensions"
+                f"column '{schema.by_id[min(twice)].name}' is in two hash dimensions"
             )
         used.update(dimension.column_ids)
         if not 0 <= dimension.seed < 1 << 32:

@@ -80,14 +80,9 @@ class PartitionAssigner:
     def assign(self, columns: Mapping[int, pa.Array]) -> I32:
         """The partition of each row.
 
-        Args:
-            columns: by column id; the key's columns among them, without nulls.
-
-        Returns:
-            Indices into `PartitionSchema.partitions()`, shape (rows,).
-
-        Raises:
-            UncoveredRangeError: some row lies outside all ranges.
+        `columns`: by column id; the key's columns among them, without nulls. Returns Indices into
+        `PartitionSchema.partitions()`, shape (rows,). Raises UncoveredRangeError: some row lies
+        outside all ranges.
         """
         indices = self.find(columns)
         outside = np.flatnonzero(indices < 0)
@@ -115,8 +110,7 @@ class PartitionAssigner:
     def assign_one(self, cells: Mapping[int, Cell]) -> int:
         """The partition of one row, its cells by column id.
 
-        Raises:
-            UncoveredRangeError: the row lies outside all ranges.
+        Raises UncoveredRangeError: the row lies outside all ranges.
         """
         span = 0
         if self._range_ids:

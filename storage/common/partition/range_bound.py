@@ -24,8 +24,7 @@ Bound = tuple[Any, ...]
 def inclusive_lower(columns: Sequence[ColumnSchema], exclusive: Bound) -> Bound:
     """The inclusive lower bound that stands for an exclusive one.
 
-    Raises:
-        InvalidSchemaError: every column is at its maximum, so nothing lies above.
+    Raises InvalidSchemaError: every column is at its maximum, so nothing lies above.
     """
     following = increment(columns, exclusive)
     if following is None:
@@ -63,8 +62,7 @@ def increment(columns: Sequence[ColumnSchema], cells: Bound) -> Bound | None:
 def check_bound(columns: Sequence[ColumnSchema], bound: Bound | None) -> None:
     """Check that a bound has a fitting cell for each range column.
 
-    Raises:
-        InvalidSchemaError: it has not.
+    Raises InvalidSchemaError: it has not.
     """
     if bound is None:
         return

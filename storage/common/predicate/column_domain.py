@@ -13,7 +13,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cmp_to_key
-from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.storage.common.predicate.column_predicate import (
@@ -31,7 +30,7 @@ from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Endpoint:
     """One end of an interval."""
 
     value: Cell
@@ -48,8 +47,8 @@ class Domain:
     """
 
     values: tuple[Cell, ...] | None = None
-    lower: Limit | None = None
-    upper: Limit | None = None
+    lower: Endpoint | None = None
+    upper: Endpoint | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -91,7 +90,7 @@ class Domain:
         """The interval from the least to the greatest value; empty stays empty."""
         if not self.values:
             return self
-        return Domain(None, Limit(self.values[0], True), Limit(self.values[-1], True))
+        return Domain(None, Endpoint(self.values[0], True), Endpoint(self.values[-1], True))
 
 
 FULL = Domain()
@@ -100,17 +99,17 @@ EMPTY = Domain(())
 
 def finite(values: Iterable[Cell]) -> Domain:
     """The domain of some values, in any order."""
-    # A dict keeps the first of equal values, in their order; NaN, which equals nothing, is told by
-    # its identity.
-    given = list(dict.fromkeys(values))
-    if all(value == value for value in given):
-        return Domain(tuple(sorted(given, key=_plain_key)))
-    ordered = sorted(given, key=_SORT_KEY)
+    # A dict keeps the first of equal values, in their order; NaN, which equals nothing, is compared
+    # by identity.
+    candidates = list(dict.fromkeys(values))
+    if all(value == value for value in candidates):
+        return Domain(tuple(sorted(candidates, key=_plain_key)))
+    ordered = sorted(candidates, key=_SORT_KEY)
     distinct = [v for i, v in enumerate(ordered) if i == 0 or compare(ordered[i - 1], v) != 0]
     return Domain(tuple(distinct))
 
 
-def interval(lower: Limit | None, upper: Limit | None) -> Domain:
+def interval(lower: Endpoint | None, upper: Endpoint | None) -> Domain:
     """The domain between two ends; a single value or none when they meet or cross."""
     if lower is not None and upper is not None:
         order = compare(lower.value, upper.value)
@@ -156,7 +155,7 @@ def domain_of(predicate: Predicate, column_id: int) -> Domain:
         case InList():
             return Domain(predicate.ascending)
         case Among(_, members):
-            return interval(Limit(members.least, True), Limit(members.greatest, True))
+            return interval(Endpoint(members.least, True), Endpoint(members.greatest, True))
         case StartsWith(_, prefix):
             return prefix_domain(prefix)
         case IsNotNull():
@@ -170,28 +169,28 @@ def clip(domain: Domain, column_type: DataType) -> Domain:
     if domain.values is not None:
         inside = Domain(
             None,
-            None if least is None else Limit(least, True),
-            None if greatest is None else Limit(greatest, True),
+            None if least is None else Endpoint(least, True),
+            None if greatest is None else Endpoint(greatest, True),
         )
         return domain.intersect(inside)
     lower, upper = domain.lower, domain.upper
     if column_type.integer_range is not None:
-        lower = lower and Limit(_as_int(lower) + (not lower.inclusive), True)
-        upper = upper and Limit(_as_int(upper) - (not upper.inclusive), True)
+        lower = lower and Endpoint(_as_int(lower) + (not lower.inclusive), True)
+        upper = upper and Endpoint(_as_int(upper) - (not upper.inclusive), True)
     if least is not None:
-        if upper is not None and _UPPER_KEY(upper) < _UPPER_KEY(Limit(least, True)):
+        if upper is not None and _UPPER_KEY(upper) < _UPPER_KEY(Endpoint(least, True)):
             return EMPTY
-        if lower is not None and _LOWER_KEY(lower) <= _LOWER_KEY(Limit(least, True)):
+        if lower is not None and _LOWER_KEY(lower) <= _LOWER_KEY(Endpoint(least, True)):
             lower = None
     if greatest is not None:
-        if lower is not None and _LOWER_KEY(lower) > _LOWER_KEY(Limit(greatest, True)):
+        if lower is not None and _LOWER_KEY(lower) > _LOWER_KEY(Endpoint(greatest, True)):
             return EMPTY
-        if upper is not None and _UPPER_KEY(upper) >= _UPPER_KEY(Limit(greatest, True)):
+        if upper is not None and _UPPER_KEY(upper) >= _UPPER_KEY(Endpoint(greatest, True)):
             upper = None
     if lower is None and upper is not None and least is not None:
-        lower = Limit(least, True) if compare(upper.value, least) == 0 else None
+        lower = Endpoint(least, True) if compare(upper.value, least) == 0 else None
     elif upper is None and lower is not None and greatest is not None:
-        upper = Limit(greatest, True) if compare(lower.value, greatest) == 0 else None
+        upper = Endpoint(greatest, True) if compare(lower.value, greatest) == 0 else None
     return interval(lower, upper)
 
 
@@ -200,8 +199,8 @@ def prefix_domain(prefix: str | bytes) -> Domain:
     if not prefix:
         return FULL
     after = successor(prefix)
-    upper = None if after is None else Limit(after, False)
-    return Domain(None, Limit(prefix, True), upper)
+    upper = None if after is None else Endpoint(after, False)
+    return Domain(None, Endpoint(prefix, True), upper)
 
 
 def successor(prefix: str | bytes) -> str | bytes | None:
@@ -230,11 +229,11 @@ def compare(left: Any, right: Any) -> int:
     return int(left_nan) - int(right_nan)
 
 
-def _compare_lower(left: Limit, right: Limit) -> int:
+def _compare_lower(left: Endpoint, right: Endpoint) -> int:
     return compare(left.value, right.value) or int(right.inclusive) - int(left.inclusive)
 
 
-def _compare_upper(left: Limit, right: Limit) -> int:
+def _compare_upper(left: Endpoint, right: Endpoint) -> int:
     return compare(left.value, right.value) or int(left.inclusive) - int(right.inclusive)
 
 
@@ -246,40 +245,38 @@ _SORT_KEY = cmp_to_key(compare)
 _LOWER_KEY = cmp_to_key(_compare_lower)
 _UPPER_KEY = cmp_to_key(_compare_upper)
 
-_FROM_COMPARISON: Mapping[Op, Callable[[Cell], Domain]] = MappingProxyType(
-    {
-        Op.EQ: lambda value: Domain((value,)),
-        Op.LT: lambda value: Domain(None, None, Limit(value, False)),
-        Op.LE: lambda value: Domain(None, None, Limit(value, True)),
-        Op.GT: lambda value: Domain(None, Limit(value, False), None),
-        Op.GE: lambda value: Domain(None, Limit(value, True), None),
-    }
-)
+_FROM_COMPARISON: Mapping[Op, Callable[[Cell], Domain]] = {
+    Op.EQ: lambda value: Domain((value,)),
+    Op.LT: lambda value: Domain(None, None, Endpoint(value, False)),
+    Op.LE: lambda value: Domain(None, None, Endpoint(value, True)),
+    Op.GT: lambda value: Domain(None, Endpoint(value, False), None),
+    Op.GE: lambda value: Domain(None, Endpoint(value, True), None),
+}
 
 
-def _above(cell: Cell, lower: Limit | None) -> bool:
+def _above(cell: Cell, lower: Endpoint | None) -> bool:
     return lower is None or compare(cell, lower.value) >= (0 if lower.inclusive else 1)
 
 
-def _below(cell: Cell, upper: Limit | None) -> bool:
+def _below(cell: Cell, upper: Endpoint | None) -> bool:
     return upper is None or compare(cell, upper.value) <= (0 if upper.inclusive else -1)
 
 
-def _higher(left: Limit | None, right: Limit | None) -> Limit | None:
+def _higher(left: Endpoint | None, right: Endpoint | None) -> Endpoint | None:
     """The narrower of two lower ends."""
     if left is None or right is None:
         return left or right
     return max(left, right, key=_LOWER_KEY)
 
 
-def _lower(left: Limit | None, right: Limit | None) -> Limit | None:
+def _lower(left: Endpoint | None, right: Endpoint | None) -> Endpoint | None:
     """The narrower of two upper ends."""
     if left is None or right is None:
         return left or right
     return min(left, right, key=_UPPER_KEY)
 
 
-def _as_int(limit: Limit) -> int:
+def _as_int(limit: Endpoint) -> int:
     assert isinstance(limit.value, int)
     return limit.value
 

@@ -47,7 +47,7 @@ class Comparison:
 class InList:
     """`column IN (values)`; of no values, never true.
 
-    A list is asked of many rowsets and blocks, so the forms it is asked in are made once.
+    A list is tested on many rowsets and blocks, so the forms for these tests are made once.
     """
 
     column_id: int
@@ -56,9 +56,9 @@ class InList:
     @cached_property
     def ascending(self) -> tuple[Any, ...]:
         """The values without NULL, each once, in their order; NaN is the greatest."""
-        given = dict.fromkeys(value for value in self.values if value is not None)
-        numbers = sorted(value for value in given if value == value)
-        nan = next((value for value in given if value != value), None)
+        distinct = dict.fromkeys(value for value in self.values if value is not None)
+        numbers = sorted(value for value in distinct if value == value)
+        nan = next((value for value in distinct if value != value), None)
         return tuple(numbers) if nan is None else (*numbers, nan)
 
     @cached_property
@@ -97,7 +97,7 @@ class StartsWith:
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """`column IN (members)` of very many integers, as joins tell scans; equal only to itself."""
+    """`column IN (members)` of very many integers, as in runtime filters; equal only to itself."""
 
     column_id: int
     members: IntegerSet

@@ -1,9 +1,9 @@
-"""Sets of integers that many rows are looked up in: a flag for each integer of a span.
+"""Sets of integers for runtime filters: a flag for each integer of a span.
 
-What one side of a join tells a scan of the other (Impala's runtime filters, of which Kudu takes
-bloom filters and IN lists). A flag is exact, takes a byte, and is looked up in a few nanoseconds
-whatever the number of members; keys of tables mostly lie in a span not much larger than their
-number. Where they do not, no set is made.
+The values of one side of a join filter a scan of the other (Impala's runtime filters, of which Kudu
+takes bloom filters and IN lists). A flag is exact, takes a byte, and is looked up in a few
+nanoseconds whatever the number of members; keys of tables mostly lie in a span not much larger than
+their number. Where they do not, no set is made.
 """
 
 import numpy as np
@@ -66,8 +66,8 @@ class IntegerSet:
             # What lies below the least member wraps around to a large number; all that is too
             # large meets the last flag.
             part -= self._low
-            places = part.view(np.uint64)
-            np.minimum(places, last, out=places)
+            slots = part.view(np.uint64)
+            np.minimum(slots, last, out=slots)
             self._flags.take(part, out=mask[start : start + _STRETCH], mode="clip")
         return mask
 

@@ -6,7 +6,6 @@ dictionary column once per word. A row whose cell is NULL is never true but for 
 
 import math
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,12 +40,10 @@ def evaluate(
     """Which rows of a batch a predicate holds for.
 
     Args:
-        predicate: what to test.
         columns: the batch by column id, at least one column, all of one length.
         types: the types of the columns the predicate names.
 
-    Returns:
-        shape (rows,); False where it is false or NULL.
+    Returns shape (rows,); False where it is false or NULL.
     """
     match predicate:
         case And(parts):
@@ -204,22 +201,18 @@ def _is_in(stored: npt.NDArray[Any], members: InList, column_type: DataType) -> 
 # Flags of a set for each row that is looked up: to make them is not to take longer than that.
 _TABLE_SHARE = 16
 
-_NUMPY_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = MappingProxyType(
-    {
-        Op.EQ: np.equal,
-        Op.LT: np.less,
-        Op.LE: np.less_equal,
-        Op.GT: np.greater,
-        Op.GE: np.greater_equal,
-    }
-)
+_NUMPY_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = {
+    Op.EQ: np.equal,
+    Op.LT: np.less,
+    Op.LE: np.less_equal,
+    Op.GT: np.greater,
+    Op.GE: np.greater_equal,
+}
 
-_ARROW_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = MappingProxyType(
-    {
-        Op.EQ: pc.equal,
-        Op.LT: pc.less,
-        Op.LE: pc.less_equal,
-        Op.GT: pc.greater,
-        Op.GE: pc.greater_equal,
-    }
-)
+_ARROW_KERNELS: Mapping[Op, Callable[[Any, Any], Any]] = {
+    Op.EQ: pc.equal,
+    Op.LT: pc.less,
+    Op.LE: pc.less_equal,
+    Op.GT: pc.greater,
+    Op.GE: pc.greater_equal,
+}

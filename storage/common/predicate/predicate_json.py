@@ -36,7 +36,7 @@ def predicate_to_json(predicate: Predicate) -> list[Any]:
         case InList(column_id, values):
             return [_IN, column_id, [cell_to_json(value) for value in values]]
         case Among():
-            raise ValueError("what joins tell a scan is not told on")
+            raise ValueError("a runtime filter has no JSON form")
         case IsNull(column_id):
             return [_NULL, column_id]
         case IsNotNull(column_id):
@@ -52,9 +52,8 @@ def predicate_to_json(predicate: Predicate) -> list[Any]:
 def predicate_from_json(value: Any) -> Predicate:
     """The inverse of `predicate_to_json`.
 
-    Raises:
-        ValueError, TypeError, KeyError: it is no predicate.
-        RecursionError: it is nested too deeply.
+    Raises ValueError, TypeError, KeyError: it is no predicate; RecursionError: it is nested too
+    deeply.
     """
     match value:
         case ["and", list(parts)]:

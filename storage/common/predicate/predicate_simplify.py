@@ -36,8 +36,7 @@ def simplify(predicate: Predicate, columns: Mapping[int, ColumnSchema]) -> Predi
         predicate: any tree; its values are cells of the columns' types, or integers beyond them.
         columns: the columns it names, by id.
 
-    Returns:
-        `NEVER`, `ALWAYS`, a leaf, or a tree of distinct parts.
+    Returns `NEVER`, `ALWAYS`, a leaf, or a tree of distinct parts.
     """
     if isinstance(predicate, Or):
         return _simplify_or(predicate, columns)

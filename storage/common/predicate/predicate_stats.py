@@ -1,14 +1,13 @@
 """Zone maps against predicates: may any row of a file or block match?
 
 An answer of False is a promise; True promises nothing. Minimum and maximum are bounds and need not
-occur (long strings are kept shortened); those of floating-point columns leave NaN out, which
-`has_nan` tells of.
+occur (long strings are kept shortened); those of floating-point columns leave NaN out, for
+which there is `has_nan`.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class ColumnStats:
-    """What is known of one column in one file or block.
+    """Statistics of one column in one file or block.
 
     Attributes:
         min, max: no non-NULL number or string lies outside; None when unknown.
@@ -53,18 +52,18 @@ class ColumnStats:
 
 @dataclass(frozen=True, slots=True)
 class BlockStats:
-    """What is known of one column in each of n blocks; arrays of shape (n,).
+    """Statistics of one column in each of n blocks; arrays of shape (n,).
 
     Attributes:
         mins, maxs: numbers, or an object array of strings; any value where unknown.
-        known: whether the block's minimum and maximum are known.
+        has_bounds: whether the block has a minimum and a maximum.
         null_counts, row_counts: NULLs and rows.
         has_nan: whether the block may hold NaN.
     """
 
     mins: npt.NDArray[Any]
     maxs: npt.NDArray[Any]
-    known: Mask
+    has_bounds: Mask
     null_counts: npt.NDArray[np.integer[Any]]
     row_counts: npt.NDArray[np.integer[Any]]
     has_nan: Mask
@@ -73,9 +72,7 @@ class BlockStats:
 def may_match(predicate: Predicate, stats: Callable[[int], ColumnStats | None]) -> bool:
     """Whether some row may match.
 
-    Args:
-        predicate: what rows are asked for.
-        stats: a column's statistics by its id, None when there are none.
+    `predicate`: of the scan; `stats`: a column's statistics by its id, None when there are none.
     """
     match predicate:
         case And(parts):
@@ -179,10 +176,10 @@ def _blocks_may_match(leaf: Leaf, stats: BlockStats) -> Mask:
         mask = _hold_members(leaf.members, stats)
     else:
         mask = np.zeros(len(present), np.bool_)
-        for block in np.flatnonzero(stats.known).tolist():
+        for block in np.flatnonzero(stats.has_bounds).tolist():
             prefix, low, high = _prefix_bounds(leaf.prefix, stats.mins[block], stats.maxs[block])
             mask[block] = low <= prefix <= high
-    return present & (mask | ~stats.known)
+    return present & (mask | ~stats.has_bounds)
 
 
 def _numbers(leaf: InList) -> tuple[Sequence[Any], bool]:
@@ -201,8 +198,8 @@ def _has_between(ascending: Sequence[Any], low: Any, high: Any) -> bool:
 def _hold_any(leaf: InList, stats: BlockStats) -> Mask:
     """The blocks between whose bounds at least one value of a list lies."""
     values, has_nan = _numbers(leaf)
-    mask = stats.has_nan.copy() if has_nan else np.zeros(len(stats.known), np.bool_)
-    blocks = np.flatnonzero(stats.known)
+    mask = stats.has_nan.copy() if has_nan else np.zeros(len(stats.has_bounds), np.bool_)
+    blocks = np.flatnonzero(stats.has_bounds)
     # Python's numbers compare exactly, where a FLOAT's bound would meet a rounded constant.
     ends = zip(stats.mins[blocks].tolist(), stats.maxs[blocks].tolist(), strict=True)
     for block, (low, high) in zip(blocks.tolist(), ends, strict=True):
@@ -212,14 +209,14 @@ def _hold_any(leaf: InList, stats: BlockStats) -> Mask:
 
 def _hold_members(members: IntegerSet, stats: BlockStats) -> Mask:
     """The blocks between whose bounds at least one member of a set lies."""
-    mask = np.zeros(len(stats.known), np.bool_)
-    for block in np.flatnonzero(stats.known).tolist():
+    mask = np.zeros(len(stats.has_bounds), np.bool_)
+    for block in np.flatnonzero(stats.has_bounds).tolist():
         mask[block] = members.has_between(int(stats.mins[block]), int(stats.maxs[block]))
     return mask
 
 
 def _intervals_may(op: Op, value: Any, stats: BlockStats) -> Mask:
-    count = len(stats.known)
+    count = len(stats.has_bounds)
     if value is None:
         return np.zeros(count, np.bool_)
     if value != value:
@@ -247,11 +244,9 @@ def _boxed(value: str | bytes) -> npt.NDArray[np.object_]:
     return box
 
 
-_COMPARE: Mapping[Op, Callable[[Any, Any], Any]] = MappingProxyType(
-    {
-        Op.LT: lambda left, right: left < right,
-        Op.LE: lambda left, right: left <= right,
-        Op.GT: lambda left, right: left > right,
-        Op.GE: lambda left, right: left >= right,
-    }
-)
+_COMPARE: Mapping[Op, Callable[[Any, Any], Any]] = {
+    Op.LT: lambda left, right: left < right,
+    Op.LE: lambda left, right: left <= right,
+    Op.GT: lambda left, right: left > right,
+    Op.GE: lambda left, right: left >= right,
+}

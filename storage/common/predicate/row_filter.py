@@ -1,4 +1,4 @@
-"""A predicate made ready to drop rows: in steps, the most selective first, and as ranges of keys.
+"""A predicate prepared for a scan: steps, the most selective first, and ranges of keys.
 
 Kudu's order of evaluation (`common/generic_iterators.cc`, MaterializingIterator): IS NULL, then
 equality, IN, ranges, IS NOT NULL; of two alike the one over the narrower column, then the one whose
@@ -40,10 +40,7 @@ _RANK_OF_OR = 6
 class FilterStep:
     """One part of a conjunction.
 
-    Attributes:
-        predicate: over `columns` alone.
-        columns: what it looks at.
-        types: their types by id.
+    `predicate`: over `columns` alone; `columns`: what it looks at; `types`: their types by id.
     """
 
     predicate: Predicate
@@ -56,10 +53,10 @@ class RowFilter:
     """A predicate as a scan uses it.
 
     Attributes:
-        predicate: as it was given; statistics are asked whether it may match.
+        predicate: unchanged; statistics are checked against it.
         steps: a row matches when all of them hold, and each holds for some row.
         key_ranges: ranges of encoded keys outside which no row matches, ascending and disjoint;
-            None when keys tell nothing, empty when no row matches.
+            None when keys do not restrict it, empty when no row matches.
         is_complete: whether the steps together are the predicate. They are less where it names
             columns that are not known here.
         dense: where at least this share of rows matches, the others are left in. Whoever scans
@@ -83,14 +80,13 @@ class RowFilter:
 
         Args:
             predicate: any tree.
-            key_columns: of the table, in key order.
             columns: whose cells can be looked at; parts about others drop no rows.
         """
         by_id = {column.id: column for column in columns}
         parts = list(conjuncts(predicate))
-        known = [part for part in parts if column_ids(part) <= by_id.keys()]
-        simple = simplify(And(tuple(known)), by_id)
-        is_complete = len(known) == len(parts)
+        evaluable = [part for part in parts if column_ids(part) <= by_id.keys()]
+        simple = simplify(And(tuple(evaluable)), by_id)
+        is_complete = len(evaluable) == len(parts)
         if simple == NEVER:
             return cls(predicate, (), (), is_complete)
         ranges = _key_ranges(predicate, key_columns)
@@ -142,8 +138,8 @@ def _steps(simple: Predicate, by_id: Mapping[int, ColumnSchema]) -> tuple[Filter
     parts += [
         leaves[0] if len(leaves) == 1 else And(tuple(leaves)) for leaves in by_column.values()
     ]
-    places = {column_id: place for place, column_id in enumerate(by_id)}
-    parts.sort(key=lambda part: _rank(part, by_id, places))
+    column_order = {column_id: place for place, column_id in enumerate(by_id)}
+    parts.sort(key=lambda part: _rank(part, by_id, column_order))
     return tuple(_step(part, by_id) for part in parts)
 
 
@@ -153,14 +149,14 @@ def _step(part: Predicate, by_id: Mapping[int, ColumnSchema]) -> FilterStep:
 
 
 def _rank(
-    part: Predicate, by_id: Mapping[int, ColumnSchema], places: Mapping[int, int]
+    part: Predicate, by_id: Mapping[int, ColumnSchema], column_order: Mapping[int, int]
 ) -> tuple[int, int, int]:
     looked_at = column_ids(part)
     if isinstance(part, Or):
         return _RANK_OF_OR, len(looked_at), 0
     (column_id,) = looked_at
     size = by_id[column_id].type.width or _STRING_BYTES
-    return _kind_rank(part), size, places[column_id]
+    return _kind_rank(part), size, column_order[column_id]
 
 
 def _kind_rank(part: Predicate) -> int:

@@ -1,4 +1,4 @@
-"""What a scan is asked for (Kudu's `common/scan_spec.h`)."""
+"""The specification of a scan: columns, predicate, limit (Kudu's `common/scan_spec.h`)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -38,7 +38,7 @@ class ScanSpec:
 
 
 class SummaryKind(StrEnum):
-    """What is asked of a table or one of its columns."""
+    """An aggregate over a table or one of its columns."""
 
     COUNT = "COUNT"
     MIN = "MIN"
@@ -49,9 +49,7 @@ class SummaryKind(StrEnum):
 class Summary:
     """One fact about all rows of a table.
 
-    Attributes:
-        kind: of fact.
-        column_id: whose cells MIN and MAX look at; None for COUNT.
+    `kind`: of fact; `column_id`: whose cells MIN and MAX look at; None for COUNT.
     """
 
     kind: SummaryKind

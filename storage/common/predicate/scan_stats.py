@@ -1,4 +1,4 @@
-"""What a scan did: how much of its table it looked at, and how much it could leave unread.
+"""Statistics of a scan: how much of its table it read, and how much it skipped.
 
 Kudu counts the same for each scanner (`common/iterator_stats.h`). A collector belongs to one thread
 at a time; a scan that reads rowsets side by side has one for each and adds them up.
@@ -12,11 +12,10 @@ class ScanStats:
     """Counts of one scan, all of them growing.
 
     Attributes:
-        tablets: of the table.
         tablets_pruned: of them left out by their partitions.
         rowsets: of the other tablets, in memory and on disk, that the snapshot sees rows of.
         rowsets_pruned: of them left out by their keys, zone maps or dictionaries.
-        index_skips: times that a skip index told that a rowset lacks every value asked for.
+        index_skips: rowsets that a skip index excluded.
         blocks: of the columns wanted, in the rowsets that were read.
         blocks_skipped: of them not looked at, since no row in them can match or did match.
         blocks_decoded: blocks that were decoded, as no cache had them.

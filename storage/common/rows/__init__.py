@@ -1,4 +1,1 @@
-"""Operations on rows and what became of each.
-
-Uses `types`.
-"""
+"""Operations on rows and their results. Uses `types`."""

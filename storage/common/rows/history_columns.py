@@ -1,4 +1,4 @@
-"""What history scans tell beside a table's own columns: names and kinds, known to all floors.
+"""The metadata columns of history scans: their names and the kinds of changes.
 
 The names of changes are those of Delta Lake's change data feed; versions are SQL:2011's periods of
 system time.
@@ -13,7 +13,7 @@ VALID_TO = "_valid_to"
 
 
 class HistoryKind(StrEnum):
-    """What a history scan tells."""
+    """The kind of a history scan."""
 
     CHANGES = "changes"
     VERSIONS = "versions"

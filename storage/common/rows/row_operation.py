@@ -1,4 +1,4 @@
-"""Row operations: what a batch of rows is meant to do to a table.
+"""Row operations: what a batch of rows does to a table.
 
 The eight operations are Kudu's (`common/row_operations.cc`). A batch has one kind and only the
 columns it sets: an UPSERT of a present row and an UPDATE leave the others as they are.
@@ -46,7 +46,6 @@ class RowOperations:
     """A batch of one kind of operation.
 
     Attributes:
-        kind: what to do.
         columns: the columns set, by id, of equal length and of each column's own Arrow type
             (strings may be dictionaries); the key's columns among them, unless there are addresses.
         length: rows.

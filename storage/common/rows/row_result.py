@@ -1,4 +1,4 @@
-"""What became of each row of a batch, where rows stand for themselves (Kudu's `client/write_op.h`).
+"""The result of each row of a batch in the mode COLLECT (Kudu's `client/write_op.h`).
 
 Kudu does a batch row by row: rows that fit go in, each other row is reported with its key and a
 status. A statement in that mode ends in a `RowResults`.
@@ -93,11 +93,7 @@ def joined(parts: Sequence[RowResults]) -> RowResults:
 
 
 class RowErrorCollector:
-    """Notes rows that were not done.
-
-    Attributes:
-        failed: how many.
-    """
+    """Notes rows that were not done. `failed`: how many."""
 
     def __init__(self) -> None:
         """None so far."""
@@ -111,7 +107,7 @@ class RowErrorCollector:
 
         Args:
             positions: of the rows in the statement, int64[n].
-            describe: the key's text and the error of the n-th of them; not asked for rows beyond
+            describe: the key's text and the error of the n-th of them; not called for rows beyond
                 `MAX_ROW_ERRORS`.
         """
         self.failed += len(positions)

@@ -14,22 +14,26 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types import compute as pc
-from pykudu_sql.storage.common.types.cells import from_cell, to_cell
+from pykudu_sql.storage.common.types.cells import from_cell, shown_value, to_cell
+from pykudu_sql.storage.common.types.type_names import shown_arrow_type
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
-from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError, ValueTooLargeError
+from pykudu_sql.storage.errors import (
+    DataError,
+    InvalidValueError,
+    ValueOutOfRangeError,
+    ValueTooLargeError,
+)
 
 _PHYSICAL = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
 # Chunks of so many rows are worth a kernel call each; what one makes is in the cache for the next.
 _CHUNK_ROWS = 16 * 1024
-_RANGE_WORDS = ("not in range", "out of bounds", "Precision", "in precision", "overflow")
 _OFFSET = r":\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$"  # behind a time, from UTC
 
 
 def combine(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     """One contiguous array; copies only where there is more than one chunk.
 
-    Raises:
-        ValueTooLargeError: strings of more than 2 GiB together, which no Arrow array holds.
+    Raises ValueTooLargeError: strings of more than 2 GiB together, which no Arrow array holds.
     """
     if not isinstance(values, pa.ChunkedArray):
         return values
@@ -94,15 +98,12 @@ def wide_bounds(words: npt.NDArray[np.uint64]) -> tuple[int, int]:
 
 
 def from_fixed(
-    values: npt.NDArray[Any],
-    column_type: DataType,
-    valid: npt.NDArray[np.bool_] | None = None,
+    values: npt.NDArray[Any], column_type: DataType, valid: npt.NDArray[np.bool_] | None = None
 ) -> pa.Array:
     """The Arrow array over stored values (see `fixed_view`), zero-copy but for BOOL.
 
     Args:
         values: stored values, shape (n,), or (n, 2) words for 16-byte decimals.
-        column_type: their type.
         valid: False where the slot is NULL; None when none is.
     """
     if column_type.kind is Kind.BOOL:
@@ -171,16 +172,9 @@ def coerce(values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str)
     """Any Arrow values as the column's own Arrow type; strings may stay a dictionary.
 
     Casts are checked: nothing is rounded or wrapped, but VARCHAR is cut to its length, as Kudu's
-    clients do, and DECIMAL of larger scale is rounded half up.
-
-    Args:
-        values: what the user or the engine handed over.
-        column_type: the column's type.
-        name: the column's name, for messages.
-
-    Raises:
-        ValueOutOfRangeError: a value outside the type's range.
-        InvalidValueError: values that cannot be read as the type.
+    clients do, and DECIMAL of larger scale is rounded half up. `values`: what the user or the
+    engine handed over. Raises ValueOutOfRangeError: a value outside the type's range;
+    InvalidValueError: values that cannot be read as the type.
     """
     return combine(pa.chunked_array(coerce_chunks(values, column_type, name)))
 
@@ -194,35 +188,48 @@ def coerce_chunks(
         if _is_wider_decimal(values.type, column_type):
             return [_narrow_decimal(chunks, column_type)]
         return [_coerce(chunk, column_type) for chunk in chunks]
-    except pa.ArrowInvalid as error:
-        text = str(error).splitlines()[0]
-        kind = ValueOutOfRangeError if _is_range_error(text) else InvalidValueError
-        raise kind(f"column '{name}' of type {column_type}: {text}") from error
-    except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        raise InvalidValueError(
-            f"column '{name}' of type {column_type} cannot take values of type "
-            f"{_type_name(values.type)}"
-        ) from error
+    except pa.ArrowException as error:
+        raise _refusal(values, column_type, name, error) from None
     except (ValueOutOfRangeError, InvalidValueError) as error:
         message = f"column '{name}': {error.message}"
         raise type(error)(message, hint=error.hint, sqlstate=error.sqlstate) from error
 
 
-def _type_name(arrow: pa.DataType) -> str:
-    """An Arrow type as SQL calls it, where SQL has a word for it."""
-    if pa.types.is_date(arrow):
-        return "DATE"
-    if pa.types.is_timestamp(arrow):
-        return "TIMESTAMP"
-    if pa.types.is_time(arrow):
-        return "TIME"
-    if pa.types.is_duration(arrow) or pa.types.is_interval(arrow):
-        return "INTERVAL"
-    return "integer" if pa.types.is_integer(arrow) else str(arrow)
+def _refusal(
+    values: pa.Array | pa.ChunkedArray, column_type: DataType, name: str, error: pa.ArrowException
+) -> DataError:
+    """What to raise for values that Arrow does not cast: the first of them and what it lacks."""
+    start, stop = 0, len(values)
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        if _casts(values.slice(start, middle - start), column_type):
+            start = middle
+        else:
+            stop = middle
+    value = values[start].as_py() if len(values) else None
+    if not isinstance(error, pa.ArrowInvalid):
+        shown_type = shown_arrow_type(values.type)
+        is_interval = pa.types.is_interval(values.type)
+        is_shown = value is not None and shown_type != "STRUCT" and not is_interval
+        example = f", such as {shown_value(value)}" if is_shown else ""
+        return InvalidValueError(
+            f"column '{name}' of type {column_type} cannot take values of type "
+            f"{shown_type}{example}"
+        )
+    try:
+        to_cell(value, column_type)
+    except DataError as own:
+        return type(own)(f"column '{name}': {own.message}", hint=own.hint, sqlstate=own.sqlstate)
+    return InvalidValueError(f"column '{name}': cannot read {shown_value(value)} as {column_type}")
 
 
-def _is_range_error(text: str) -> bool:
-    return any(word in text for word in _RANGE_WORDS)
+def _casts(values: pa.Array | pa.ChunkedArray, column_type: DataType) -> bool:
+    try:
+        for chunk in _large_chunks(values):
+            _coerce(chunk, column_type)
+    except (pa.ArrowException, DataError):
+        return False
+    return True
 
 
 def _coerce(array: pa.Array, column_type: DataType) -> pa.Array:
@@ -266,7 +273,7 @@ def _may_cast(array: pa.Array, kind: Kind) -> bool:
 
 
 def _single(array: pa.Array) -> pa.Array:
-    """Doubles as FLOATs; none of them turns infinite."""
+    """Doubles as FLOATs; none of them becomes infinite."""
     single = array.cast(pa.float32())
     grown = pc.and_(pc.is_inf(single), pc.invert(pc.is_inf(array)))
     if pc.any(grown).as_py():
@@ -315,9 +322,7 @@ def _coerce_decimal(array: pa.Array, column_type: DataType) -> pa.Array:
     kind = array.type
     if pa.types.is_decimal(kind) and kind.scale > column_type.scale:
         array = pc.round(
-            array.cast(pa.decimal256(76, kind.scale)),
-            column_type.scale,
-            "half_towards_infinity",
+            array.cast(pa.decimal256(76, kind.scale)), column_type.scale, "half_towards_infinity"
         )
     elif pa.types.is_integer(kind):
         array = array.cast(pa.decimal128(20, 0)).cast(pa.decimal256(76, column_type.scale))

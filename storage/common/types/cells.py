@@ -12,11 +12,13 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from pykudu_sql.storage.common.types.types import EPOCH, EPOCH_DAY, Cell, DataType, Kind
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 _WIDE = Context(prec=80)
+_NO_EXACT_NUMBERS = frozenset({"inf", "infinity", "nan"})
 
 
 def _in_range(value: int, column_type: DataType) -> int:
@@ -26,6 +28,8 @@ def _in_range(value: int, column_type: DataType) -> int:
     return value
 
 
+_INTEGERS = (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
+_EXACT = frozenset({*_INTEGERS, Kind.DECIMAL})
 # How values are written that people often write otherwise.
 _READ_AS: Mapping[Kind, str] = MappingProxyType(
     {
@@ -33,7 +37,7 @@ _READ_AS: Mapping[Kind, str] = MappingProxyType(
         Kind.UNIXTIME_MICROS: "a time is written '2026-01-31 12:00:00'",
         Kind.BOOL: "write true or false",
     }
-    | dict.fromkeys((Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64), "it takes whole numbers")
+    | dict.fromkeys(_INTEGERS, "it takes whole numbers")
 )
 
 
@@ -42,14 +46,7 @@ def _bool_cell(value: object, column_type: DataType) -> bool:
         return bool(value)
     if isinstance(value, int | np.integer) and value in (0, 1):
         return bool(value)
-    if isinstance(value, str) and value.strip().lower() in (
-        "true",
-        "false",
-        "t",
-        "f",
-        "1",
-        "0",
-    ):
+    if isinstance(value, str) and value.strip().lower() in ("true", "false", "t", "f", "1", "0"):
         return value.strip().lower() in ("true", "t", "1")
     raise ValueError(value)
 
@@ -156,15 +153,13 @@ def _binary_cell(value: object, column_type: DataType) -> bytes:
     raise TypeError(value)
 
 
-_TO_CELL: Mapping[Kind, Callable[[object, DataType], Cell]] = MappingProxyType(
-    {
+_TO_CELL: Mapping[Kind, Callable[[object, DataType], Cell]] = {
         Kind.BOOL: _bool_cell,
         Kind.INT8: _int_cell, Kind.INT16: _int_cell, Kind.INT32: _int_cell, Kind.INT64: _int_cell,
         Kind.DATE: _date_cell, Kind.UNIXTIME_MICROS: _timestamp_cell,
         Kind.FLOAT: _float_cell, Kind.DOUBLE: _float_cell, Kind.DECIMAL: _decimal_cell,
         Kind.VARCHAR: _text_cell, Kind.STRING: _text_cell, Kind.BINARY: _binary_cell,
-    }
-)  # fmt: skip
+    }  # fmt: skip
 
 
 def _date_value(cell: Any, column_type: DataType) -> dt.date:
@@ -185,24 +180,19 @@ def _decimal_value(cell: Any, column_type: DataType) -> Decimal:
     return Decimal(cell).scaleb(-column_type.scale, _WIDE)
 
 
-_FROM_CELL: Mapping[Kind, Callable[[Any, DataType], Any]] = MappingProxyType(
-    {
-        Kind.DATE: _date_value,
-        Kind.UNIXTIME_MICROS: _timestamp_value,
-        Kind.DECIMAL: _decimal_value,
-    }
-)
+_FROM_CELL: Mapping[Kind, Callable[[Any, DataType], Any]] = {
+    Kind.DATE: _date_value,
+    Kind.UNIXTIME_MICROS: _timestamp_value,
+    Kind.DECIMAL: _decimal_value,
+}
 
 
 def to_cell(value: object, column_type: DataType) -> Cell:
     """Read a user's Python value as a cell.
 
     Strings are read as SQL would cast them. VARCHAR is cut to its length in characters, as Kudu's
-    clients do. Timestamps with a zone become UTC.
-
-    Raises:
-        InvalidValueError: the value cannot be read as this type.
-        ValueOutOfRangeError: it can, and lies outside the type's range.
+    clients do. Timestamps with a zone become UTC. Raises InvalidValueError: the value cannot be
+    read as this type; ValueOutOfRangeError: it can, and lies outside the type's range.
     """
     if value is None:
         return None
@@ -215,25 +205,37 @@ def to_cell(value: object, column_type: DataType) -> Cell:
             f"{value!r:.80} is not valid Unicode text", sqlstate="22021"
         ) from error
     except (ValueError, TypeError, ArithmeticError) as error:
+        if column_type.kind in _EXACT and _is_no_exact_number(value):
+            raise ValueOutOfRangeError(
+                f"value {value} is out of range for {column_type}"
+            ) from error
         raise InvalidValueError(
-            f"cannot read {_shown(value)} as {column_type}", hint=_READ_AS.get(column_type.kind)
+            f"cannot read {shown_value(value)} as {column_type}",
+            hint=_READ_AS.get(column_type.kind),
         ) from error
 
 
-def _shown(value: object) -> str:
+def _is_no_exact_number(value: object) -> bool:
+    """Whether a value is infinity or NaN, or the text of it."""
+    is_number = isinstance(value, str | float | np.floating | Decimal)
+    return is_number and str(value).strip().lower().lstrip("+-") in _NO_EXACT_NUMBERS
+
+
+def shown_value(value: object) -> str:
     """A value as a message quotes it; one of a type without literals with its type."""
-    if isinstance(value, Decimal | dt.date | np.generic):
+    if isinstance(value, Decimal | dt.date | dt.time | dt.timedelta | np.generic | list | dict):
         return f"{value!s:.80}"
     if isinstance(value, bool | int | float | str | bytes | bytearray):
         return f"{value!r:.80}"
+    if isinstance(value, pa.MonthDayNano):
+        return "an interval"
     return f"a {type(value).__name__}, {str(value)!r:.80},"
 
 
 def from_cell(cell: Cell, column_type: DataType) -> Any:
     """The Python value of a cell.
 
-    Raises:
-        ValueOutOfRangeError: a time outside the years of Python's datetime.
+    Raises ValueOutOfRangeError: a time outside the years of Python's datetime.
     """
     convert = _FROM_CELL.get(column_type.kind)
     if cell is None or convert is None:

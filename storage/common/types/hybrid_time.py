@@ -45,8 +45,7 @@ class HybridClock:
     def __init__(self, wall: Callable[[], int] | None = None) -> None:
         """Start at the wall clock.
 
-        Args:
-            wall: microseconds since 1970, UTC; the system's clock when None.
+        `wall`: microseconds since 1970, UTC; the system's clock when None.
         """
         self._wall = wall or wall_micros
         self._last = 0
@@ -55,8 +54,7 @@ class HybridClock:
     def now(self) -> Timestamp:
         """A timestamp greater than every one given or seen before.
 
-        Raises:
-            ClockError: it would be the end of time, or later.
+        Raises ClockError: it would be the end of time, or later.
         """
         with self._lock:
             reading = self._wall() << LOGICAL_BITS
@@ -70,8 +68,7 @@ class HybridClock:
     def latest(self) -> Timestamp:
         """The present, without using a timestamp up: never below one given or seen before.
 
-        Raises:
-            ClockError: it would be the end of time, or later.
+        Raises ClockError: it would be the end of time, or later.
         """
         timestamp = max(self._last, self._wall() << LOGICAL_BITS)
         if timestamp >= END_OF_TIME:
@@ -143,11 +140,7 @@ def bound_at_micros(micros: int) -> SnapshotBound:
 
 
 def to_datetime(timestamp: Timestamp) -> dt.datetime:
-    """The time of a timestamp in UTC, without zone.
-
-    Raises:
-        OverflowError: the year is past 9999.
-    """
+    """The time of a timestamp in UTC, without zone. Raises OverflowError: the year is past 9999."""
     return EPOCH + dt.timedelta(microseconds=to_micros(timestamp))
 
 

@@ -24,11 +24,7 @@ from pykudu_sql.storage.common.types.types import (
     Encoding,
     Kind,
 )
-from pykudu_sql.storage.errors import (
-    DuplicateObjectError,
-    InvalidSchemaError,
-    UndefinedColumnError,
-)
+from pykudu_sql.storage.errors import DuplicateObjectError, InvalidSchemaError, UndefinedColumnError
 
 MAX_COLUMNS = 300
 MAX_IDENTIFIER_BYTES = 256
@@ -46,12 +42,10 @@ class ColumnSchema:
     Attributes:
         id: never reused within the table, never shown.
         name: lower case.
-        type: its type.
         nullable: whether a cell may be NULL.
         encoding, compression, block_size: how files written from now on store it.
         read_default: what older files read as; a cell.
         write_default: what an INSERT that leaves the column out stores; a cell. None is NULL.
-        comment: for people.
         immutable: only an INSERT sets it (Kudu 1.17); the columns of the key are so anyway.
         indexes: names of the indexes it belongs to; files written from now on keep a skip index
             of it when there are any.
@@ -143,11 +137,6 @@ class Schema:
         return tuple(self.by_id[i] for i in self.key_ids)
 
     @cached_property
-    def value_columns(self) -> tuple[ColumnSchema, ...]:
-        """The columns outside the key."""
-        return tuple(c for c in self.columns if c.id not in self.key_ids)
-
-    @cached_property
     def immutable_ids(self) -> frozenset[int]:
         """Ids of the columns that only an insert sets."""
         return frozenset(c.id for c in self.columns if c.immutable)
@@ -173,11 +162,7 @@ class Schema:
         return self.auto_incrementing and self.key_ids[-1:] == (column.id,)
 
     def column(self, name: str) -> ColumnSchema:
-        """The column of a name.
-
-        Raises:
-            UndefinedColumnError: there is none.
-        """
+        """The column of a name. Raises UndefinedColumnError: there is none."""
         column = self.by_name.get(name)
         if column is None:
             raise UndefinedColumnError(
@@ -193,11 +178,9 @@ class Schema:
     def add_column(self, column: ColumnSchema) -> "Schema":
         """This schema with one column more; the id given is replaced by the next free one.
 
-        The write default at this moment is frozen as the read default of older rows.
-
-        Raises:
-            DuplicateObjectError: the name is taken.
-            InvalidSchemaError: NOT NULL without a default, or a limit is passed.
+        The write default at this moment is frozen as the read default of older rows. Raises
+        DuplicateObjectError: the name is taken; InvalidSchemaError: NOT NULL without a default, or
+        a limit is passed.
         """
         if column.name in self.by_name:
             raise DuplicateObjectError(f"column '{column.name}' exists already", sqlstate="42701")
@@ -218,9 +201,7 @@ class Schema:
     def drop_column(self, name: str) -> "Schema":
         """This schema without a column.
 
-        Raises:
-            UndefinedColumnError: no such column.
-            InvalidSchemaError: it belongs to the key.
+        Raises UndefinedColumnError: no such column; InvalidSchemaError: it belongs to the key.
         """
         column = self.column(name)
         if column.id in self.key_ids:
@@ -233,9 +214,7 @@ class Schema:
     def rename_column(self, name: str, new_name: str) -> "Schema":
         """This schema with a column renamed; its id and data stay.
 
-        Raises:
-            UndefinedColumnError: no such column.
-            DuplicateObjectError: the new name is taken.
+        Raises UndefinedColumnError: no such column; DuplicateObjectError: the new name is taken.
         """
         column = self.column(name)
         if new_name != name and new_name in self.by_name:
@@ -247,14 +226,12 @@ class Schema:
     def replace_column(self, column: ColumnSchema) -> "Schema":
         """This schema with the column of the same id exchanged.
 
-        Raises:
-            InvalidSchemaError: an attribute breaks its rule.
+        Raises InvalidSchemaError: an attribute breaks its rule.
         """
         check_column(column)
         _check_not_immutable_key(self, column)
         return replace(
-            self,
-            columns=tuple(column if c.id == column.id else c for c in self.columns),
+            self, columns=tuple(column if c.id == column.id else c for c in self.columns)
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -290,16 +267,15 @@ def create_schema(
         key: names of the key's columns, in key order; empty only with `unique=False`.
         unique: whether the key must be unique.
 
-    Raises:
-        InvalidSchemaError, DuplicateObjectError, UndefinedColumnError: a rule is broken.
+    Raises InvalidSchemaError, DuplicateObjectError, UndefinedColumnError: a rule is broken.
     """
     key_names = list(key)
-    given = list(columns)
-    for column in given:
+    all_columns = list(columns)
+    for column in all_columns:
         _check_not_reserved(column.name)
     if not unique:
         counter = ColumnSchema(0, AUTO_INCREMENTING_ID, DataType(Kind.INT64), nullable=False)
-        given.append(counter)
+        all_columns.append(counter)
         key_names.append(AUTO_INCREMENTING_ID)
     if not key_names:
         raise InvalidSchemaError(
@@ -308,12 +284,9 @@ def create_schema(
         )
     numbered = tuple(
         replace(
-            c,
-            id=i,
-            nullable=c.nullable and c.name not in key_names,
-            read_default=c.write_default,
+            c, id=i, nullable=c.nullable and c.name not in key_names, read_default=c.write_default
         )
-        for i, c in enumerate(given)
+        for i, c in enumerate(all_columns)
     )
     _check_count(numbered)
     names = [c.name for c in numbered]
@@ -324,7 +297,7 @@ def create_schema(
             )
     for name in key_names:
         if key_names.count(name) > 1:
-            raise InvalidSchemaError(f"column '{name}' stands twice in the primary key")
+            raise InvalidSchemaError(f"column '{name}' is named twice in the primary key")
     schema = Schema(numbered, (), len(numbered), auto_incrementing=not unique)
     schema = replace(schema, key_ids=tuple(schema.column(name).id for name in key_names))
     for column in numbered:
@@ -357,8 +330,7 @@ def _check_not_immutable_key(schema: Schema, column: ColumnSchema) -> None:
 def check_column(column: ColumnSchema) -> None:
     """Check name, block size and comment of a column.
 
-    Raises:
-        InvalidSchemaError: one breaks its rule.
+    Raises InvalidSchemaError: one breaks its rule.
     """
     check_identifier(column.name, "column")
     if not MIN_BLOCK_SIZE <= column.block_size <= MAX_BLOCK_SIZE:
@@ -372,8 +344,7 @@ def check_column(column: ColumnSchema) -> None:
 def check_comment(comment: str, owner: str) -> None:
     """Check the length of a table's or column's comment.
 
-    Raises:
-        InvalidSchemaError: it is over 256 bytes.
+    Raises InvalidSchemaError: it is over 256 bytes.
     """
     if len(comment.encode()) > MAX_COMMENT_BYTES:
         raise InvalidSchemaError(f"comment of {owner} is longer than {MAX_COMMENT_BYTES} bytes")
@@ -382,8 +353,7 @@ def check_comment(comment: str, owner: str) -> None:
 def check_identifier(name: str, what: str) -> None:
     """Check a table's or column's name: 1 to 256 bytes of UTF-8 without NUL.
 
-    Raises:
-        InvalidSchemaError: it is not.
+    Raises InvalidSchemaError: it is not.
     """
     try:
         size = len(name.encode("utf-8"))

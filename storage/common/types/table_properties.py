@@ -38,8 +38,7 @@ def maintenance_priority(properties: Properties) -> int:
 def check_properties(properties: Properties) -> None:
     """Check names and values.
 
-    Raises:
-        InvalidSchemaError: one is too long, or a value is not what its name takes.
+    Raises InvalidSchemaError: one is too long, or a value is not what its name takes.
     """
     for name, value in properties.items():
         if not name or max(len(name.encode()), len(value.encode())) > MAX_PROPERTY_BYTES:

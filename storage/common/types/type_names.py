@@ -1,20 +1,19 @@
-"""Types by name, and types for Arrow's: the ways into the type table.
+"""Types by name, and types for Arrow's: the ways into the type table, and the names of all others.
 
-Names are SQL's (`BIGINT`, `DECIMAL(15, 2)`) and Kudu's own (`INT64`, `UNIXTIME_MICROS`).
+Names are SQL's (`BIGINT`, `DECIMAL(15, 2)`) and Kudu's own (`INT64`, `UNIXTIME_MICROS`). Those that
+are shown are SQL's: a list of INT is `INT[]`, whatever an engine or Arrow calls it.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from types import MappingProxyType
 
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types.types import SQL_NAMES, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import InvalidSchemaError
 
-_KINDS_BY_NAME: Mapping[str, Kind] = MappingProxyType(
-    {
+_KINDS_BY_NAME: Mapping[str, Kind] = {
         "BOOL": Kind.BOOL, "BOOLEAN": Kind.BOOL,
         "TINYINT": Kind.INT8, "INT8": Kind.INT8,
         "SMALLINT": Kind.INT16, "INT16": Kind.INT16,
@@ -29,36 +28,66 @@ _KINDS_BY_NAME: Mapping[str, Kind] = MappingProxyType(
         "VARCHAR": Kind.VARCHAR,
         "STRING": Kind.STRING, "TEXT": Kind.STRING,
         "BINARY": Kind.BINARY, "BLOB": Kind.BINARY, "VARBINARY": Kind.BINARY, "BYTEA": Kind.BINARY,
-    }
-)  # fmt: skip
+    }  # fmt: skip
 
 # What to write for types of other databases.
-_INSTEAD: Mapping[str, str] = MappingProxyType(
-    {
-        "CHAR": "VARCHAR(n) or STRING",
-        "CHARACTER": "VARCHAR(n) or STRING",
-        "NVARCHAR": "VARCHAR(n) or STRING",
-        "JSON": "STRING, and json_extract() in queries",
-        "JSONB": "STRING, and json_extract() in queries",
-        "UUID": "STRING",
-        "TIME": "STRING, or INT for seconds",
-        "TIMESTAMPTZ": "TIMESTAMP, which is UTC",
-        "TIMESTAMP WITH TIME ZONE": "TIMESTAMP, which is UTC",
-        "SERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
-        "BIGSERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
-        "LONG": "BIGINT",
-        "HUGEINT": "DECIMAL(38,0)",
-        "MONEY": "DECIMAL(p,s)",
-    }
+_INSTEAD: Mapping[str, str] = {
+    "CHAR": "VARCHAR(n) or STRING",
+    "CHARACTER": "VARCHAR(n) or STRING",
+    "NVARCHAR": "VARCHAR(n) or STRING",
+    "JSON": "STRING, and json_extract() in queries",
+    "JSONB": "STRING, and json_extract() in queries",
+    "UUID": "STRING",
+    "TIME": "STRING, or INT for seconds",
+    "TIMESTAMPTZ": "TIMESTAMP, which is UTC",
+    "TIMESTAMP WITH TIME ZONE": "TIMESTAMP, which is UTC",
+    "SERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
+    "BIGSERIAL": "BIGINT, or NON UNIQUE PRIMARY KEY for rows that are numbered by themselves",
+    "LONG": "BIGINT",
+    "HUGEINT": "DECIMAL(38,0)",
+    "MONEY": "DECIMAL(p,s)",
+}
+
+# The words of an engine's types, but not of the names of fields and values in quotes within them.
+_ENGINE_WORD = re.compile(
+    r"""("NULL"(?! )|\b(?:INTEGER|VARCHAR|BLOB)\b)|"(?:[^"]|"")*"|'(?:[^']|'')*'"""
 )
+_SHOWN = {"INTEGER": "INT", "VARCHAR": "STRING", "BLOB": "BINARY", '"NULL"': "NULL"}
+
+
+@lru_cache(maxsize=1024)
+def shown_type(engine_type: str) -> str:
+    """An engine's type, of lists and structs too, as our SQL writes it."""
+    return _ENGINE_WORD.sub(lambda match: _SHOWN[match[1]] if match[1] else match[0], engine_type)
+
+
+def shown_arrow_type(arrow: pa.DataType) -> str:
+    """An Arrow type as our SQL writes it."""
+    match arrow:
+        case pa.MapType():
+            return f"MAP({shown_arrow_type(arrow.key_type)}, {shown_arrow_type(arrow.item_type)})"
+        case pa.ListType() | pa.LargeListType() | pa.FixedSizeListType():
+            return f"{shown_arrow_type(arrow.value_type)}[]"
+        case pa.StructType():
+            if any(field.name == f"_{place}" for place, field in enumerate(arrow)):
+                return "STRUCT"  # the engine named fields that the statement does not name
+            fields = (f"{field.name} {shown_arrow_type(field.type)}" for field in arrow)
+            return f"STRUCT({', '.join(fields)})"
+    if pa.types.is_time(arrow):
+        return "TIME"
+    if pa.types.is_duration(arrow) or pa.types.is_interval(arrow):
+        return "INTERVAL"
+    try:
+        return str(type_of_arrow(arrow))
+    except InvalidSchemaError:
+        return str(arrow).upper()
 
 
 @lru_cache(maxsize=1024)
 def parse_type(text: str) -> DataType:
     """The type a SQL or Kudu type name stands for: `BIGINT`, `int64`, `DECIMAL(15, 2)`.
 
-    Raises:
-        InvalidSchemaError: no such type, or its parameters are out of range.
+    Raises InvalidSchemaError: no such type, or its parameters are out of range.
     """
     match = re.fullmatch(
         r"\s*([A-Za-z][A-Za-z0-9_ ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*", text
@@ -66,9 +95,9 @@ def parse_type(text: str) -> DataType:
     kind = _KINDS_BY_NAME.get(match.group(1).upper()) if match else None
     if match is None or kind is None:
         instead = _INSTEAD.get(match.group(1).upper()) if match else None
-        known = f"types are {', '.join(SQL_NAMES.values())}"
+        supported = f"types are {', '.join(SQL_NAMES.values())}"
         raise InvalidSchemaError(
-            f"unknown type {text.strip()!r}", hint=f"use {instead}" if instead else known
+            f"unknown type {text.strip()!r}", hint=f"use {instead}" if instead else supported
         )
     first, second = match.group(2), match.group(3)
     if kind is Kind.DECIMAL:
@@ -78,8 +107,7 @@ def parse_type(text: str) -> DataType:
     if kind is Kind.VARCHAR:
         if second is not None or not 1 <= int(first or 0) <= 65535:
             raise InvalidSchemaError(
-                f"VARCHAR needs a length from 1 to 65535: {text.strip()}",
-                hint="or use STRING",
+                f"VARCHAR needs a length from 1 to 65535: {text.strip()}", hint="or use STRING"
             )
         return DataType(kind, length=int(first))
     if first is not None and not (kind is Kind.BINARY and second is None):
@@ -90,8 +118,7 @@ def parse_type(text: str) -> DataType:
 def type_of_arrow(arrow: pa.DataType) -> DataType:
     """The type that holds values of an Arrow type without loss.
 
-    Raises:
-        InvalidSchemaError: there is none.
+    Raises InvalidSchemaError: there is none.
     """
     if pa.types.is_dictionary(arrow):
         return type_of_arrow(arrow.value_type)
@@ -115,14 +142,8 @@ _FROM_ARROW: tuple[tuple[tuple[Callable[[pa.DataType], bool], ...], Kind], ...] 
     ((pa.types.is_float16, pa.types.is_float32), Kind.FLOAT),
     ((pa.types.is_float64,), Kind.DOUBLE),
     ((pa.types.is_date,), Kind.DATE),
-    (
-        (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
-        Kind.STRING,
-    ),
+    ((pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view), Kind.STRING),
     ((pa.types.is_null,), Kind.STRING),
-    (
-        (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
-        Kind.BINARY,
-    ),
+    ((pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view), Kind.BINARY),
     ((pa.types.is_fixed_size_binary,), Kind.BINARY),
 )

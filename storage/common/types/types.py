@@ -73,37 +73,29 @@ _VARIABLE = frozenset({Kind.VARCHAR, Kind.STRING, Kind.BINARY})
 _NOT_IN_KEY = frozenset({Kind.BOOL, Kind.FLOAT, Kind.DOUBLE})
 
 # What a kind is called in SQL, without parameters.
-SQL_NAMES: Mapping[Kind, str] = MappingProxyType(
-    {
+SQL_NAMES: Mapping[Kind, str] = {
         Kind.BOOL: "BOOLEAN", Kind.INT8: "TINYINT", Kind.INT16: "SMALLINT", Kind.INT32: "INT",
         Kind.INT64: "BIGINT", Kind.DATE: "DATE", Kind.UNIXTIME_MICROS: "TIMESTAMP",
         Kind.FLOAT: "FLOAT", Kind.DOUBLE: "DOUBLE", Kind.DECIMAL: "DECIMAL",
         Kind.VARCHAR: "VARCHAR", Kind.STRING: "STRING", Kind.BINARY: "BINARY",
-    }
-)  # fmt: skip
+    }  # fmt: skip
 
-_ARROW: Mapping[Kind, pa.DataType] = MappingProxyType(
-    {
+_ARROW: Mapping[Kind, pa.DataType] = {
         Kind.BOOL: pa.bool_(), Kind.INT8: pa.int8(), Kind.INT16: pa.int16(),
         Kind.INT32: pa.int32(), Kind.INT64: pa.int64(), Kind.DATE: pa.date32(),
         Kind.UNIXTIME_MICROS: pa.timestamp("us"), Kind.FLOAT: pa.float32(),
         Kind.DOUBLE: pa.float64(), Kind.VARCHAR: pa.string(), Kind.STRING: pa.string(),
         Kind.BINARY: pa.binary(),
-    }
-)  # fmt: skip
+    }  # fmt: skip
 
-_NUMPY: Mapping[Kind, np.dtype[Any]] = MappingProxyType(
-    {
+_NUMPY: Mapping[Kind, np.dtype[Any]] = {
         Kind.BOOL: np.dtype(np.bool_), Kind.INT8: np.dtype("<i1"), Kind.INT16: np.dtype("<i2"),
         Kind.INT32: np.dtype("<i4"), Kind.INT64: np.dtype("<i8"), Kind.DATE: np.dtype("<i4"),
         Kind.UNIXTIME_MICROS: np.dtype("<i8"), Kind.FLOAT: np.dtype("<f4"),
         Kind.DOUBLE: np.dtype("<f8"),
-    }
-)  # fmt: skip
+    }  # fmt: skip
 
-_DECIMAL_NUMPY: Mapping[int, np.dtype[Any]] = MappingProxyType(
-    {4: np.dtype("<i4"), 8: np.dtype("<i8")}
-)
+_DECIMAL_NUMPY: Mapping[int, np.dtype[Any]] = {4: np.dtype("<i4"), 8: np.dtype("<i8")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +188,7 @@ class DataType:
 def decimal_type(precision: int, scale: int) -> DataType:
     """DECIMAL(precision, scale).
 
-    Raises:
-        InvalidSchemaError: precision outside 1..38, or scale outside 0..precision.
+    Raises InvalidSchemaError: precision outside 1..38, or scale outside 0..precision.
     """
     if not 1 <= precision <= 38 or not 0 <= scale <= precision:
         raise InvalidSchemaError(

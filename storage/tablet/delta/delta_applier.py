@@ -34,56 +34,53 @@ def apply_patch(
         base: the cells of rows start, start + 1, ..., perhaps dictionary-encoded.
         start: ordinal of the first.
         patch: the cells that win.
-        column_type: the column's type.
     """
     if patch is not None:
         patch = slice_patch(patch, start, start + len(base))
     if patch is None:
         return base
-    places = patch.ordinals - start
+    indices = patch.ordinals - start
     if pa.types.is_dictionary(base.type):
-        return _patch_dictionary(base, places, patch.values)
+        return _patch_dictionary(base, indices, patch.values)
     simple = not column_type.is_variable and column_type.kind is not Kind.BOOL
     if simple and not base.null_count and not patch.values.null_count:
         data = fixed_view(base, column_type).copy()
-        data[places] = fixed_view(patch.values, column_type)
+        data[indices] = fixed_view(patch.values, column_type)
         return from_fixed(data, column_type)
-    return _choose(base, places, patch.values)
+    return _choose(base, indices, patch.values)
 
 
 def patch_of(patch: ColumnPatch, ordinals: npt.NDArray[np.int64]) -> ColumnPatch | None:
-    """The part of a patch for some rows, by their places among them, or None.
+    """The part of a patch for some rows, by index among them, or None.
 
-    Args:
-        patch: of the whole rowset.
-        ordinals: of the rows, ascending and distinct.
+    `patch`: of the whole rowset; `ordinals`: of the rows, ascending and distinct.
     """
     if not len(patch.ordinals):
         return None
     positions = np.searchsorted(patch.ordinals, ordinals)
     np.minimum(positions, len(patch.ordinals) - 1, out=positions)
-    places = np.flatnonzero(patch.ordinals[positions] == ordinals)
-    if not len(places):
+    indices = np.flatnonzero(patch.ordinals[positions] == ordinals)
+    if not len(indices):
         return None
-    return ColumnPatch(places, patch.values.take(pa.array(positions[places])))
+    return ColumnPatch(indices, patch.values.take(pa.array(positions[indices])))
 
 
-def _choose(base: pa.Array, places: npt.NDArray[np.int64], values: pa.Array) -> pa.Array:
+def _choose(base: pa.Array, indices: npt.NDArray[np.int64], values: pa.Array) -> pa.Array:
     index = np.arange(len(base), dtype=np.int64)
-    index[places] = len(base) + np.arange(len(values), dtype=np.int64)
+    index[indices] = len(base) + np.arange(len(values), dtype=np.int64)
     return pa.concat_arrays([base, values]).take(pa.array(index))
 
 
 def _patch_dictionary(
-    base: pa.DictionaryArray, places: npt.NDArray[np.int64], values: pa.Array
+    base: pa.DictionaryArray, ordinals: npt.NDArray[np.int64], values: pa.Array
 ) -> pa.Array:
     encoded = values.dictionary_encode()
-    known = pc.index_in(encoded.dictionary, base.dictionary)
-    new_words = encoded.dictionary.filter(pc.is_null(known))
-    fresh = np.asarray(pc.is_null(known))
-    codes = np.asarray(pc.fill_null(known, 0)).astype(np.int32)
+    existing = pc.index_in(encoded.dictionary, base.dictionary)
+    new_words = encoded.dictionary.filter(pc.is_null(existing))
+    fresh = np.asarray(pc.is_null(existing))
+    codes = np.asarray(pc.fill_null(existing, 0)).astype(np.int32)
     codes[fresh] = len(base.dictionary) + np.arange(len(new_words), dtype=np.int32)
     recoded = pa.array(codes).take(encoded.indices)
-    indices = _choose(base.indices.cast(pa.int32()), places, recoded)
+    indices = _choose(base.indices.cast(pa.int32()), ordinals, recoded)
     words = pa.concat_arrays([base.dictionary, new_words])
     return pa.DictionaryArray.from_arrays(indices, words)

@@ -126,9 +126,7 @@ class DeltaStats:
 class ColumnPatch:
     """The one cell that wins for each changed row of a column.
 
-    Attributes:
-        ordinals: ascending and distinct, int64[m].
-        values: m cells.
+    `ordinals`: ascending and distinct, int64[m]; `values`: m cells.
     """
 
     ordinals: Ordinals
@@ -324,9 +322,7 @@ def liveness(
 ) -> tuple[Ordinals, npt.NDArray[np.bool_]]:
     """Rows that the batch deletes or inserts again, ascending, and whether they end up alive.
 
-    Args:
-        deltas: in REDO or UNDO order.
-        mask: the records that count, bool[n]; None for all.
+    `deltas`: in REDO or UNDO order; `mask`: the records that count, bool[n]; None for all.
     """
     decisive = deltas.kinds != DeltaKind.UPDATE
     if mask is not None:
@@ -346,15 +342,12 @@ def without_columns(deltas: Deltas, dropped: Container[int]) -> Deltas:
 
 
 def collapse(deltas: Deltas, mark: SnapshotBound) -> Deltas:
-    """REDO deltas without those that no snapshot at or above a mark can tell from later ones.
+    """REDO deltas without those that no snapshot at or above a mark can see.
 
     A record's cell is superseded when the next record of the row that sets the column is below the
     mark too, or of the same commit; a row deleted below the mark keeps only its DELETE. The last
-    record of each row stays, so the newest time of each row does.
-
-    Args:
-        deltas: in REDO order.
-        mark: snapshots have this bound or a higher one.
+    record of each row stays, so the newest time of each row does. `deltas`: in REDO order; `mark`:
+    snapshots have this bound or a higher one.
     """
     last = last_of_each(deltas.ordinals)
     buried = last & (deltas.kinds == DeltaKind.DELETE) & (deltas.timestamps < np.uint64(mark))

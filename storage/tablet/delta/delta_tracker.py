@@ -50,7 +50,7 @@ class DeltaTracker:
         flushing: DeltaMemStores on their way to disk, oldest first.
         memory: the DeltaMemStore that takes new changes.
         inserted_at: the time of the one commit that inserted every row of the base, or None when
-            UNDO files tell each row's.
+            UNDO files have each row's.
     """
 
     undo: tuple[DeltaFile, ...]
@@ -91,9 +91,8 @@ class DeltaTracker:
         """What the deltas come to at a snapshot.
 
         Args:
-            bound: of the snapshot.
             own: a transaction's uncommitted changes, which it sees on top.
-            files: what the deltas on disk come to, where that is known already.
+            files: the combined effect of the deltas on disk, if it is cached.
         """
         parts: list[DeltaPart] = [self.file_view(bound) if files is None else files]
         for store in self.stores:
@@ -127,7 +126,6 @@ class DeltaTracker:
 
         Args:
             ordinal: of the row.
-            bound: of the snapshot.
             column_ids: whose cells are wanted; changes from memory may name others too.
         """
         changes = [

@@ -1,9 +1,9 @@
-"""What the deltas of a rowset come to at one snapshot.
+"""The combined effect of a rowset's deltas at one snapshot.
 
 A view is a sequence of parts in the order of their application: UNDO files from the newest back,
 then REDO files and stores in memory from the oldest on. The last part that sets a cell wins. Files
-are opened only when a column is asked for that they change, or when rows may have died or come
-back in them; their statistics tell, as in Kudu (`tablet/deltafile.cc`, `DeltaStats`).
+are opened only when a column is read that they change, or when rows may have died or come back in
+them, by their statistics, as in Kudu (`tablet/deltafile.cc`, `DeltaStats`).
 
 A view is a part itself, so what the files come to can be kept while memory changes on top.
 """
@@ -37,15 +37,12 @@ class DeltaPart(Protocol):
     @property
     def records(self) -> int:
         """How many deltas are applied."""
-        ...
 
     def patch(self, column_id: int) -> ColumnPatch | None:
         """The cells that win in a column, or None when none changed."""
-        ...
 
     def liveness(self) -> Liveness:
         """Rows deleted or inserted again, ascending, and whether they end up alive."""
-        ...
 
 
 class MemoryPart:
@@ -57,47 +54,36 @@ class MemoryPart:
 
     @property
     def records(self) -> int:
-        """How many deltas are applied."""
         return len(self._deltas)
 
     def patch(self, column_id: int) -> ColumnPatch | None:
-        """The cells that win in a column, or None when none changed."""
         return winners(self._deltas, column_id)
 
     def liveness(self) -> Liveness:
-        """Rows deleted or inserted again, ascending, and whether they end up alive."""
         return liveness(self._deltas)
 
 
 class StorePart:
     """The deltas of a store in memory that a snapshot sees.
 
-    They are sorted and collapsed only when cells are asked for: whoever looks for keys wants
+    They are sorted and collapsed only when cells are read: a look-up of keys needs
     liveness alone, and most stores hold no DELETE.
     """
 
     def __init__(self, store: DeltaMemStore, bound: SnapshotBound) -> None:
-        """A part over a store.
-
-        Args:
-            store: with a change below the bound.
-            bound: of the snapshot.
-        """
+        """A part over a store. `store`: with a change below the bound; `bound`: of the snapshot."""
         self._store = store
         self._bound = bound
         self._part: MemoryPart | None = None
 
     @property
     def records(self) -> int:
-        """How many deltas are applied."""
         return self._visible().records
 
     def patch(self, column_id: int) -> ColumnPatch | None:
-        """The cells that win in a column, or None when none changed."""
         return self._visible().patch(column_id)
 
     def liveness(self) -> Liveness:
-        """Rows deleted or inserted again, ascending, and whether they end up alive."""
         if not self._store.decisions:
             return np.empty(0, np.int64), np.empty(0, np.bool_)
         return self._visible().liveness()
@@ -115,9 +101,7 @@ class FilePart:
     def __init__(self, file: DeltaFile, bound: SnapshotBound) -> None:
         """A part over a file.
 
-        Args:
-            file: of which the snapshot needs some deltas (see `DeltaFile.is_needed`).
-            bound: of the snapshot.
+        `file`: of which the snapshot needs some deltas (see `DeltaFile.is_needed`).
         """
         self._file = file
         self._bound = bound
@@ -125,19 +109,16 @@ class FilePart:
 
     @property
     def records(self) -> int:
-        """How many deltas are applied."""
         mask = self._visible()
         stats = self._file.meta.stats
         return stats.records if mask is None else int(np.count_nonzero(mask))
 
     def patch(self, column_id: int) -> ColumnPatch | None:
-        """The cells that win in a column, or None when none changed."""
         if column_id not in self._file.meta.stats.updates:
             return None
         return winners(self._file.deltas((column_id,)), column_id, self._visible())
 
     def liveness(self) -> Liveness:
-        """Rows deleted or inserted again, ascending, and whether they end up alive."""
         if not self._file.meta.stats.decisions:
             return np.empty(0, np.int64), np.empty(0, np.bool_)
         return liveness(self._file.deltas(()), self._visible())
@@ -152,8 +133,7 @@ class FilePart:
 class DeltaView:
     """What a sequence of visible deltas comes to; later parts win over earlier ones.
 
-    Attributes:
-        token: stands for the view in keys of caches, which would otherwise keep its files open.
+    `token`: stands for the view in keys of caches, which would otherwise keep its files open.
     """
 
     def __init__(self, parts: Sequence[DeltaPart]) -> None:
@@ -170,14 +150,12 @@ class DeltaView:
         return sum(part.records for part in self._parts)
 
     def patch(self, column_id: int) -> ColumnPatch | None:
-        """The cells that win in a column, or None when none changed."""
         if column_id not in self._patches:
             patches = [part.patch(column_id) for part in self._parts]
             self._patches[column_id] = _last_patch([p for p in patches if p is not None])
         return self._patches[column_id]
 
     def liveness(self) -> Liveness:
-        """Rows deleted or inserted again, ascending, and whether they end up alive."""
         if self._liveness is None:
             self._liveness = _last_liveness([part.liveness() for part in self._parts])
         return self._liveness

@@ -79,23 +79,16 @@ class DeltaFileMeta:
 
 
 def write_delta_file(
-    env: Env,
-    path: str,
-    identity: FileIdentity,
-    deltas: Deltas,
-    types: Mapping[int, DataType],
+    env: Env, path: str, identity: FileIdentity, deltas: Deltas, types: Mapping[int, DataType]
 ) -> DeltaFileMeta:
     """Write and fsync a delta file.
 
     Args:
-        env: the disk.
         path: a new file.
         identity: kind "redo" or "undo", and the file's number.
         deltas: sorted for that kind, not empty.
-        types: of the columns that they change.
 
-    Raises:
-        DiskError: the disk refused.
+    Raises DiskError: the disk refused.
     """
     writer = ContainerWriter(env, path, identity, f"{identity.file_kind}.write")
     lz4 = Compression.LZ4
@@ -105,22 +98,21 @@ def write_delta_file(
     kinds = pa.array(deltas.kinds.view(np.int8))
     writer.add_cfile("kind", encode_column(_INT8, RLE.name, lz4, BLOCK_SIZE, kinds))
     for column_id, cells in deltas.cells.items():
-        places = pa.array(cells.positions)
+        positions = pa.array(cells.positions)
         writer.add_cfile(
             f"{column_id}.position",
-            encode_column(_INT64, BIT_SHUFFLE.name, lz4, BLOCK_SIZE, places),
+            encode_column(_INT64, BIT_SHUFFLE.name, lz4, BLOCK_SIZE, positions),
         )
         kind = types[column_id]
         writer.add_cfile(
-            f"{column_id}.value",
-            encode_column(kind, AUTO_ENCODING, lz4, BLOCK_SIZE, cells.values),
+            f"{column_id}.value", encode_column(kind, AUTO_ENCODING, lz4, BLOCK_SIZE, cells.values)
         )
-    summary = writer.finish({"columns": sorted(deltas.cells)})
-    return DeltaFileMeta(identity.file_number, identity.file_kind, stats(deltas), summary.size)
+    size = writer.finish({"columns": sorted(deltas.cells)})
+    return DeltaFileMeta(identity.file_number, identity.file_kind, stats(deltas), size)
 
 
 class DeltaFile:
-    """A delta file, opened when some of it is asked for; what was read stays in the block cache.
+    """A delta file, opened when some of it is needed; what was read stays in the block cache.
 
     Ordinals, times and kinds are read first, and each column's cells when they are wanted.
     """
@@ -137,8 +129,6 @@ class DeltaFile:
         """Describe the file; nothing is read yet.
 
         Args:
-            env: the disk.
-            path: of the file.
             identity: what its checksums cover besides the bytes.
             meta: as in the manifest.
             rows: of the rowset, which no ordinal reaches.
@@ -179,11 +169,7 @@ class DeltaFile:
     ) -> RowChange | None:
         """What the deltas of one row that a snapshot needs come to, or None without any.
 
-        Args:
-            ordinal: of the row.
-            bound: of the snapshot.
-            column_ids: whose cells are wanted.
-            types: of these columns.
+        `ordinal`: of the row; `column_ids`: whose cells are wanted.
         """
         changed = [i for i in column_ids if i in self.meta.stats.updates]
         if not changed and not self.meta.stats.decisions:
@@ -200,11 +186,8 @@ class DeltaFile:
     def deltas(self, column_ids: Collection[int] | None = None) -> Deltas:
         """All records, with the cells of some columns.
 
-        Args:
-            column_ids: those wanted; None for all.
-
-        Raises:
-            CorruptionError: the bytes are not what was written.
+        `column_ids`: those wanted; None for all. Raises CorruptionError: the bytes are not what was
+        written.
         """
         wanted = [i for i in self.meta.stats.updates if column_ids is None or i in column_ids]
         records = self._cache.get((self.path, _RECORDS))
@@ -226,9 +209,9 @@ class DeltaFile:
 
     def _read_records(self, reader: ContainerReader) -> Deltas:
         """Ordinals, times and kinds."""
-        known = self._cache.peek((self.path, _RECORDS))
-        if isinstance(known, Deltas):
-            return known
+        cached = self._cache.peek((self.path, _RECORDS))
+        if isinstance(cached, Deltas):
+            return cached
         ordinals = _numbers(reader, "ordinal", _INT64)
         timestamps = _numbers(reader, "timestamp", _INT64).view(np.uint64)
         kinds = _numbers(reader, "kind", _INT8).view(np.uint8)
@@ -248,9 +231,9 @@ class DeltaFile:
         return records
 
     def _read_cells(self, reader: ContainerReader, column_id: int, records: int) -> DeltaCells:
-        known = self._cache.peek((self.path, column_id))
-        if isinstance(known, DeltaCells):
-            return known
+        cached = self._cache.peek((self.path, column_id))
+        if isinstance(cached, DeltaCells):
+            return cached
         positions = _numbers(reader, f"{column_id}.position", _INT64)
         values = plain(reader.cfile(f"{column_id}.value").read_all())
         ascending = bool((np.diff(positions) > 0).all()) and len(positions) == len(values)

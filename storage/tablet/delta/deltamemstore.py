@@ -161,7 +161,7 @@ class DeltaMemStore:
         """The changes below a bound, perhaps without superseded ones, in REDO order."""
         if self.max_timestamp < bound:
             newest = self.current()
-            # Other changes may have arrived since; then the newest alone do not tell.
+            # Other changes may have arrived since; then the newest alone are not enough.
             if not len(newest) or int(newest.timestamps.max()) < bound:
                 return newest
         deltas = self.deltas()
@@ -206,8 +206,8 @@ class _Columns:
 
 def _ordered(batch: Deltas, order: int) -> Deltas:
     """A batch with the column that says that all of it came at `order`."""
-    places = np.arange(len(batch), dtype=np.int64)
-    orders = DeltaCells(places, pa.array(np.full(len(batch), order, np.int64)))
+    positions = np.arange(len(batch), dtype=np.int64)
+    orders = DeltaCells(positions, pa.array(np.full(len(batch), order, np.int64)))
     return replace(batch, cells={**batch.cells, _ORDER: orders})
 
 
@@ -259,7 +259,7 @@ def _columns_of(log: Sequence[tuple[int, RowChange]], types: Mapping[int, DataTy
         np.array([change.timestamp for _, change in log], np.uint64),
         np.array([change.kind for _, change in log], np.uint8),
         {
-            i: DeltaCells(np.array(places, np.int64), cells_to_array(cells[i], types[i]))
-            for i, places in positions.items()
+            i: DeltaCells(np.array(rows, np.int64), cells_to_array(cells[i], types[i]))
+            for i, rows in positions.items()
         },
     )

@@ -88,7 +88,6 @@ def outcome_of(
         deltas: that hold them, in REDO or UNDO order.
         first, stop: the records.
         column_ids: whose cells are wanted.
-        types: of these columns.
     """
     if first >= stop:
         return None

@@ -17,8 +17,7 @@ from pykudu_sql.storage.tablet.delta.row_change import RowChange
 class NewestCells:
     """For each column of one row the cell that came last, and the last decision on its life.
 
-    Attributes:
-        timestamp: of the newest change looked at, -1 before any.
+    `timestamp`: of the newest change looked at, -1 before any.
     """
 
     __slots__ = ("_cells", "_decision", "timestamp")
@@ -32,8 +31,8 @@ class NewestCells:
     def add_cells(self, order: int, cells: Mapping[int, Cell]) -> None:
         """Cells of a change, which count where no later change set the column."""
         for column_id, cell in cells.items():
-            known = self._cells.get(column_id)
-            if known is None or known[0] < order:
+            current = self._cells.get(column_id)
+            if current is None or current[0] < order:
                 self._cells[column_id] = (order, cell)
 
     def add_decision(self, order: int, kind: DeltaKind) -> None:
@@ -52,8 +51,7 @@ class NewestCells:
 class RowHistory:
     """The single changes of one row, which arrive in the order of their times.
 
-    Attributes:
-        outcome: the one change that all come to.
+    `outcome`: the one change that all come to.
     """
 
     __slots__ = ("_changes", "_decisions", "outcome")

@@ -45,21 +45,18 @@ class SplicedRows:
 
     Attributes:
         rows: the rows.
-        places: for each slice given, the ordinal of each of its rows in `rows`; -1 for a row that
+        ordinals: for each input slice, the ordinal of each of its rows in `rows`; -1 for a row that
             no snapshot can see any more.
     """
 
     rows: RowSlice
-    places: Sequence[Ordinals]
+    ordinals: Sequence[Ordinals]
 
 
 def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: SnapshotBound) -> SplicedRows:
     """The rows of some slices of one key range as one.
 
-    Args:
-        slices: at least one; keys are distinct within each.
-        key_ids: the key's columns.
-        mark: the ancient history mark.
+    `slices`: at least one; keys are distinct within each; `mark`: the ancient history mark.
     """
     keys, order, first = _by_key(slices)
     if first.all() and not any(len(s.undo) or s.deleted_at.any() for s in slices):
@@ -86,9 +83,7 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: SnapshotBou
     return SplicedRows(rows, _by_slice(slices, order, place))
 
 
-def _by_key(
-    slices: Sequence[RowSlice],
-) -> tuple[EncodedKeys, Ordinals, npt.NDArray[np.bool_]]:
+def _by_key(slices: Sequence[RowSlice]) -> tuple[EncodedKeys, Ordinals, npt.NDArray[np.bool_]]:
     """All keys ascending, where in the slices they are, and which of them differ from the last."""
     if len(slices) == 1:
         keys = slices[0].keys
@@ -139,7 +134,7 @@ def _newest_first(
 
 
 def _insertion_times(slices: Sequence[RowSlice]) -> Timestamps:
-    """When each row was inserted, as the ways back tell; 0 where that was before the mark."""
+    """When each row was inserted, by the UNDO records; 0 where that was before the mark."""
     times = [np.zeros(len(s.keys), np.uint64) for s in slices]
     for inserted, s in zip(times, slices, strict=True):
         oldest = last_of_each(s.undo.ordinals) & (s.undo.kinds == DeltaKind.DELETE)

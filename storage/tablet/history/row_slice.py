@@ -9,7 +9,7 @@ Most rows were inserted and never changed. An array of their times is carried th
 fraction of what a record of the way back for each of them would cost.
 
 Rows are gathered as late as possible: a slice names the pieces of columns that its rows lie in, and
-their places there, so that merging many rowsets copies each cell once.
+their indices there, so that merging many rowsets copies each cell once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,6 @@ class ColumnPiece(Protocol):
     @property
     def rows(self) -> int:
         """How many there are."""
-        ...
 
     def __getitem__(self, column_id: int, /) -> pa.Array: ...
 
@@ -49,15 +48,10 @@ class ColumnPiece(Protocol):
 
     def slice(self, start: int, stop: int) -> "ColumnPiece":
         """The rows start <= place < stop; of columns that lie elsewhere no more is read."""
-        ...
 
 
 class HeldColumns(Mapping[int, pa.Array]):
-    """A piece whose columns are at hand.
-
-    Attributes:
-        rows: how many there are.
-    """
+    """A piece whose columns are at hand. `rows`: how many there are."""
 
     def __init__(self, columns: Mapping[int, pa.Array]) -> None:
         """A piece of at least one column."""
@@ -74,28 +68,30 @@ class HeldColumns(Mapping[int, pa.Array]):
         return len(self._columns)
 
     def slice(self, start: int, stop: int) -> "HeldColumns":
-        """See `ColumnPiece`."""
         return HeldColumns({i: a.slice(start, stop - start) for i, a in self._columns.items()})
 
 
 class GatheredColumns(Mapping[int, pa.Array]):
-    """Some rows of columns that lie in pieces; a column is gathered when it is asked for, and not
-    kept."""
+    """Some rows of columns that lie in pieces; a column is gathered at each read."""
 
-    def __init__(self, pieces: Sequence[ColumnPiece], places: Ordinals | None) -> None:
+    def __init__(self, pieces: Sequence[ColumnPiece], indices: Ordinals | None) -> None:
         """Describe the rows; nothing is copied yet.
 
         Args:
             pieces: at least one, each with the same columns.
-            places: of the rows in all pieces one behind another; None for all of them as they lie.
+            indices: of the rows in the concatenated pieces; None for all of them in order.
         """
         self.pieces = pieces
-        self.places = places
-        self._chosen = None if places is None else pa.array(places.astype(np.uint32))
+        self.indices = indices
+        self._arrow_indices = None if indices is None else pa.array(indices.astype(np.uint32))
 
     def __getitem__(self, column_id: int) -> pa.Array:
         joined = join([piece[column_id] for piece in self.pieces])
-        return joined if self._chosen is None else pc.take(joined, self._chosen, boundscheck=False)
+        return (
+            joined
+            if self._arrow_indices is None
+            else pc.take(joined, self._arrow_indices, boundscheck=False)
+        )
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.pieces[0])
@@ -105,15 +101,15 @@ class GatheredColumns(Mapping[int, pa.Array]):
 
     @property
     def rows(self) -> int:
-        """In all pieces together, chosen or not."""
+        """In all pieces together, gathered or not."""
         return sum(piece.rows for piece in self.pieces)
 
     def part(self, start: int, stop: int) -> "GatheredColumns":
         """The rows from start to before stop, at least one, out of no more of each piece."""
-        if self.places is None:
+        if self.indices is None:
             return self._stretch(start, stop)
-        positions = self.places[start:stop]
-        places = np.empty(len(positions), np.int64)
+        positions = self.indices[start:stop]
+        indices = np.empty(len(positions), np.int64)
         pieces: list[ColumnPiece] = []
         before = kept = 0
         for piece in self.pieces:
@@ -121,11 +117,11 @@ class GatheredColumns(Mapping[int, pa.Array]):
             if len(mine):
                 local = positions[mine] - before
                 first, end = int(local.min()), int(local.max()) + 1
-                places[mine] = local + (kept - first)
+                indices[mine] = local + (kept - first)
                 pieces.append(piece.slice(first, end))
                 kept += end - first
             before += piece.rows
-        return GatheredColumns(pieces, places)
+        return GatheredColumns(pieces, indices)
 
     def _stretch(self, start: int, stop: int) -> "GatheredColumns":
         pieces: list[ColumnPiece] = []
@@ -138,24 +134,22 @@ class GatheredColumns(Mapping[int, pa.Array]):
         return GatheredColumns(pieces, None)
 
 
-def gather(batches: Sequence[GatheredColumns], places: Ordinals | None = None) -> GatheredColumns:
+def gather(batches: Sequence[GatheredColumns], indices: Ordinals | None = None) -> GatheredColumns:
     """The rows of some batches one behind another, or some of them.
 
-    Args:
-        batches: at least one.
-        places: among the rows of all batches; None for all.
+    `batches`: at least one; `indices`: into the rows of all batches; None for all.
     """
     pieces = [piece for batch in batches for piece in batch.pieces]
-    if all(batch.places is None for batch in batches):
-        return GatheredColumns(pieces, places)
+    if all(batch.indices is None for batch in batches):
+        return GatheredColumns(pieces, indices)
     starts = np.cumsum([0, *(batch.rows for batch in batches)])
     everything = np.concatenate(
         [
-            start + (np.arange(batch.rows) if batch.places is None else batch.places)
+            start + (np.arange(batch.rows) if batch.indices is None else batch.indices)
             for start, batch in zip(starts, batches, strict=False)
         ]
     )
-    return GatheredColumns(pieces, everything if places is None else everything[places])
+    return GatheredColumns(pieces, everything if indices is None else everything[indices])
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +175,7 @@ class RowSlice:
 def way_back(undo: Deltas, inserted_at: Timestamps) -> Deltas:
     """The way back from some rows with a record for every insertion, in UNDO order.
 
-    Args:
-        undo, inserted_at: see `RowSlice`.
+    `undo`, `inserted_at`: see `RowSlice`.
     """
     rows = np.flatnonzero(inserted_at)
     kinds = np.full(len(rows), int(DeltaKind.DELETE), np.uint8)
@@ -207,7 +200,7 @@ def part_of(rows: RowSlice, start: int, stop: int) -> RowSlice:
 
 
 def choose_rows(rows: RowSlice, selection: Ordinals) -> RowSlice:
-    """Some rows of a slice, by their places, which ascend."""
+    """Some rows of a slice, by ascending indices."""
     if len(selection) == len(rows.keys):
         return rows
     place = np.full(len(rows.keys), -1, np.int64)

@@ -52,7 +52,7 @@ class RowVersions:
         valid_from: hybrid time of the commit that made it, 0 where that lies before the history
             that is kept, uint64[n].
         valid_to: hybrid time of the commit that ended it, `STILL_VALID` where none has.
-        columns: n cells each, in the order asked for.
+        columns: n cells each, in the requested order.
     """
 
     rows: Ordinals
@@ -71,7 +71,7 @@ class RowChanges:
     Attributes:
         kinds: index into `CHANGE_TYPES`, int64[n].
         timestamps: hybrid time of the commit, uint64[n].
-        columns: n cells each, in the order asked for.
+        columns: n cells each, in the requested order.
     """
 
     kinds: Ordinals
@@ -115,7 +115,7 @@ def versions_of(
         rows: with their history back to `low` at least, as far as changes below `high` made it.
         column_ids: wanted, in order.
         low, high: a version counts if it began below `high` and did not end below `low`.
-        until: commits at or above this bound are not known of.
+        until: commits at or above this bound are not seen.
     """
     states = _states_of(rows)
     kept = states.alive & (states.valid_from < states.valid_to)
@@ -170,12 +170,7 @@ def _states_of(rows: RowSlice) -> _States:
     decides = images.copy()
     decides[records] = undo.kinds != DeltaKind.UPDATE
     return _States(
-        undo,
-        records,
-        np.cumsum(images) - 1,
-        valid_from,
-        valid_to,
-        alive[_last_marked(decides)],
+        undo, records, np.cumsum(images) - 1, valid_from, valid_to, alive[_last_marked(decides)]
     )
 
 
@@ -203,9 +198,9 @@ def _cells(rows: RowSlice, states: _States, column_id: int, selection: Ordinals)
     sets = np.zeros(len(states.rows), np.bool_)
     sets[1:] = states.rows[1:] != states.rows[:-1]
     sets[:1] = True
-    places = np.where(sets, states.rows, 0)
+    indices = np.where(sets, states.rows, 0)
     changed = states.records[changes.positions]
     sets[changed] = True
-    places[changed] = len(image) + np.arange(len(changed), dtype=np.int64)
+    indices[changed] = len(image) + np.arange(len(changed), dtype=np.int64)
     cells = concat_values([image, changes.values])
-    return cells.take(pa.array(places[_last_marked(sets)[selection]]))
+    return cells.take(pa.array(indices[_last_marked(sets)[selection]]))

@@ -65,7 +65,6 @@ def build_history(
         key_ids: the key's columns, which no delta changes.
         inserted: hybrid time of each row's insertion, uint64[n].
         deltas: all changes since, in REDO order.
-        types: of the columns.
     """
     rows = len(inserted)
     last = last_of_each(deltas.ordinals)
@@ -158,9 +157,7 @@ def _interleave(first: Deltas, second: Deltas) -> Deltas:
 def remap(deltas: Deltas, place: npt.NDArray[np.int64]) -> Deltas:
     """Deltas with every ordinal o renamed to place[o], sorted again.
 
-    Args:
-        deltas: in REDO order.
-        place: new ordinals by old, distinct.
+    `deltas`: in REDO order; `place`: new ordinals by old, distinct.
     """
     renamed = replace(deltas, ordinals=place[deltas.ordinals])
     return reorder(renamed, np.argsort(renamed.ordinals, kind="stable"))

@@ -10,8 +10,8 @@ left to readers.
 Readers and writers go on meanwhile, in two phases as at a flush:
 
 1. A bound is fixed under the commit lock. What was committed below it is merged outside the lock.
-2. Under the lock again, changes that reached the inputs meanwhile go to the rows' new places as one
-   more REDO file of each output; the log is fsynced, the files are published, one manifest edit
+2. Under the lock again, changes that reached the inputs meanwhile go to the rows' new ordinals as
+   one more REDO file of each output; the log is fsynced, the files are published, one manifest edit
    names the outputs instead of the inputs, and the components are swapped.
 
 Log records that name an input are passed over by a replay from then on: the outputs hold them.
@@ -50,18 +50,13 @@ _SLICE_ROWS = 1024 * 1024
 class CompactionResult:
     """What a compaction came to.
 
-    Attributes:
-        rows_in, rows_out: rows, ghosts included.
-        rowsets_in, rowsets_out: rowsets.
-        bytes_in, bytes_out: of all their files.
+    `rows_in`, `rows_out`: rows, ghosts included; `rowsets_in`, `rowsets_out`: rowsets.
     """
 
     rows_in: int = 0
     rows_out: int = 0
     rowsets_in: int = 0
     rowsets_out: int = 0
-    bytes_in: int = 0
-    bytes_out: int = 0
 
 
 def compact_rowsets(
@@ -76,13 +71,11 @@ def compact_rowsets(
     Args:
         tablet: theirs; the caller holds its maintenance lock.
         rowsets: as of now or of before, they are found by their ids.
-        host: the store.
         target_bytes: of an output rowset; the store's own when None.
         checkpoint: called between the steps; what it raises ends the compaction without effect.
 
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
-        CorruptionError: a file is not what was written.
+    Raises DiskError, ReadOnlyError: the disk refused; the tablet is as before; CorruptionError: a
+    file is not what was written.
     """
     mark = host.history_mark(tablet.id)
     columns = tablet.retained_columns()
@@ -103,16 +96,10 @@ def compact_rowsets(
     rows = _rows_per_rowset(inputs, target_bytes or host.rowset_bytes)
     with staging(tablet.files) as staged:
         writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
-        places = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
-        metas = _swap(tablet, inputs, writer, places, staged, host)
-    return CompactionResult(
-        sum(source.rowset.meta.rows for source in inputs),
-        writer.rows,
-        len(inputs),
-        len(metas),
-        sum(source.rowset.meta.total_size for source in inputs),
-        sum(meta.total_size for meta in metas),
-    )
+        ordinals = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
+        metas = _swap(tablet, inputs, writer, ordinals, staged, host)
+    rows_in = sum(source.rowset.meta.rows for source in inputs)
+    return CompactionResult(rows_in, writer.rows, len(inputs), len(metas))
 
 
 def _merge_in_memory(tablet: Tablet, rowsets: Sequence[DiskRowSet]) -> None:
@@ -140,38 +127,37 @@ def _merge(
 ) -> Sequence[Ordinals]:
     """Merge everything into the writer.
 
-    Returns:
-        For each input, the place of each of its rows among all rows written, -1 for none.
+    Returns for each input, the place of each of its rows among all rows written, -1 for none.
     """
     for source in checked(inputs, checkpoint):
         source.load()
-    places = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
+    ordinals = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
     written = 0
     for ranges in checked(key_slices(inputs, _SLICE_ROWS), checkpoint):
         inputs_left = [i for i, (start, stop) in enumerate(ranges) if start < stop]
         slices = [inputs[i].read(*ranges[i]) for i in checked(inputs_left, checkpoint)]
         spliced = splice(slices, key_ids, mark)
-        for i, local in zip(inputs_left, spliced.places, strict=True):
+        for i, local in zip(inputs_left, spliced.ordinals, strict=True):
             start, stop = ranges[i]
-            places[i][start:stop] = np.where(local >= 0, local + written, -1)
+            ordinals[i][start:stop] = np.where(local >= 0, local + written, -1)
         writer.append(spliced.rows)
         written += len(spliced.rows.keys)
     writer.finish()
-    return places
+    return ordinals
 
 
 def _swap(
     tablet: Tablet,
     inputs: Sequence[CompactionInput],
     writer: RollingRowSetWriter,
-    places: Sequence[Ordinals],
+    ordinals: Sequence[Ordinals],
     staged: StagedFiles,
     host: TabletHost,
 ) -> Sequence[RowSetMeta]:
     """Carry late changes over and let the outputs take the inputs' place."""
     host.sync_log()  # so that little is left to sync while commits wait
     with host.commit_lock:
-        metas = writer.with_changes(_late_changes(inputs, places))
+        metas = writer.with_changes(_late_changes(inputs, ordinals))
         host.sync_log()
         tablet.files.publish(staged, "compaction")
         gone = [source.rowset for source in inputs]
@@ -182,12 +168,12 @@ def _swap(
     return metas
 
 
-def _late_changes(inputs: Sequence[CompactionInput], places: Sequence[Ordinals]) -> Deltas:
+def _late_changes(inputs: Sequence[CompactionInput], ordinals: Sequence[Ordinals]) -> Deltas:
     """Changes that reached the inputs since the bound, by place among all rows written."""
     return merge_redo(
         [
             remap(visible_undo(store.deltas(), source.bound), place)
-            for source, place in zip(inputs, places, strict=True)
+            for source, place in zip(inputs, ordinals, strict=True)
             for store in source.rowset.tracker.stores
         ]
     )

@@ -2,7 +2,7 @@
 
 Kudu's `CompactionInput` (`tablet/compaction.cc`) walks rows; here a slice of a rowset is a handful
 of columns (see `row_slice`). The deltas of a rowset are read whole, once; base data only as far as
-a slice needs them, each column when it is asked for, so that a merge has one column in memory and
+a slice needs them, each column when it is needed, so that a merge has one column in memory and
 not all of them.
 """
 
@@ -46,9 +46,7 @@ class ReadColumn(Protocol):
 class CompactionInput:
     """One rowset at the moment a compaction begins.
 
-    Attributes:
-        rowset: the rowset.
-        bound: deltas at or above it are not part of the input.
+    `rowset`: the rowset; `bound`: deltas at or above it are not part of the input.
     """
 
     def __init__(
@@ -63,7 +61,6 @@ class CompactionInput:
         """Fix what is read.
 
         Args:
-            rowset: to be read.
             read_column: of its base data.
             columns: wanted; missing ones have their read default.
             encoder: of the table's key.
@@ -86,9 +83,7 @@ class CompactionInput:
     def load(self) -> None:
         """Read the deltas.
 
-        Raises:
-            CorruptionError: a file is not what was written.
-            DiskError: the disk refused.
+        Raises CorruptionError: a file is not what was written; DiskError: the disk refused.
         """
         tracker = self._tracker
         wanted = {column.id for column in self._columns}
@@ -110,7 +105,6 @@ class CompactionInput:
         return self.rowset.meta.total_size
 
     def sample(self, rows: int) -> list[bytes]:
-        """The first key and every so many rows another one."""
         return self.rowset.base.key_index.sample(rows)
 
     def changed(self, low: SnapshotBound, high: SnapshotBound) -> npt.NDArray[np.bool_]:
@@ -123,7 +117,6 @@ class CompactionInput:
         return mask
 
     def cut(self, key: bytes) -> int:
-        """The first ordinal whose key is not below a given one."""
         meta, base = self.rowset.meta, self.rowset.base
         if key <= meta.min_key:
             return 0
@@ -176,7 +169,7 @@ class CompactionInput:
 
 class _Image(Mapping[int, pa.Array]):
     """A `ColumnPiece` of the latest cells of some rows: the key's columns, and the others, each of
-    which is read when it is asked for and not kept."""
+    which is read when it is needed and not kept."""
 
     def __init__(
         self, source: CompactionInput, keys: Mapping[int, pa.Array], start: int, stop: int
@@ -201,7 +194,6 @@ class _Image(Mapping[int, pa.Array]):
         return len(self._keys) + len(self._others)
 
     def slice(self, start: int, stop: int) -> "_Image":
-        """See `ColumnPiece`."""
         keys = {i: array.slice(start, stop - start) for i, array in self._keys.items()}
         first = self._range[0]
         return _Image(self._source, keys, first + start, first + stop)

@@ -133,8 +133,7 @@ def _gain(value: float, union: float) -> float:
 def _approximate(leftmost: _Item, others: Iterator[_Item], budget: int, best: _Best) -> float:
     """Offer the best set that greed finds behind a leftmost rowset.
 
-    Returns:
-        A gain that no set behind it exceeds.
+    Returns a gain that no set behind it exceeds.
     """
     upper = 0.0
     low = leftmost.interval.low

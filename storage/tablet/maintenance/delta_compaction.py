@@ -5,7 +5,7 @@ stay, so nothing that addresses rows notices. Only REDO files take part; the Del
 as they are, and writers go on meanwhile.
 
 - A *minor* compaction merges a rowset's REDO files into one.
-- A *major* compaction brings the updates of chosen columns into new CFiles of these columns, laid
+- A *major* compaction brings the updates of some columns into new CFiles of these columns, laid
   over the base file, and writes UNDO deltas that lead back. DELETEs and the updates of other
   columns stay behind as REDO:
 
@@ -14,7 +14,8 @@ as they are, and writers go on meanwhile.
 
 For each column by itself time runs on through UNDO files, base image, REDO files and memory, so a
 snapshot at any time is read as before. Updates that no snapshot at or above the ancient history
-mark can tell from later ones are left out on the way, and so are those of columns that are gone.
+mark can distinguish from later ones are left out on the way, and so are those of columns that are
+gone.
 
 Each major compaction makes one more UNDO file. When there are a few, it takes the newest ones in
 while they are small.
@@ -42,12 +43,7 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     winners,
     without_columns,
 )
-from pykudu_sql.storage.tablet.delta.deltafile import (
-    REDO,
-    UNDO,
-    DeltaFile,
-    DeltaFileMeta,
-)
+from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO, DeltaFile, DeltaFileMeta
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
 from pykudu_sql.storage.tablet.maintenance.rowset_output import write_deltas
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
@@ -75,15 +71,11 @@ def compact_redo(
     Args:
         tablet: the rowset's; the caller holds its maintenance lock.
         rowset: as of now or of before, it is found by its id.
-        host: the store.
         checkpoint: called between steps; what it raises leaves the tablet as before.
 
-    Returns:
-        How many files the one stands for; 0 when there was nothing to merge.
-
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
-        CorruptionError: a file is not what was written.
+    Returns how many files the one stands for; 0 when there was nothing to merge. Raises DiskError,
+    ReadOnlyError: the disk refused; the tablet is as before; CorruptionError: a file is not what
+    was written.
     """
     current = current_rowset(tablet, rowset.id)
     if current is None or len(current.tracker.redo) < 2:
@@ -111,15 +103,11 @@ def compact_major(
         tablet: the rowset's; the caller holds its maintenance lock.
         rowset: as of now or of before, it is found by its id.
         column_ids: the columns; those without updates on disk are passed over.
-        host: the store.
         checkpoint: called between steps; what it raises leaves the tablet as before.
 
-    Returns:
-        How many columns were written anew; 0 when none of them had updates on disk.
-
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
-        CorruptionError: a file is not what was written.
+    Returns how many columns were written anew; 0 when none of them had updates on disk. Raises
+    DiskError, ReadOnlyError: the disk refused; the tablet is as before; CorruptionError: a file is
+    not what was written.
     """
     current = current_rowset(tablet, rowset.id)
     columns = [] if current is None else _updated(tablet, current, column_ids)
@@ -184,10 +172,7 @@ def undo_to_absorb(files: Sequence[DeltaFileMeta], records: int) -> int:
     Once there are a few, those are taken in that are not much larger, so their number grows with
     the logarithm of the records, and each record is written anew so often. Files that would come to
     more than `MOST_UNDO_RECORDS` stay: what they lead back to becomes ancient file by file.
-
-    Args:
-        files: newest first.
-        records: of the next one.
+    `files`: newest first; `records`: of the next one.
     """
     absorbed = 0
     if not records or len(files) < FEW_UNDO_FILES:
@@ -248,5 +233,5 @@ def _write_overlay(
             if column.indexes:
                 index = SkipIndex.build(values[column.id], column.type)
                 writer.add_blob(blob_name(column.id), index.to_bytes())
-        summary = writer.finish({"rows": len(values[columns[0].id])})
-    return Overlay(number, tuple(column.id for column in columns), summary.size)
+        size = writer.finish({"rows": len(values[columns[0].id])})
+    return Overlay(number, tuple(column.id for column in columns), size)

@@ -30,10 +30,7 @@ from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 class BaseFile:
     """A base file to be written.
 
-    Attributes:
-        env: the disk.
-        path: where.
-        identity: what its checksums cover besides the bytes.
+    `path`: where; `identity`: what its checksums cover besides the bytes.
     """
 
     env: Env
@@ -53,17 +50,15 @@ def write_base(
     """Write and fsync a base file in the staging folder; it is removed if that fails.
 
     Args:
-        files: of the tablet.
         rowset_id: of the new rowset.
         schema: the columns to write.
-        columns: their cells by column id, sorted by key, at least one row. A column is asked for
-            when its turn comes and then let go.
+        columns: their cells by column id, sorted by key, at least one row. A column is read
+            when it is written and then released.
         keys: the encoded keys, ascending and distinct.
         inserted_at: the commit that inserted all rows, or None.
         checkpoint: called before each column.
 
-    Raises:
-        DiskError: the disk refused.
+    Raises DiskError: the disk refused.
     """
     number = files.new_number()
     place = BaseFile(files.env, files.staging_path("base", number), files.identity("base", number))
@@ -97,12 +92,12 @@ def write_base_file(
         checkpoint()
         writer.add_blob(BLOOM, BloomFilter.build(keys.hash64()).to_bytes())
         writer.add_blob(KEY_INDEX, KeyIndex.build(keys).to_bytes())
-        summary = writer.finish({"rowset": rowset_id, "rows": len(keys)})
+        size = writer.finish({"rowset": rowset_id, "rows": len(keys)})
     return RowSetMeta(
         id=rowset_id,
         base=file.identity.file_number,
         rows=len(keys),
-        size=summary.size,
+        size=size,
         min_key=keys.at(0),
         max_key=keys.at(len(keys) - 1),
         column_ids=tuple(column.id for column in schema),

@@ -40,22 +40,6 @@ from pykudu_sql.storage.tablet.tablet_host import TabletHost
 _USUAL_RATIO = 4
 
 
-def flush_tablet(tablet: Tablet, host: TabletHost) -> int:
-    """Flush everything a tablet holds in memory.
-
-    Returns:
-        The number of files written.
-
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; the tablet goes on from memory.
-    """
-    with tablet.maintenance_lock:
-        before = tablet.files.files_written
-        flush_memrowset(tablet, host)
-        flush_delta_stores(tablet, host)
-        return tablet.files.files_written - before
-
-
 def flush_memrowset(tablet: Tablet, host: TabletHost, checkpoint: Checkpoint = go_on) -> None:
     """Flush the MemRowSet, and any that an earlier flush left. The caller holds the
     tablet's maintenance lock.

@@ -1,4 +1,4 @@
-"""Collecting history that no snapshot can be asked for any more.
+"""Collecting history that no readable snapshot needs any more.
 
 Snapshots are read at the ancient history mark or above, so two things may go without reading or
 rewriting anything (Kudu's UndoDeltaBlockGCOp and DeletedRowsetGCOp, `tablet/tablet_mm_ops.h`):
@@ -35,15 +35,8 @@ def is_garbage(rowset: DiskRowSet, mark: SnapshotBound) -> bool:
 def collect_undo(tablet: Tablet, host: TabletHost) -> int:
     """Drop UNDO files that lead back only to times before the ancient history mark.
 
-    Args:
-        tablet: whose maintenance lock the caller holds.
-        host: the store.
-
-    Returns:
-        Their bytes.
-
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+    `tablet`: whose maintenance lock the caller holds. Returns Their bytes. Raises DiskError,
+    ReadOnlyError: the disk refused; the tablet is as before.
     """
     mark = host.history_mark(tablet.id)
     rowsets = [r for r in tablet.components.tree.rowsets if undo_garbage(r, mark)]
@@ -61,15 +54,8 @@ def collect_undo(tablet: Tablet, host: TabletHost) -> int:
 def collect_deleted_rowsets(tablet: Tablet, host: TabletHost) -> int:
     """Drop rowsets whose rows were all deleted before the ancient history mark.
 
-    Args:
-        tablet: whose maintenance lock the caller holds.
-        host: the store.
-
-    Returns:
-        The bytes of their files.
-
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+    `tablet`: whose maintenance lock the caller holds. Returns the bytes of their files. Raises
+    DiskError, ReadOnlyError: the disk refused; the tablet is as before.
     """
     mark = host.history_mark(tablet.id)
     rowsets = [r for r in tablet.components.tree.rowsets if is_garbage(r, mark)]

@@ -19,28 +19,22 @@ class KeyedRows(Protocol):
     @property
     def rows(self) -> int:
         """How many there are."""
-        ...
 
     @property
     def stored_bytes(self) -> int:
         """That they take on disk."""
-        ...
 
     def sample(self, rows: int) -> list[bytes]:
         """The first key and every so many rows another one."""
-        ...
 
     def cut(self, key: bytes) -> int:
         """The first ordinal whose key is not below a given one."""
-        ...
 
 
 def key_slices(inputs: Sequence[KeyedRows], most_rows: int) -> Iterator[Sequence[tuple[int, int]]]:
     """For each slice of the key space in turn, the ordinals of each input in it.
 
-    Args:
-        inputs: to be merged.
-        most_rows: that a slice is to hold, about; fewer where they are wide.
+    `inputs`: to be merged; `most_rows`: that a slice is to hold, about; fewer where they are wide.
     """
     samples = sorted(key for source in inputs for key in source.sample(_SAMPLE_ROWS))
     cuts = sorted(set(samples[:: _samples_per_slice(inputs, most_rows)][1:]))

@@ -76,11 +76,7 @@ class RollingRowSetWriter:
         self._open = _Open([])
 
     def append(self, rows: RowSlice) -> None:
-        """Take rows behind those taken before.
-
-        Raises:
-            DiskError: the disk refused.
-        """
+        """Take rows behind those taken before. Raises DiskError: the disk refused."""
         count, start = len(rows.keys), 0
         while start < count:
             stop = min(count, start + self._limit - self._open.rows)
@@ -92,11 +88,7 @@ class RollingRowSetWriter:
                 self.finish()
 
     def finish(self) -> None:
-        """Write what is left.
-
-        Raises:
-            DiskError: the disk refused.
-        """
+        """Write what is left. Raises DiskError: the disk refused."""
         if self._open.rows:
             slices, self._open = self._open.slices, _Open([])
             self.starts.append(self.rows)
@@ -106,11 +98,7 @@ class RollingRowSetWriter:
     def with_changes(self, late: Deltas) -> Sequence[RowSetMeta]:
         """The rowsets written, each with a REDO file of its rows' later changes.
 
-        Args:
-            late: in REDO order, by place among all rows taken.
-
-        Raises:
-            DiskError: the disk refused.
+        `late`: in REDO order, by place among all rows taken. Raises DiskError: the disk refused.
         """
         edges = [*self.starts, self.rows]
         changed = []
@@ -157,8 +145,7 @@ def write_deltas(
 ) -> tuple[DeltaFileMeta, ...]:
     """Write and fsync a delta file in the staging folder; none when there are no deltas.
 
-    Raises:
-        DiskError: the disk refused.
+    Raises DiskError: the disk refused.
     """
     if not len(deltas):
         return ()

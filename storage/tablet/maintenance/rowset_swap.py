@@ -57,11 +57,9 @@ def swap_rowsets(
         tablet: theirs; the caller holds its maintenance lock.
         changes: rowsets of its components, and what each becomes; None for one that goes.
         staged: files that the metadata name and that are not published yet.
-        host: the store.
         point: prefix of the fault points.
 
-    Raises:
-        DiskError, ReadOnlyError: the disk refused; the tablet is as before.
+    Raises DiskError, ReadOnlyError: the disk refused; the tablet is as before.
     """
     if staged:
         tablet.files.publish(staged, point)
@@ -77,11 +75,11 @@ def swap_rowsets(
 
 def _reopen(tablet: Tablet, rowset: DiskRowSet, meta: RowSetMeta) -> DiskRowSet:
     """The rowset with other files; files that stay are shared, and so are the DeltaMemStores."""
-    known = {file.meta.number: file for file in rowset.tracker.files}
+    open_files = {file.meta.number: file for file in rowset.tracker.files}
     tracker = replace(
         rowset.tracker,
-        undo=_open_deltas(tablet.files, meta, meta.undo, known),
-        redo=_open_deltas(tablet.files, meta, meta.redo, known),
+        undo=_open_deltas(tablet.files, meta, meta.undo, open_files),
+        redo=_open_deltas(tablet.files, meta, meta.redo, open_files),
     )
     if meta.overlays == rowset.meta.overlays:
         return rowset.with_deltas(tracker, meta)
@@ -94,18 +92,15 @@ def _open_deltas(
     files: TabletFiles,
     meta: RowSetMeta,
     wanted: Sequence[DeltaFileMeta],
-    known: Mapping[int, DeltaFile],
+    open_files: Mapping[int, DeltaFile],
 ) -> tuple[DeltaFile, ...]:
-    return tuple(known.get(m.number) or files.open_delta(m, meta.rows) for m in wanted)
+    return tuple(open_files.get(m.number) or files.open_delta(m, meta.rows) for m in wanted)
 
 
 def retire_files(files: TabletFiles, rowset: DiskRowSet, kept: Collection[tuple[str, int]]) -> None:
     """Let go of a rowset's files, which the manifest does not name any more.
 
-    Args:
-        files: of the tablet.
-        rowset: as its readers hold it.
-        kept: kind and number of those that stay.
+    `rowset`: as its readers hold it; `kept`: kind and number of those that stay.
     """
     tracker: DeltaTracker = rowset.tracker
     users: dict[int, object] = {file.meta.number: file for file in tracker.files}

@@ -24,9 +24,7 @@ from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 class KeyedBlock:
     """Rows with their keys, by key.
 
-    Attributes:
-        keys: encoded, ascending and distinct.
-        columns: the wanted ones, as many cells each.
+    `keys`: encoded, ascending and distinct; `columns`: the wanted ones, as many cells each.
     """
 
     keys: EncodedKeys
@@ -113,9 +111,9 @@ def _merged(parts: Sequence[KeyedBlock]) -> KeyedBlock:
         return parts[0]
     keys = EncodedKeys.concat([part.keys for part in parts])
     order = keys.argsort()
-    places = pa.array(order)
+    indices = pa.array(order)
     columns = zip(*(part.columns for part in parts), strict=True)
-    return KeyedBlock(keys.take(order), [join(values).take(places) for values in columns])
+    return KeyedBlock(keys.take(order), [join(values).take(indices) for values in columns])
 
 
 def keyed(blocks: Iterator[RowBlock], encoder: KeyEncoder) -> Iterator[KeyedBlock]:
@@ -143,5 +141,5 @@ def _sorted(block: KeyedBlock) -> KeyedBlock:
     if block.keys.is_sorted():
         return block
     order = block.keys.argsort()
-    places = pa.array(order)
-    return KeyedBlock(block.keys.take(order), [values.take(places) for values in block.columns])
+    indices = pa.array(order)
+    return KeyedBlock(block.keys.take(order), [values.take(indices) for values in block.columns])

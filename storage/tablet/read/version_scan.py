@@ -2,9 +2,9 @@
 
 What a merging compaction does to write the histories of many rowsets as one (`compaction`), a
 history scan does to read them: rows of all rowsets in memory and on disk come as `RowSlice`s, the
-instances that one key has in several are spliced (`history_splice`), and `row_versions` turns what
-comes out into versions or changes. So a commit that deletes a key on disk and inserts it again in
-memory shows as the update that it is.
+instances that one key has in several are spliced (`history_splice`), and `row_versions` makes
+versions or changes of them. So a commit that deletes a key on disk and inserts it again in memory
+shows as the update that it is.
 
 The scan needs no lock. It takes the tablet's components and each rowset's deltas once; what flush
 and compaction put in their place meanwhile holds the same rows. The caller sees to it that history
@@ -57,8 +57,8 @@ class HistoryRange:
     Attributes:
         low, high: changes by commits at times low <= t < high, or versions that began below `high`
             and did not end below `low`.
-        until: commits at or above this bound are not known of; none below it is on its way.
-        since: the ancient history mark, at most `low`: nothing below it is told.
+        until: commits at or above this bound are not seen; none below it is on its way.
+        since: the ancient history mark, at most `low`: nothing below it is returned.
     """
 
     low: SnapshotBound
@@ -68,22 +68,16 @@ class HistoryRange:
 
 
 def scan_tablet_versions(
-    tablet: Tablet,
-    columns: Sequence[ColumnSchema],
-    column_ids: Sequence[int],
-    reach: HistoryRange,
+    tablet: Tablet, columns: Sequence[ColumnSchema], column_ids: Sequence[int], reach: HistoryRange
 ) -> Iterator[RowVersions]:
     """The versions of a tablet's rows, in key order.
 
     Args:
-        tablet: to be read.
         columns: of the table: a commit that touched none of them made no version.
         column_ids: wanted, in order.
         reach: which versions.
 
-    Raises:
-        CorruptionError: a file is not what was written.
-        DiskError: the disk refused.
+    Raises CorruptionError: a file is not what was written; DiskError: the disk refused.
     """
     return _scan(
         tablet,
@@ -95,10 +89,7 @@ def scan_tablet_versions(
 
 
 def scan_tablet_changes(
-    tablet: Tablet,
-    columns: Sequence[ColumnSchema],
-    column_ids: Sequence[int],
-    reach: HistoryRange,
+    tablet: Tablet, columns: Sequence[ColumnSchema], column_ids: Sequence[int], reach: HistoryRange
 ) -> Iterator[RowChanges]:
     """The changes of a tablet's rows, in key order; see `scan_tablet_versions`."""
     return _scan(
@@ -134,9 +125,9 @@ def _scan(
                 rows = inputs[number].read(first, int(touched[-1]) + 1)
                 slices.append(choose_rows(rows, touched - first))
         if slices:
-            made = make(splice(slices, tablet.schema.key_ids, reach.since).rows)
-            if len(made):
-                yield made
+            batch = make(splice(slices, tablet.schema.key_ids, reach.since).rows)
+            if len(batch):
+                yield batch
 
 
 def _inputs(
@@ -161,8 +152,7 @@ def _inputs(
 class MemoryInput:
     """The rows of a MemRowSet in the order of their keys, with their history.
 
-    Attributes:
-        stored_bytes: of the MemRowSet, about.
+    `stored_bytes`: of the MemRowSet, about.
     """
 
     def __init__(
@@ -173,7 +163,7 @@ class MemoryInput:
         bound: SnapshotBound,
         mark: SnapshotBound,
     ) -> None:
-        """Sort the rows and turn their changes around.
+        """Sort the rows and reverse their changes.
 
         Args:
             tablet: of the MemRowSet.
@@ -210,11 +200,9 @@ class MemoryInput:
         return len(self._rows.keys)
 
     def sample(self, rows: int) -> list[bytes]:
-        """The first key and every so many rows another one."""
         return [self._rows.keys.at(place) for place in range(0, self.rows, rows)]
 
     def cut(self, key: bytes) -> int:
-        """The first ordinal whose key is not below a given one."""
         return self._rows.keys.lower_bound(key)
 
     def changed(self, low: SnapshotBound, high: SnapshotBound) -> npt.NDArray[np.bool_]:

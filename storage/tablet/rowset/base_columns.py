@@ -35,22 +35,20 @@ class BaseColumns:
             base: the base image.
             view: what the deltas come to.
             is_cached: the view is the cached one, which other scans share.
-            stats: counts blocks.
         """
         self._base = base
         self._view = view
-        self._is_settled = is_cached
+        self._is_cached = is_cached
         self._stats = stats
         self._touched: dict[int, npt.NDArray[np.bool_]] = {}
 
     def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
-        """The cells of rows start <= ordinal < stop."""
         if self._stats is not None:
             self._touch_span(column, start, stop)
         patch = self._view.patch(column.id)
         if patch is None:
             return self._base.column(column, start, stop, self._stats)
-        if self._is_settled:
+        if self._is_cached:
             if stop - start == self._base.rows:
                 return self._base.derived(
                     self._view,
@@ -59,21 +57,20 @@ class BaseColumns:
                         self._base.column(column, 0, stop, self._stats), 0, patch, column.type
                     ),
                 )
-            known = self._base.known_derived(self._view, column.id)
-            if known is not None:
-                return known.slice(start, stop - start)
+            cached = self._base.cached_derived(self._view, column.id)
+            if cached is not None:
+                return cached.slice(start, stop - start)
         base = self._base.column(column, start, stop, self._stats)
         return apply_patch(base, start, patch, column.type)
 
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
-        """The cells of some rows, ascending."""
         if self._stats is not None:
             self._touch_rows(column, ordinals)
         patch = self._view.patch(column.id)
-        if patch is not None and self._is_settled:
-            known = self._base.known_derived(self._view, column.id)
-            if known is not None:
-                return pc.take(known, pa.array(ordinals), boundscheck=False)
+        if patch is not None and self._is_cached:
+            cached = self._base.cached_derived(self._view, column.id)
+            if cached is not None:
+                return pc.take(cached, pa.array(ordinals), boundscheck=False)
         base = self._base.take(column, ordinals, self._stats)
         part = None if patch is None else patch_of(patch, ordinals)
         return apply_patch(base, 0, part, column.type)
@@ -81,7 +78,7 @@ class BaseColumns:
     def evaluate(self, step: FilterStep, start: int, stop: int) -> npt.NDArray[np.bool_] | None:
         """Which rows start <= ordinal < stop a step holds for, a run at a time; None without runs.
 
-        Only where most of the rowset is asked for, since all runs of a column are read at once.
+        Only where most of the rowset is read, since all runs of a column are read at once.
         """
         if len(step.columns) != 1 or 2 * (stop - start) < self._base.rows:
             return None

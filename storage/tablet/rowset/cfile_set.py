@@ -23,7 +23,7 @@ from pykudu_sql.storage.cfile.column_runs import ColumnRuns
 from pykudu_sql.storage.cfile.container import ContainerReader, FileIdentity
 from pykudu_sql.storage.cfile.footer import CFileEntry
 from pykudu_sql.storage.cfile.key_index import KeyIndex
-from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name, values_asked
+from pykudu_sql.storage.cfile.skip_index import SkipIndex, blob_name, equality_values
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
@@ -49,7 +49,6 @@ class OverlayFile:
     """A file with newer CFiles of some columns.
 
     Attributes:
-        path: of the file.
         identity: what its checksums cover besides the bytes.
         column_ids: the columns to read from it.
     """
@@ -75,10 +74,7 @@ class CFileSet:
         """Describe the files; nothing is read yet.
 
         Args:
-            env: the disk.
-            path: of the base file.
             identity: what its checksums cover besides the bytes.
-            key_columns: of the table, in key order.
             rows: in the file.
             cache: keeps decoded blocks and the encoded keys.
             overlays: files laid over the base file; the last that has a column counts.
@@ -98,11 +94,7 @@ class CFileSet:
 
     @property
     def container(self) -> ContainerReader:
-        """The open base file.
-
-        Raises:
-            CorruptionError: its footer is not what was written.
-        """
+        """The open base file. Raises CorruptionError: its footer is not what was written."""
         return self._open(self.path, self._identity)
 
     def _open(self, path: str, identity: FileIdentity) -> ContainerReader:
@@ -122,9 +114,8 @@ class CFileSet:
     def cfile(self, column_id: int) -> CFileReader | None:
         """The newest CFile of a column, None when there is none.
 
-        Raises:
-            CorruptionError: it is not what was written, an overlay lacks it, or it is of the key
-                and missing.
+        Raises CorruptionError: it is not what was written, an overlay lacks it, or it is of the key
+        and missing.
         """
         if column_id not in self._columns:
             self._columns[column_id] = self._find_cfile(column_id)
@@ -152,8 +143,7 @@ class CFileSet:
     def entry(self, column_id: int) -> CFileEntry | None:
         """What the footer says of the newest CFile of a column, whose index is not read for that.
 
-        Raises:
-            CorruptionError: the footer is not what was written.
+        Raises CorruptionError: the footer is not what was written.
         """
         return self._newest_file(column_id).entry(str(column_id))
 
@@ -165,12 +155,11 @@ class CFileSet:
         return self.container
 
     def excludes(self, leaf: Leaf) -> bool:
-        """Whether a skip index tells that no base cell meets a comparison.
+        """Whether a skip index excludes that a base cell meets a comparison.
 
-        Raises:
-            CorruptionError: the index is not what was written.
+        Raises CorruptionError: the index is not what was written.
         """
-        wanted = values_asked(leaf)
+        wanted = equality_values(leaf)
         skip = None if wanted is None else self.skip_index(leaf.column_id)
         return skip is not None and wanted is not None and skip.excludes(wanted)
 
@@ -223,10 +212,7 @@ class CFileSet:
     ) -> pa.Array:
         """The base cells of some rows.
 
-        Args:
-            column: wanted.
-            ordinals: ascending.
-            stats: counts the blocks that had to be decoded.
+        `ordinals`: ascending; `stats`: counts the blocks that had to be decoded.
         """
         cfile = self._cfile_of(column)
         if cfile is None:
@@ -238,7 +224,7 @@ class CFileSet:
         cfile = self._cfile_of(column)
         return None if cfile is None else cfile.runs(stats)
 
-    def known_derived(self, view: DeltaView, column_id: int) -> pa.Array | None:
+    def cached_derived(self, view: DeltaView, column_id: int) -> pa.Array | None:
         """What `derived` has kept, None when it has nothing."""
         cached = self._cache.peek((view.token, column_id))
         return cached if isinstance(cached, pa.Array) else None

@@ -72,11 +72,9 @@ class DiskRowSet:
         return self.meta.rows if self.tracker.is_visible(bound) else 0
 
     def find_one(self, probe: KeyProbe) -> int:
-        """The ordinal of a key, alive or not, or -1."""
         return self.base.find_one(probe)
 
     def find(self, keys: EncodedKeys) -> Ordinals:
-        """The ordinals of keys, alive or not, or -1, int64[n]."""
         return self.base.find(keys)
 
     def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
@@ -146,7 +144,7 @@ class DiskRowSet:
             source.count_blocks([*columns, *(c for step in steps for c in step.columns)])
 
     def may_match(self, row_filter: RowFilter | None, bound: SnapshotBound) -> bool:
-        """Whether a snapshot can see a row that matches, as far as metadata tell."""
+        """Whether a snapshot may see a row that matches, by metadata."""
         if not self.tracker.is_visible(bound):
             return False
         return row_filter is None or row_filter.may_hold(self.meta.min_key, self.meta.max_key)
@@ -196,13 +194,11 @@ class DiskRowSet:
         return replace(step, predicate=trim(leaf, zone.column_stats()))
 
     def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
-        """Rows with a commit at or after a bound; None when there are none."""
         return self.tracker.changed_since(bound, self.meta.rows)
 
     def mutate_one(
         self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
     ) -> None:
-        """Change one row."""
         self.tracker.memory.add_one(ordinal, kind, cells, timestamp)
 
     def mutate(
@@ -212,5 +208,4 @@ class DiskRowSet:
         columns: Mapping[int, pa.Array],
         timestamp: Timestamp,
     ) -> None:
-        """Change many rows alike."""
         self.tracker.memory.add_batch(kind, ordinals, columns, timestamp)

@@ -27,17 +27,11 @@ class FileReaper:
     """Files to be unlinked. Safe for threads."""
 
     def __init__(
-        self,
-        env: Env,
-        root: str,
-        position: Callable[[], Position],
-        forget: Callable[[str], None],
+        self, env: Env, root: str, position: Callable[[], Position], forget: Callable[[str], None]
     ) -> None:
         """Nothing to unlink yet.
 
         Args:
-            env: the disk.
-            root: the database directory.
             position: of the manifest's newest edit; called by any thread.
             forget: lets go of what is cached of a file, given its path.
         """
@@ -62,7 +56,7 @@ class FileReaper:
         finalizer = weakref.finalize(user, self._released.append, waiting)
         finalizer.atexit = False
         with self._retiring:
-            self._retired = [known for known in self._retired if known.alive]
+            self._retired = [files for files in self._retired if files.alive]
             self._retired.append(finalizer)
 
     def collect(self) -> int:
@@ -72,8 +66,7 @@ class FileReaper:
             How many were unlinked. One that another process needs, or that the disk refuses to
             unlink, waits for the next call.
 
-        Raises:
-            DiskError: the disk refused.
+        Raises DiskError: the disk refused.
         """
         if not self._released:
             return 0
@@ -83,11 +76,8 @@ class FileReaper:
     def collect_last(self) -> int:
         """Unlink the files whose users are still there too: the database is being closed.
 
-        Returns:
-            How many were unlinked. One that another process needs stays for the next opening.
-
-        Raises:
-            DiskError: the disk refused.
+        Returns how many were unlinked. One that another process needs stays for the next opening.
+        Raises DiskError: the disk refused.
         """
         with self._retiring:
             for finalizer in self._retired:

@@ -26,13 +26,7 @@ Tails = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class RowSetKeyBounds:
-    """The keys and the weight of a rowset.
-
-    Attributes:
-        id: of the rowset.
-        min_key, max_key: encoded.
-        size: bytes.
-    """
+    """The keys and the weight of a rowset. `id`: of the rowset; `size`: bytes."""
 
     id: int
     min_key: bytes
@@ -44,10 +38,7 @@ class RowSetKeyBounds:
 class KeyInterval:
     """A rowset on the scale of data: the tablet's keys lie in [0, 1].
 
-    Attributes:
-        id: of the rowset.
-        low, high: positions of its lowest and its highest key.
-        size: bytes.
+    `id`: of the rowset; `low`, `high`: positions of its lowest and its highest key; `size`: bytes.
     """
 
     id: int
@@ -64,16 +55,14 @@ class KeyInterval:
 def key_intervals(ranges: Sequence[RowSetKeyBounds]) -> list[KeyInterval]:
     """Rowsets as intervals, in the order given.
 
-    Where no rowset has a range of its own, because each holds one key, all lie at 0.
-
-    Args:
-        ranges: of the rowsets of one tablet.
+    Where no rowset has a range of its own, because each holds one key, all lie at 0. `ranges`: of
+    the rowsets of one tablet.
     """
     keys = sorted({key for r in ranges for key in (r.min_key, r.max_key)})
-    places = [(bisect_left(keys, r.min_key), bisect_left(keys, r.max_key)) for r in ranges]
+    spans = [(bisect_left(keys, r.min_key), bisect_left(keys, r.max_key)) for r in ranges]
     between = np.zeros(len(keys))
     tails: dict[int, Tails] = {}
-    for bounds, (first, last) in zip(ranges, places, strict=True):
+    for bounds, (first, last) in zip(ranges, spans, strict=True):
         shared = _shared_bytes(bounds.min_key, bounds.max_key)
         if shared not in tails:
             tails[shared] = _tails(keys, shared)
@@ -86,7 +75,7 @@ def key_intervals(ranges: Sequence[RowSetKeyBounds]) -> list[KeyInterval]:
         scale /= scale[-1]
     return [
         KeyInterval(bounds.id, float(scale[first]), float(scale[last]), bounds.size)
-        for bounds, (first, last) in zip(ranges, places, strict=True)
+        for bounds, (first, last) in zip(ranges, spans, strict=True)
     ]
 
 

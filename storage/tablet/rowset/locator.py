@@ -1,8 +1,8 @@
 """Finding rows by key among all rowsets of a tablet.
 
 Kudu's order (`tablet/tablet.cc`, BulkCheckPresence): MemRowSet first, then those rowsets of the
-tree whose interval, bloom filter and key index say yes; and for each hit the deltas are asked
-whether the row is alive. A key may stand in many rowsets as a ghost, at most one row of it is
+tree whose interval, bloom filter and key index say yes; and for each hit the deltas say whether
+the row is alive. A key may stand in many rowsets as a ghost, at most one row of it is
 alive at a time.
 """
 
@@ -78,10 +78,10 @@ class Located:
     ordinals: Ordinals
     alive: npt.NDArray[np.bool_]
 
-    def take(self, places: npt.NDArray[np.int64]) -> "Located":
-        """Where some of the keys are, by their places."""
-        where, ordinals = self.where[places], self.ordinals[places]
-        return Located(self.rowsets, where, ordinals, self.alive[places])
+    def take(self, indices: npt.NDArray[np.int64]) -> "Located":
+        """Where some of the keys are, by index."""
+        where, ordinals = self.where[indices], self.ordinals[indices]
+        return Located(self.rowsets, where, ordinals, self.alive[indices])
 
 
 def locate(
@@ -96,8 +96,6 @@ def locate(
     Args:
         rowsets: to look in.
         reusable: those whose ghosts may be inserted again.
-        keys: encoded.
-        bound: of the snapshot.
         own: a transaction's changes, by rowset id.
     """
     located = Located(
@@ -122,7 +120,7 @@ def _note(
     located: Located,
     index: int,
     rowset: RowSet,
-    places: Ordinals,
+    indices: Ordinals,
     ordinals: Ordinals,
     bound: SnapshotBound,
     own: OwnChanges,
@@ -135,9 +133,9 @@ def _note(
     if mask is not None:
         alive[visible] = mask[ordinals[visible]]
     hits = visible if rowset in reusable else alive
-    located.where[places[hits]] = index
-    located.ordinals[places[hits]] = ordinals[hits]
-    located.alive[places[hits]] = alive[hits]
+    located.where[indices[hits]] = index
+    located.ordinals[indices[hits]] = ordinals[hits]
+    located.alive[indices[hits]] = alive[hits]
 
 
 def find_row(

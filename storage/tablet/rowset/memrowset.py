@@ -48,24 +48,24 @@ class _RowSegment:
     def __init__(self, start: int, column_ids: tuple[int, ...]) -> None:
         self.start = start
         self.column_ids = column_ids
-        self.places = {column_id: place for place, column_id in enumerate(column_ids)}
+        self.positions = {column_id: place for place, column_id in enumerate(column_ids)}
         self.rows: list[tuple[Cell, ...]] = []
         self._columns: dict[int, pa.Array] = {}
 
     def cell(self, place: int, column: ColumnSchema) -> Cell:
-        where = self.places.get(column.id)
+        where = self.positions.get(column.id)
         return column.read_default if where is None else self.rows[place][where]
 
     def column(self, column: ColumnSchema, count: int) -> pa.Array:
         """The first `count` cells of a column; converted once for each new length."""
-        where = self.places.get(column.id)
+        where = self.positions.get(column.id)
         if where is None:
             return constant_array(column.read_default, column.type, count)
-        known = self._columns.get(column.id)
-        if known is None or len(known) < count:
-            known = cells_to_array([row[where] for row in self.rows[:count]], column.type)
-            self._columns[column.id] = known
-        return known.slice(0, count)
+        cells = self._columns.get(column.id)
+        if cells is None or len(cells) < count:
+            cells = cells_to_array([row[where] for row in self.rows[:count]], column.type)
+            self._columns[column.id] = cells
+        return cells.slice(0, count)
 
 
 class _BatchSegment:
@@ -219,11 +219,9 @@ class MemRowSet:
         return self._commit_counts[place - 1] if place else 0
 
     def find_one(self, probe: KeyProbe) -> int:
-        """The ordinal of a key, alive or not, or -1."""
         return self._ordinals.get(probe.encoded, -1)
 
     def find(self, keys: EncodedKeys) -> Ordinals:
-        """The ordinals of keys, alive or not, or -1, int64[n]."""
         if not self._ordinals:
             return np.full(len(keys), -1, np.int64)
         ordinals = map(self._ordinals.get, keys.to_pylist(), repeat(-1))
@@ -304,7 +302,6 @@ class MemRowSet:
         return np.repeat(np.array(self._commit_times, np.uint64), lengths)
 
     def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
-        """Rows with a commit at or after a bound; None when there are none."""
         if self.newest < bound:
             return None
         mask = np.arange(self._rows) >= self.row_count(bound)
@@ -315,7 +312,6 @@ class MemRowSet:
     def mutate_one(
         self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
     ) -> None:
-        """Change one row."""
         self.deltas.add_one(ordinal, kind, cells, timestamp)
 
     def mutate(
@@ -325,5 +321,4 @@ class MemRowSet:
         columns: Mapping[int, pa.Array],
         timestamp: Timestamp,
     ) -> None:
-        """Change many rows alike."""
         self.deltas.add_batch(kind, ordinals, columns, timestamp)

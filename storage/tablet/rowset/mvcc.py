@@ -56,13 +56,8 @@ class MvccManager:
     ) -> None:
         """Wait until no commit below `bound` is on its way any more.
 
-        Args:
-            bound: of the snapshot.
-            in_vain: whether a commit cannot go on; asked again after each `wake`.
-            timeout: seconds.
-
-        Raises:
-            OperationalError: that took longer than `timeout` seconds.
+        `in_vain`: whether a commit cannot go on; called again after each `wake`; `timeout`:
+        seconds. Raises OperationalError: that took longer than `timeout` seconds.
         """
         target = min(bound, bound_at(self._assigned))
         with self._published:

@@ -30,12 +30,12 @@ def matching_ranges(
     """Ordinal ranges outside which no row can match.
 
     Args:
-        predicate: what is asked.
+        predicate: of the scan.
         rows: of the rowset.
         cfile_of: the CFile of a column id, None when the rowset's files lack the column.
         changed: ordinals of rows whose cell of a column id deltas changed, ascending, None when
             none is.
-        excludes: whether a skip index tells that no base cell meets a comparison.
+        excludes: whether a skip index excludes that a base cell meets a comparison.
     """
     match predicate:
         case And(parts):
@@ -78,9 +78,7 @@ def unite(ranges: Iterable[Range]) -> list[Range]:
 def key_spans(ranges: Sequence[KeyRange], index: KeyIndex) -> list[Range]:
     """Ordinal ranges outside which no row's key lies in given ranges.
 
-    Args:
-        ranges: of encoded keys, ascending and disjoint.
-        index: over the rowset's keys.
+    `ranges`: of encoded keys, ascending and disjoint; `index`: over the rowset's keys.
     """
     return unite(index.find_span(low, high) for low, high in ranges)
 

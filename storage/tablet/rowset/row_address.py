@@ -1,6 +1,6 @@
 """Row addresses: which rowset of a scan a row came from, and its ordinal there, in one number.
 
-A scan that is asked for them gives them as one more column, which no table has (Kudu has such
+A scan on request gives them as one more column, which no table has (Kudu has such
 virtual columns too, `common/schema.h`). An address means something only together with the list of
 rowsets that the scan read: the upper bits are a place in it. While a scan is inside one rowset the
 column holds plain ordinals, which are the addresses of the rowset in place 0.
@@ -28,26 +28,24 @@ class AddressedShare:
     Attributes:
         place: of the rowset among those of the scan.
         ordinals: of the rows in it, ascending and distinct, int64[n].
-        chosen: their places in the batch, int64[n]; a slice where they lie one behind another.
+        selection: their indices in the batch, int64[n]; a slice where they are consecutive.
     """
 
     place: int
     ordinals: Ordinals
-    chosen: Ordinals | slice
+    selection: Ordinals | slice
 
     def cells(self, values: pa.Array) -> pa.Array:
         """The share's part of a column of the batch."""
-        if isinstance(self.chosen, slice):
-            return values.slice(self.chosen.start, len(self.ordinals))
-        return values.take(pa.array(self.chosen))
+        if isinstance(self.selection, slice):
+            return values.slice(self.selection.start, len(self.ordinals))
+        return values.take(pa.array(self.selection))
 
 
 def located(block: RowBlock, place: int) -> RowBlock:
     """Rows of one rowset whose last column are their ordinals, with addresses in it instead.
 
-    Args:
-        block: of the rowset.
-        place: of the rowset among those of the scan.
+    `block`: of the rowset; `place`: of the rowset among those of the scan.
     """
     if not place:
         return block
@@ -59,8 +57,7 @@ def located(block: RowBlock, place: int) -> RowBlock:
 def shares(addresses: Ordinals) -> Iterator[AddressedShare]:
     """The rows of a batch by rowset; of an address that is there several times the last counts.
 
-    Args:
-        addresses: of the rows, int64[n], in any order.
+    `addresses`: of the rows, int64[n], in any order.
     """
     order: Ordinals | None = None
     if not np.all(addresses[1:] > addresses[:-1]):

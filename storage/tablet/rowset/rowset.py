@@ -44,9 +44,7 @@ class KeyProbe:
 class RowBlock:
     """Some rows of a rowset, as a scan delivers them.
 
-    Attributes:
-        columns: in the order of the scan's columns, `length` cells each.
-        length: rows.
+    `columns`: in the order of the scan's columns, `length` cells each; `length`: rows.
     """
 
     columns: Sequence[pa.Array]
@@ -59,19 +57,15 @@ class RowSet(Protocol):
     @property
     def id(self) -> int:
         """Distinguishes the rowset within its tablet, for ever."""
-        ...
 
     def row_count(self, bound: SnapshotBound) -> int:
         """Rows that a snapshot may see; they are the ordinals below this number."""
-        ...
 
     def find_one(self, probe: KeyProbe) -> int:
         """The ordinal of a key, alive or not, or -1."""
-        ...
 
     def find(self, keys: EncodedKeys) -> Ordinals:
         """The ordinals of keys, alive or not, or -1, int64[n]."""
-        ...
 
     def read_row(
         self,
@@ -81,7 +75,6 @@ class RowSet(Protocol):
         own: DeltaMemStore | None,
     ) -> tuple[Cell, ...] | None:
         """A row's cells as a snapshot sees them, or None when it sees no such row."""
-        ...
 
     def scan(
         self,
@@ -98,27 +91,22 @@ class RowSet(Protocol):
         Args:
             columns: wanted, in order.
             row_filter: which rows matter; all when None.
-            bound: of the snapshot.
             own: a transaction's uncommitted changes.
             stretch: so many rows are looked at in one go, and are in memory at once; as many as
                 there are when None.
             stats: counts what is read and what is not.
         """
-        ...
 
     def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
         """What the rowset's deltas come to at a snapshot."""
-        ...
 
     def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:
         """Rows with a commit at or after a bound; None when there are none."""
-        ...
 
     def mutate_one(
         self, ordinal: int, kind: DeltaKind, cells: Mapping[int, Cell], timestamp: Timestamp
     ) -> None:
         """Change one row."""
-        ...
 
     def mutate(
         self,
@@ -128,13 +116,10 @@ class RowSet(Protocol):
         timestamp: Timestamp,
     ) -> None:
         """Change many rows alike."""
-        ...
 
 
 def replay_changes(
-    cells: list[Cell] | None,
-    columns: Sequence[ColumnSchema],
-    changes: Sequence[RowChange],
+    cells: list[Cell] | None, columns: Sequence[ColumnSchema], changes: Sequence[RowChange]
 ) -> list[Cell] | None:
     """One row's cells after changes, oldest first; None stands for a row that is not there.
 

@@ -18,8 +18,7 @@ from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 class RowSetTree:
     """An immutable set of DiskRowSets.
 
-    Attributes:
-        rowsets: by their lowest key, in whichever order they are given.
+    `rowsets`: by their lowest key, in whichever order they are given.
     """
 
     rowsets: Sequence[DiskRowSet]

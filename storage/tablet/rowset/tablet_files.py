@@ -26,7 +26,6 @@ class TabletFiles:
     """Names and opens the files of one tablet. Safe for threads.
 
     Attributes:
-        env: the disk.
         root: the database's folder.
         tablet_id: a UUID.
         cache: the database's block cache.
@@ -82,9 +81,7 @@ class TabletFiles:
     def publish(self, files: Sequence[tuple[str, int]], point: str) -> None:
         """Rename finished files to their places and make that durable.
 
-        Args:
-            files: kinds and numbers.
-            point: the fault point's prefix.
+        `files`: kinds and numbers; `point`: the fault point's prefix.
         """
         for kind, number in files:
             source, target = self.staging_path(kind, number), self.path(kind, number)

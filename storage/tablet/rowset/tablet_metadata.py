@@ -1,4 +1,4 @@
-"""What the manifest knows of a tablet: its rowsets, their files, and how memory was left behind.
+"""A tablet's metadata in the manifest: rowsets, their files, and which stores were flushed.
 
 Kudu keeps this in each tablet's superblock (`tablet/tablet_metadata.cc`); here one manifest serves
 the whole database, so that one edit can commit to many tablets at once.
@@ -20,10 +20,7 @@ STAGED_NUMBERS = 1 << 40
 class Overlay:
     """A base file with newer CFiles of some columns, written by a major delta compaction.
 
-    Attributes:
-        base: number of the file.
-        column_ids: the columns in it.
-        size: bytes.
+    `base`: number of the file; `column_ids`: the columns in it; `size`: bytes.
     """
 
     base: int
@@ -49,7 +46,6 @@ class RowSetMeta:
         base: number of the base file.
         rows: in the base.
         size: bytes of the base file.
-        min_key, max_key: encoded.
         column_ids: the columns in the base file.
         inserted_at: the one commit that inserted all rows, or None.
         undo: delta files, newest first, the order in which they lead back.
@@ -145,7 +141,7 @@ class TabletEdit:
         dropped: ids of rowsets that are gone.
         durable_memrowset: id of a MemRowSet that is on disk now, or None.
         newest_rowset, newest_file: the highest id and number in use so far; only a condensed
-            manifest, which does not name what is gone, needs to tell them.
+            manifest, which does not name what is gone, needs them.
         history_mark: snapshots below this bound cannot be read any more; 0 when it is as before.
     """
 

@@ -38,15 +38,12 @@ class RowSource(Protocol):
 
     def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         """The cells of rows start <= ordinal < stop."""
-        ...
 
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         """The cells of some rows, ascending."""
-        ...
 
     def evaluate(self, step: FilterStep, start: int, stop: int) -> Mask | None:
         """Which rows start <= ordinal < stop a step holds for; None if cells must be read."""
-        ...
 
 
 class _Candidates:
@@ -64,10 +61,10 @@ class _Candidates:
         self.start = start
         self.stop = stop
         self._source = source
-        self._places: Ordinals | None = None
+        self._selection: Ordinals | None = None
         self._mask: Mask = np.ones(0, np.bool_)
         self._cells: dict[int, pa.Array] = {}
-        self._taken: dict[int, pa.Array] = {}
+        self._selected_cells: dict[int, pa.Array] = {}
         self.has_ghosts = alive is not None and not alive.all()
         if alive is not None and self.has_ghosts:
             self._narrow(alive)
@@ -76,20 +73,20 @@ class _Candidates:
         self.count = int(np.count_nonzero(mask))
         self._mask = mask
         if self.count * SPARSE < len(mask):
-            self._places = np.flatnonzero(mask)
+            self._selection = np.flatnonzero(mask)
 
     def keep(self, step: FilterStep) -> None:
         """Drop the rows that a step of the filter does not hold for."""
-        places = self._places
-        if places is not None:
-            columns = {c.id: self._take(c, places) for c in step.columns}
+        selection = self._selection
+        if selection is not None:
+            columns = {c.id: self._take(c, selection) for c in step.columns}
             kept = np.flatnonzero(evaluate(step.predicate, columns, step.types))
-            if len(kept) < len(places):
+            if len(kept) < len(selection):
                 indices = pa.array(kept)
-                self._places = places[kept]
-                self._taken = {
+                self._selection = selection[kept]
+                self._selected_cells = {
                     column_id: pc.take(cells, indices, boundscheck=False)
-                    for column_id, cells in self._taken.items()
+                    for column_id, cells in self._selected_cells.items()
                 }
             self.count = len(kept)
             return
@@ -106,9 +103,9 @@ class _Candidates:
         length = self.stop - self.start
         if not self.has_ghosts and self.count >= dense * length:
             return RowBlock([self._whole(column) for column in columns], length)
-        if self._places is not None:
-            places = self._places
-            return RowBlock([self._take(column, places) for column in columns], self.count)
+        if self._selection is not None:
+            selection = self._selection
+            return RowBlock([self._take(column, selection) for column in columns], self.count)
         indices = pa.array(np.flatnonzero(self._mask))
         whole = (self._whole(column) for column in columns)
         return RowBlock([pc.take(v, indices, boundscheck=False) for v in whole], self.count)
@@ -121,18 +118,18 @@ class _Candidates:
             cells = self._cells[column.id] = self._source.read(column, self.start, self.stop)
         return cells
 
-    def _take(self, column: ColumnSchema, places: Ordinals) -> pa.Array:
-        """The cells at the places that are left."""
+    def _take(self, column: ColumnSchema, selection: Ordinals) -> pa.Array:
+        """The cells of the selected rows."""
         if column.id == ROW_ADDRESS.id:
-            return pa.array(places + self.start)
-        array = self._taken.get(column.id)
+            return pa.array(selection + self.start)
+        array = self._selected_cells.get(column.id)
         if array is None:
             cells = self._cells.get(column.id)
             if cells is None:
-                array = self._source.take(column, places + self.start)
+                array = self._source.take(column, selection + self.start)
             else:
-                array = pc.take(cells, pa.array(places), boundscheck=False)
-            self._taken[column.id] = array
+                array = pc.take(cells, pa.array(selection), boundscheck=False)
+            self._selected_cells[column.id] = array
         return array
 
 
@@ -152,7 +149,6 @@ def scan_stretch(
         row_filter: which rows are wanted; None keeps every one that is alive.
         stretch: ordinals start <= ordinal < stop, at least one.
         alive: by ordinal, of the whole rowset; None when every row is.
-        stats: counts rows.
     """
     start, stop = stretch
     rows = _Candidates(source, start, stop, None if alive is None else alive[start:stop])

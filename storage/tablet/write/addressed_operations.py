@@ -2,7 +2,7 @@
 
 An ordinal stays true for as long as the rowset does, also through delta compactions, which give it
 other files. Where the rowset is gone (a flush or a merging compaction took its rows elsewhere) the
-rows are known by their keys, which it still tells.
+rows are found by their keys, which it still has.
 """
 
 from collections.abc import Mapping

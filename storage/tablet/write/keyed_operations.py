@@ -28,7 +28,6 @@ class KeyedOperations:
 
     Attributes:
         operations: what to do; INSERT and UPSERT carry every column (see `set_ids`).
-        keys: encoded.
         set_ids: the columns outside the key that an UPSERT or UPDATE of a present row sets.
         fixed: name of an immutable column for whose sake a present row is refused, or None.
     """
@@ -49,7 +48,6 @@ class KeyedRow:
     """One operation on one row.
 
     Attributes:
-        kind: what to do.
         probe: its key.
         cells: for INSERT and UPSERT every column; for UPDATE those set.
         set_ids, fixed: as in `KeyedOperations`.
@@ -80,42 +78,36 @@ class ChangedRow:
 
 
 def decide(
-    tablet: Tablet, table_name: str, row: KeyedRow, found: tuple[RowSet, int, bool] | None
+    tablet: Tablet, table_name: str, row: KeyedRow, location: tuple[RowSet, int, bool] | None
 ) -> NewRow | ChangedRow | bool:
     """What an operation does.
 
-    Args:
-        tablet: that the row belongs to.
-        table_name: for messages.
-        row: the operation.
-        found: where the key was found, and whether alive (see `locator.find_row`).
-
-    Returns:
-        The effect; or, when there is none, whether the row counts as changed.
-
-    Raises:
-        AlreadyPresentError, RowNotFoundError, ImmutableColumnError: the operation does not fit.
+    `row`: the operation; `location`: of the key, and whether it is alive (see `locator.find_row`).
+    Returns the effect; or, when there is none, whether the row counts as changed. Raises
+    AlreadyPresentError, RowNotFoundError, ImmutableColumnError: the operation does not fit.
     """
     kind = row.kind
-    if found is None or not found[2]:
+    if location is None or not location[2]:
         if kind is RowOpKind.UPDATE or kind is RowOpKind.DELETE:
             raise misfit(tablet, table_name, row, row.probe.encoded, False)
         if not kind.may_insert:
             return False
-        if found is None:
+        if location is None:
             return NewRow(row.cells)
         key_ids = tablet.schema.key_ids
         cells = {i: cell for i, cell in row.cells.items() if i not in key_ids}
-        return ChangedRow(found[0], found[1], DeltaKind.REINSERT, cells)
+        return ChangedRow(location[0], location[1], DeltaKind.REINSERT, cells)
     if kind is RowOpKind.INSERT or row.fixed is not None:
         raise misfit(tablet, table_name, row, row.probe.encoded, True)
     if kind is RowOpKind.INSERT_IGNORE:
         return False
     if kind is RowOpKind.DELETE or kind is RowOpKind.DELETE_IGNORE:
-        return ChangedRow(found[0], found[1], DeltaKind.DELETE, {})
+        return ChangedRow(location[0], location[1], DeltaKind.DELETE, {})
     if not row.set_ids:
         return kind is not RowOpKind.UPDATE_IGNORE
-    return ChangedRow(found[0], found[1], DeltaKind.UPDATE, {i: row.cells[i] for i in row.set_ids})
+    return ChangedRow(
+        location[0], location[1], DeltaKind.UPDATE, {i: row.cells[i] for i in row.set_ids}
+    )
 
 
 def misfit(
@@ -123,12 +115,7 @@ def misfit(
 ) -> IntegrityError:
     """The error that says why a row cannot be done.
 
-    Args:
-        tablet: that it belongs to.
-        table_name: for messages.
-        operation: that the row is of.
-        key: of the row, encoded.
-        alive: whether the key exists.
+    `operation`: that the row is of; `key`: of the row, encoded; `alive`: whether the key exists.
     """
     where = f"table '{table_name}': {_describe(tablet, key)}"
     if not alive:

@@ -69,13 +69,7 @@ class PendingWrites:
     """What a transaction wrote to one tablet so far. Used by one thread at a time."""
 
     def __init__(self, tablet: Tablet, table_name: str, bound: SnapshotBound) -> None:
-        """No writes yet.
-
-        Args:
-            tablet: to be written.
-            table_name: for messages.
-            bound: of the transaction's snapshot.
-        """
+        """No writes yet. `bound`: of the transaction's snapshot."""
         self.tablet = tablet
         self.bound = bound
         self.staged: list[DiskRowSet] = []
@@ -108,46 +102,43 @@ class PendingWrites:
     def check(self, batch: KeyedOperations) -> Located:
         """Find rows by their keys and see that their operations fit them; changes nothing.
 
-        Raises:
-            AlreadyPresentError, RowNotFoundError, ImmutableColumnError: for the first row that
-                does not fit.
+        Raises AlreadyPresentError, RowNotFoundError, ImmutableColumnError: for the first row that
+        does not fit.
         """
-        found = self.locate(batch.keys)
-        wrong = misfits(batch, found)
+        located = self.locate(batch.keys)
+        wrong = misfits(batch, located)
         if wrong.any():
             place = int(np.argmax(wrong))
-            raise self.misfit(batch, place, bool(found.alive[place]))
-        return found
+            raise self.misfit(batch, place, bool(located.alive[place]))
+        return located
 
     def misfit(self, batch: KeyedOperations, place: int, alive: bool) -> IntegrityError:
         """The error that says why a row of a batch does not fit, given whether its key exists."""
         return misfit(self.tablet, self._table, batch, batch.keys.at(place), alive)
 
-    def write(self, batch: KeyedOperations, found: Located) -> int:
+    def write(self, batch: KeyedOperations, located: Located) -> int:
         """Do a batch of operations on distinct keys that `check` has found to fit.
 
-        Returns:
-            The number of rows changed.
+        Returns the number of rows changed.
         """
         self._log.append(batch)
-        kind, alive = batch.operations.kind, found.alive
+        kind, alive = batch.operations.kind, located.alive
         changed = 0
         if kind in (RowOpKind.DELETE, RowOpKind.DELETE_IGNORE):
-            changed += self._mutate(DeltaKind.DELETE, found, alive, {})
+            changed += self._mutate(DeltaKind.DELETE, located, alive, {})
         elif kind not in (RowOpKind.INSERT, RowOpKind.INSERT_IGNORE):
             cells = {i: batch.operations.columns[i] for i in batch.set_ids}
-            changed += self._mutate(DeltaKind.UPDATE, found, alive, cells)
+            changed += self._mutate(DeltaKind.UPDATE, located, alive, cells)
             if not cells and kind is not RowOpKind.UPDATE_IGNORE:
                 changed += int(np.count_nonzero(alive))
         if kind.may_insert:
-            changed += self._insert(batch, found, ~alive)
+            changed += self._insert(batch, located, ~alive)
         return changed
 
     def write_at(self, batch: AddressedOperations) -> int:
         """Do operations on rows of one of `rowsets` that a scan of them has just found alive.
 
-        Returns:
-            The number of rows changed.
+        Returns the number of rows changed.
         """
         self._log.append(batch)
         deletes = batch.kind is RowOpKind.DELETE
@@ -158,16 +149,16 @@ class PendingWrites:
         return len(batch.ordinals)
 
     def _mutate(
-        self, kind: DeltaKind, found: Located, mask: npt.NDArray[np.bool_], columns: Columns
+        self, kind: DeltaKind, located: Located, mask: npt.NDArray[np.bool_], columns: Columns
     ) -> int:
         if kind is DeltaKind.UPDATE and not columns:
             return 0
-        for index in np.unique(found.where[mask]):
-            chosen = np.flatnonzero(mask & (found.where == index))
-            everything = len(chosen) == len(mask)
-            taken = pa.array(chosen)
-            cells = {i: v if everything else v.take(taken) for i, v in columns.items()}
-            self._change(found.rowsets[index], kind, found.ordinals[chosen], cells)
+        for index in np.unique(located.where[mask]):
+            selection = np.flatnonzero(mask & (located.where == index))
+            everything = len(selection) == len(mask)
+            indices = pa.array(selection)
+            cells = {i: v if everything else v.take(indices) for i, v in columns.items()}
+            self._change(located.rowsets[index], kind, located.ordinals[selection], cells)
         return int(np.count_nonzero(mask))
 
     def _change(self, rowset: RowSet, kind: DeltaKind, ordinals: Ordinals, cells: Columns) -> None:
@@ -183,13 +174,13 @@ class PendingWrites:
             store = self.own[rowset.id] = DeltaMemStore(0, self.tablet.types)
         return store
 
-    def _insert(self, batch: KeyedOperations, found: Located, mask: npt.NDArray[np.bool_]) -> int:
+    def _insert(self, batch: KeyedOperations, located: Located, mask: npt.NDArray[np.bool_]) -> int:
         columns = batch.operations.columns
-        ghosts = mask & (found.where >= 0)
+        ghosts = mask & (located.where >= 0)
         if ghosts.any():
             key_ids = self.tablet.schema.key_ids
             values = {i: v for i, v in columns.items() if i not in key_ids}
-            self._mutate(DeltaKind.REINSERT, found, ghosts, values)
+            self._mutate(DeltaKind.REINSERT, located, ghosts, values)
         fresh = np.flatnonzero(mask & ~ghosts)
         if len(fresh):
             keys = batch.keys
@@ -219,12 +210,11 @@ class PendingWrites:
     def write_row(self, row: KeyedRow) -> int:
         """Do one operation on one row; as `write` for a batch of one.
 
-        Raises:
-            AlreadyPresentError, RowNotFoundError, ImmutableColumnError: it does not fit.
+        Raises AlreadyPresentError, RowNotFoundError, ImmutableColumnError: it does not fit.
         """
         candidates = self._with_key(row.probe.encoded)
-        found = find_row(candidates, self._reusable, row.probe, self.bound, self.own)
-        effect = decide(self.tablet, self._table, row, found)
+        location = find_row(candidates, self._reusable, row.probe, self.bound, self.own)
+        effect = decide(self.tablet, self._table, row, location)
         self._log.append(row)
         match effect:
             case NewRow(cells):
@@ -252,10 +242,9 @@ class PendingWrites:
         self._log.extend(rowsets)
 
     def publish_staged(self, timestamp: Timestamp) -> TabletEdit:
-        """Move the staged rowsets to their places, as inserted by the commit of a time.
+        """Publish the staged rowsets, as inserted by the commit of a time.
 
-        Returns:
-            What the manifest must record before they exist.
+        Returns what the manifest must record before they exist.
         """
         files, schema = self.tablet.files, self.tablet.schema
         metas = [replace(rowset.meta, inserted_at=timestamp) for rowset in self.staged]
@@ -292,8 +281,7 @@ class PendingWrites:
     def rebase(self) -> "PendingWrites":
         """These writes done over against the tablet as it is now.
 
-        Raises:
-            IntegrityError: they do not fit any more.
+        Raises IntegrityError: they do not fit any more.
         """
         now = self.tablet.components
         if self._components.rowset_ids != now.rowset_ids:
@@ -369,9 +357,9 @@ class PendingWrites:
         return final
 
 
-def misfits(batch: KeyedOperations, found: Located) -> npt.NDArray[np.bool_]:
+def misfits(batch: KeyedOperations, located: Located) -> npt.NDArray[np.bool_]:
     """The rows of a batch that cannot be done where they were found, bool[n]."""
-    kind, alive = batch.kind, found.alive
+    kind, alive = batch.kind, located.alive
     wrong = np.zeros(len(alive), np.bool_)
     if kind is RowOpKind.UPDATE or kind is RowOpKind.DELETE:
         wrong |= ~alive

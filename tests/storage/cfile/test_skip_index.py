@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pykudu_sql.storage.cfile.skip_index import SkipIndex, values_asked
+from pykudu_sql.storage.cfile.skip_index import SkipIndex, equality_values
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, InList, IsNull, Op
 from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
@@ -76,10 +76,10 @@ def test_texts_longer_than_a_key_may_be_are_indexed_by_how_they_begin() -> None:
 
 
 def test_only_equalities_and_lists_ask_for_values() -> None:
-    assert values_asked(Comparison(1, Op.EQ, 5)) == (5,)
-    assert values_asked(InList(1, (5, 6))) == (5, 6)
-    assert values_asked(Comparison(1, Op.LT, 5)) is None
-    assert values_asked(IsNull(1)) is None
+    assert equality_values(Comparison(1, Op.EQ, 5)) == (5,)
+    assert equality_values(InList(1, (5, 6))) == (5, 6)
+    assert equality_values(Comparison(1, Op.LT, 5)) is None
+    assert equality_values(IsNull(1)) is None
 
 
 def test_bytes_that_are_no_filter_are_named_corrupt() -> None:

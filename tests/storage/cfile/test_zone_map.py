@@ -39,7 +39,7 @@ def zone_map_of(values: pa.Array, column_type: DataType, block_size: int = 512) 
     )
     stored = encoded.zone_map
     again = ZoneMap.from_bytes(memoryview(stored.to_bytes()), column_type, stored.block_count)
-    for name in ("first_ordinals", "null_counts", "mins", "maxs", "known", "has_nan", "exact"):
+    for name in ("first_ordinals", "null_counts", "mins", "maxs", "has_bounds", "has_nan", "exact"):
         assert np.array_equal(getattr(stored, name), getattr(again, name))
     return again
 
@@ -63,7 +63,7 @@ def test_present_values_lie_within_the_bounds_of_their_block(
         assert zone_map.null_counts[block] == stop - start - len(present)
         numbers = [cell for cell in present if cell == cell]
         assert zone_map.has_nan[block] == (len(numbers) < len(present))
-        assert zone_map.known[block] == bool(numbers)
+        assert zone_map.has_bounds[block] == bool(numbers)
         if numbers:
             low, high = zone_map.mins[block], zone_map.maxs[block]
             assert low <= min(numbers) and max(numbers) <= high
@@ -113,7 +113,7 @@ def test_nan_neither_hides_the_other_values_nor_is_lost() -> None:
     zone_map = zone_map_of(values, parse_type("DOUBLE"))
     assert (zone_map.mins[0], zone_map.maxs[0]) == (1.0, 2.0)
     assert zone_map.has_nan.tolist() == [True, True]
-    assert zone_map.known.tolist() == [True, False]
+    assert zone_map.has_bounds.tolist() == [True, False]
     assert zone_map.may_match(Comparison(1, Op.EQ, math.nan)).all()
     stats = zone_map.column_stats()
     assert (stats.min, stats.max, stats.has_nan) == (1.0, 2.0, True)
@@ -138,7 +138,7 @@ def test_a_string_that_no_shorter_one_exceeds_has_no_bound() -> None:
     assert cut_up(b"\xff" * 65) is None
     assert cut_up("\U0010ffff" * 17) is None
     zone_map = zone_map_of(pa.array([b"\xff" * 65, b"a"]), parse_type("BINARY"))
-    assert zone_map.known.tolist() == [False]
+    assert zone_map.has_bounds.tolist() == [False]
     assert zone_map.may_match(Comparison(1, Op.EQ, b"\xff" * 65)).all()
     assert zone_map.column_stats().max is None
 

@@ -157,7 +157,7 @@ def test_a_transaction_keeps_the_history_that_it_may_read_until_it_ends(tmp_path
         assert store.history.mark(table.id) <= reader.bound
         spec = ScanSpec(tuple(column.id for column in table.schema.columns))
         assert reader.table_scan(table, spec).to_pylist() == [{"k": 1, "v": 1}, {"k": 2, "v": 1}]
-        stream = reader.scan_batches(table, spec)
+        stream = reader.scan(table, spec).batches()
         reader.rollback()
         upsert(store, {1: 3})
         squeeze(store)

@@ -28,6 +28,12 @@ class _Refusing(LocalEnv):
         raise DiskError(f"cannot remove '{path}'")
 
 
+@pytest.fixture(autouse=True)
+def database(tmp_path: Path) -> None:
+    """Leases are taken in databases only."""
+    (tmp_path / "CURRENT").touch()
+
+
 def dead_lease(root: Path) -> Path:
     """What a killed reader leaves."""
     lease = Lease.take(LocalEnv(), str(root))

@@ -80,11 +80,12 @@ def test_a_full_memrowset_reaches_the_disk_by_itself_while_writers_go_on() -> No
 def test_rowsets_that_overlap_are_merged_by_themselves() -> None:
     with closing(Store(MemoryEnv(), "/db", StoreOptions(threads=1))) as store:
         table = make_table(store)
-        with store.maintenance.paused():
-            for start in range(4):
-                insert(store, table, *range(start, 40, 4))
-                store.flush()
-            assert flushed_rowsets(store, table) == 4
+        store.maintenance.pause()
+        for start in range(4):
+            insert(store, table, *range(start, 40, 4))
+            store.flush()
+        assert flushed_rowsets(store, table) == 4
+        store.maintenance.resume()
         until(lambda: flushed_rowsets(store, table) == 1)
         assert len(read(store.begin(), table)) == 40
 

@@ -17,8 +17,8 @@ from pykudu_sql.storage.cfile.encoding.traits import EncodingTraits
 from pykudu_sql.storage.cfile.encoding.type_encodings import (
     BY_TAG,
     ENCODINGS,
-    KNOWN_FEATURES,
     SQL_NAMES,
+    SUPPORTED_FEATURES,
     encodings_of,
     features_of,
     resolve_encoding,
@@ -201,7 +201,7 @@ def test_tags_of_released_encodings_never_change() -> None:
     released = {"PLAIN_ENCODING": 1, "BIT_SHUFFLE": 2, "RLE": 3, "DICT_ENCODING": 4}
     assert tags.items() >= {**released, "PREFIX_ENCODING": 5}.items()
     assert features_of(Encoding(name) for name in released) == 0
-    assert features_of(one.name for one in ENCODINGS) == KNOWN_FEATURES
+    assert features_of(one.name for one in ENCODINGS) == SUPPORTED_FEATURES
 
 
 def test_types_have_the_defaults_and_the_encodings_of_kudu() -> None:

@@ -198,3 +198,10 @@ def test_texts_are_rounded_to_a_decimal_as_a_value_alone_is() -> None:
     texts = ["0.25", "-1e-40", None, "  7 ", f"0.0{'4' * 60}", f"{'9' * 37}.84"]
     cells = [to_cell(text, column_type) for text in texts]
     assert array_to_cells(coerce(pa.array(texts), column_type, "x"), column_type) == cells
+
+
+@pytest.mark.parametrize("values", [[], [None]])
+def test_a_type_that_does_not_fit_is_refused_without_a_value_to_show(values: list[None]) -> None:
+    lists = pa.array(values, pa.list_(pa.int32()))
+    with pytest.raises(InvalidValueError, match=r"'a' of type INT cannot take .* INT\[\]$"):
+        coerce(lists, DataType(Kind.INT32), "a")

@@ -73,7 +73,14 @@ def test_values_are_read_as_sql_would_cast_them(name: str, value: object, expect
         ("BIGINT", 1 << 63, ValueOutOfRangeError),
         ("INT", 1.5, InvalidValueError),
         ("INT", "x", InvalidValueError),
-        ("INT", math.inf, InvalidValueError),
+        *(("INT", value, ValueOutOfRangeError) for value in (math.inf, math.nan, "inf", " -NaN")),
+        *(
+            ("BIGINT", value, ValueOutOfRangeError)
+            for value in (Decimal("NaN"), np.float32("-inf"))
+        ),
+        *(("DECIMAL(3,1)", value, ValueOutOfRangeError) for value in (math.inf, "Infinity")),
+        ("DATE", "inf", InvalidValueError),
+        ("BOOLEAN", math.inf, InvalidValueError),
         ("INT", b"1", InvalidValueError),
         ("BOOLEAN", 2, InvalidValueError),
         ("BOOLEAN", "maybe", InvalidValueError),
@@ -82,7 +89,7 @@ def test_values_are_read_as_sql_would_cast_them(name: str, value: object, expect
         ("DOUBLE", True, InvalidValueError),
         ("DECIMAL(3,1)", 100, ValueOutOfRangeError),
         ("DECIMAL(3,1)", "99.95", ValueOutOfRangeError),
-        ("DECIMAL(3,1)", math.nan, InvalidValueError),
+        ("DECIMAL(3,1)", math.nan, ValueOutOfRangeError),
         ("DATE", "2026-02-30", InvalidValueError),
         ("DATE", 5, InvalidValueError),
         ("DATE", np.datetime64("NaT"), InvalidValueError),

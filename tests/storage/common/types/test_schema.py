@@ -36,7 +36,6 @@ def schema() -> Schema:
 def test_ids_follow_the_columns_and_the_key_its_own_order(schema: Schema) -> None:
     assert [c.id for c in schema.columns] == [0, 1, 2, 3]
     assert [c.name for c in schema.key_columns] == ["a", "b"]
-    assert [c.name for c in schema.value_columns] == ["note", "v"]
     assert [c.name for c in schema.columns if c.nullable] == ["note", "v"]
     assert schema.next_column_id == 4
     assert schema.arrow.names == ["note", "b", "a", "v"]
@@ -55,7 +54,7 @@ def test_a_key_that_need_not_be_unique_gets_a_hidden_counter() -> None:
         ([_column("a")], [], InvalidSchemaError, "needs a primary key"),
         ([_column("a")], ["x"], UndefinedColumnError, "column 'x' does not exist"),
         ([_column("a"), _column("a")], ["a"], DuplicateObjectError, "'a' is given twice"),
-        ([_column("a")], ["a", "a"], InvalidSchemaError, "stands twice in the primary key"),
+        ([_column("a")], ["a", "a"], InvalidSchemaError, "is named twice in the primary key"),
         ([_column("a", "DOUBLE")], ["a"], InvalidSchemaError, "cannot be in the primary key"),
         ([_column("a", "BOOLEAN")], ["a"], InvalidSchemaError, "cannot be in the primary key"),
         ([_column("")], [""], InvalidSchemaError, "of 0 bytes is not valid"),

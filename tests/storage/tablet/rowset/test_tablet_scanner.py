@@ -157,7 +157,7 @@ def test_every_scan_gives_the_rows_that_match(
     found = data.read(transaction, spec, bound)
     assert same([row for row in found if holds(predicate, row)], expected)
     streamed = pa.Table.from_batches(
-        transaction.scan_batches(data.table, spec, bound),
+        transaction.scan(data.table, spec, bound).batches(),
         transaction.scan(data.table, spec).batch_schema,
     )
     assert same([row for row in rows_of(streamed) if holds(predicate, row)], expected)
@@ -324,8 +324,8 @@ def test_counts_and_extremes_come_from_metadata_only_while_these_are_exact(large
 
 def test_a_stream_may_be_left_in_the_middle(large: Large) -> None:
     spec = ScanSpec(ids_of(large), IsNull(ids_of(large)[1]))
-    batches = large.store.begin().scan_batches(large.table, spec)
+    batches = large.store.begin().scan(large.table, spec).batches()
     assert next(batches, None) is None
-    batches = large.store.begin().scan_batches(large.table, ScanSpec(ids_of(large)))
+    batches = large.store.begin().scan(large.table, ScanSpec(ids_of(large))).batches()
     assert next(batches).num_rows > 0
     batches.close()  # type: ignore[attr-defined]

@@ -1,0 +1,52 @@
+"""What a scan holds once its rows are there."""
+
+import gc
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
+from pykudu_sql.storage.scan import table_scan
+from pykudu_sql.storage.scan.table_scan import TableScan
+from tests.storage.scan.test_scan_tokens import mixed_store, table_of
+
+
+class SlowToForget(ThreadPoolExecutor):
+    """Threads that hold every task long after its result is there, as a busy machine's do."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.tasks: list[object] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.tasks.append((fn, args))
+        return super().submit(fn, *args, **kwargs)
+
+
+READS: dict[str, Callable[[TableScan], object]] = {
+    "whole": TableScan.to_table,
+    "left early": lambda scan: next(scan.batches()),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_rowsets_are_let_go_with_the_last_row_whatever_the_threads_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[TableScan], object]
+) -> None:
+    monkeypatch.setattr(table_scan, "PARALLEL_ROWS", 0)
+    store = mixed_store(tmp_path / "db")
+    with SlowToForget() as pool:
+        scan = replace(store.begin().scan(table_of(store), ScanSpec((0, 1, 2))), pool=pool)
+        read(scan)
+        assert len(pool.tasks) > 1
+        del scan
+        store.optimize("t", full=True)
+        gc.collect()
+        store.collect_files()
+        named = [r.meta.files for t in store.tablets.values() for r in t.components.tree.rowsets]
+        assert len(list((tmp_path / "db").glob("tablets/*/*"))) == sum(map(len, named))
+    store.close()
