@@ -1,7 +1,10 @@
 """One statement to its plan: what holds for all of them, around the registry of `statements`."""
 
 from dataclasses import replace
+from functools import partial
 
+from pykudu_sql.planner.deep_stack import run_deep
+from pykudu_sql.planner.parse.error_positions import errors_located
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.planner.statements import plan_statement
@@ -17,9 +20,8 @@ def plan(sql: str, context: PlanContext) -> Plan:
         sql: its text; a semicolon at the end is allowed.
         context: the tables, the time and the settings to plan with.
 
-    Raises:
-        SyntaxError: it is not SQL of our dialect; every error of a statement carries its place.
-        ProgrammingError, DataError, IntegrityError, NotSupportedError: it is, and cannot be done.
+    Raises SyntaxError: it is not SQL of our dialect; every error of a statement carries its place;
+    ProgrammingError, DataError, IntegrityError, NotSupportedError: it is, and cannot be done.
     """
     if len(sql) > MAX_STATEMENT_CHARACTERS:
         raise StatementTooComplexError(
@@ -27,8 +29,13 @@ def plan(sql: str, context: PlanContext) -> Plan:
             hint="bulk data goes through append()",
         )
     moment = context.now()
+    work = partial(plan_statement, sql, 0, replace(context, now=lambda: moment))
     try:
-        planned = plan_statement(sql, 0, replace(context, now=lambda: moment))
+        with errors_located(sql):
+            try:
+                planned = work()
+            except RecursionError:
+                planned = run_deep(work)
     except RecursionError:
         raise StatementTooComplexError(
             "statement is nested too deeply", hint="write parts of it as WITH queries"

@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 
-from pykudu_sql.planner.commands.statement import Statement
-from pykudu_sql.planner.parse.lexer import Token, source_position
+from pykudu_sql.planner.commands.statement import StatementEntry
+from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Explain, PassEffect, Plan
@@ -24,9 +24,7 @@ _BEHIND_WITH = frozenset({"SELECT", "UPDATE", "DELETE", "MERGE", "INSERT", "UPSE
 def plan_statement(text: str, start: int, context: PlanContext) -> Plan:
     """Plan the statement that begins at a place of a text.
 
-    Raises:
-        SyntaxError: there is none.
-        Error: as of its entry.
+    Raises SyntaxError: there is none; Error: as of its entry.
     """
     tokens = TokenStream(text, start)
     first = tokens.current
@@ -36,7 +34,7 @@ def plan_statement(text: str, start: int, context: PlanContext) -> Plan:
     return entry.plan(tokens, context)
 
 
-def statements() -> tuple[Statement, ...]:
+def statements() -> tuple[StatementEntry, ...]:
     """All entries."""
     from pykudu_sql.planner.commands.commands import COMMANDS
 
@@ -44,15 +42,15 @@ def statements() -> tuple[Statement, ...]:
 
 
 @cache
-def _by_first_word() -> Mapping[str, tuple[Statement, ...]]:
+def _by_first_word() -> Mapping[str, tuple[StatementEntry, ...]]:
     """The entries by their first word, those of more words first."""
-    entries: dict[str, tuple[Statement, ...]] = {}
+    entries: dict[str, tuple[StatementEntry, ...]] = {}
     for entry in sorted(statements(), key=lambda entry: -len(entry.words)):
         entries[entry.words[0]] = (*entries.get(entry.words[0], ()), entry)
     return MappingProxyType(entries)
 
 
-def _entry(tokens: TokenStream) -> Statement | None:
+def _entry(tokens: TokenStream) -> StatementEntry | None:
     entries = _by_first_word().get(tokens.current.word, ())
     return next((entry for entry in entries if tokens.at(*entry.words)), None)
 
@@ -61,9 +59,9 @@ def _unknown_statement(tokens: TokenStream) -> Error:
     """The error of a text that begins with no statement of ours."""
     if tokens.at_end():
         return SyntaxError("the statement is empty")
-    from pykudu_sql.planner.parse.not_offered import refuse_what_is_not_offered
+    from pykudu_sql.planner.parse.unsupported import refuse_unsupported_statement
 
-    refuse_what_is_not_offered(tokens)
+    refuse_unsupported_statement(tokens)
     from pykudu_sql.planner.parse.suggestion import near
 
     first = tokens.current
@@ -72,7 +70,7 @@ def _unknown_statement(tokens: TokenStream) -> Error:
     return error(
         f'syntax error at or near "{first.text[:40]}"',
         hint=suggestion or "a statement starts with SELECT, INSERT, CREATE TABLE, ...",
-        position=source_position(tokens.text, first.start, len(first.text)),
+        span=first.span,
     )
 
 
@@ -102,8 +100,7 @@ def _query(tokens: TokenStream, context: PlanContext) -> Plan:
 def _word_behind_with(tokens: TokenStream) -> Token:
     """The first word outside parentheses that says what a WITH clause belongs to.
 
-    Raises:
-        StatementTooComplexError: the clause has too many queries.
+    Raises StatementTooComplexError: the clause has too many queries.
     """
     from pykudu_sql.planner.parse.guards import guard_with_queries
 
@@ -150,9 +147,9 @@ def _truncate(tokens: TokenStream, context: PlanContext) -> Plan:
 
 def _create_table(tokens: TokenStream, context: PlanContext) -> Plan:
     """`CREATE [EXTERNAL] TABLE`, and whatever else is not offered behind CREATE."""
-    from pykudu_sql.planner.parse.not_offered import refuse_what_is_not_offered
+    from pykudu_sql.planner.parse.unsupported import refuse_unsupported_statement
 
-    refuse_what_is_not_offered(tokens)
+    refuse_unsupported_statement(tokens)
     tokens.expect("CREATE")
     tokens.accept("EXTERNAL")
     if not tokens.accept("TABLE"):
@@ -168,7 +165,7 @@ def _alter_table(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.ddl_grammar.ddl_parser import parse_alter_table
 
     tokens.expect("ALTER", "TABLE")
-    return plan_alter_table(parse_alter_table(tokens), tokens.text, context)
+    return plan_alter_table(parse_alter_table(tokens), context)
 
 
 def _explain(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -189,28 +186,26 @@ def _explain(tokens: TokenStream, context: PlanContext) -> Plan:
     return Explain(plan, options.analyze, options.format, tuple(effects))
 
 
-_ROWS: Mapping[str, Statement] = MappingProxyType(
-    {
-        entry.words[0]: entry
-        for entry in (
-            Statement(("SELECT",), _select, ("SELECT",)),
-            Statement(("WITH",), _select, ("WITH",)),
-            Statement(("VALUES",), _select),
-            Statement(("FROM",), _select),
-            Statement(("TABLE",), _select),
-            Statement(("INSERT",), _insert, ("INSERT INTO",)),
-            Statement(("UPSERT",), _insert, ("UPSERT INTO",)),
-            Statement(("REPLACE",), _insert),
-        )
-    }
-)
+_ROWS: Mapping[str, StatementEntry] = {
+    entry.words[0]: entry
+    for entry in (
+        StatementEntry(("SELECT",), _select, ("SELECT",)),
+        StatementEntry(("WITH",), _select, ("WITH",)),
+        StatementEntry(("VALUES",), _select),
+        StatementEntry(("FROM",), _select),
+        StatementEntry(("TABLE",), _select),
+        StatementEntry(("INSERT",), _insert, ("INSERT INTO",)),
+        StatementEntry(("UPSERT",), _insert, ("UPSERT INTO",)),
+        StatementEntry(("REPLACE",), _insert),
+    )
+}
 _TABLES = (
-    Statement(("UPDATE",), _update, ("UPDATE",)),
-    Statement(("DELETE",), _delete, ("DELETE FROM",)),
-    Statement(("MERGE",), _merge, ("MERGE INTO",)),
-    Statement(("TRUNCATE",), _truncate, ("TRUNCATE TABLE",)),
-    Statement(("CREATE",), _create_table, ("CREATE TABLE",)),
-    Statement(("CREATE", "OR", "REPLACE", "TABLE"), _create_table),
-    Statement(("ALTER",), _alter_table, ("ALTER TABLE",)),
-    Statement(("EXPLAIN",), _explain, ("EXPLAIN", "EXPLAIN ANALYZE")),
+    StatementEntry(("UPDATE",), _update, ("UPDATE",)),
+    StatementEntry(("DELETE",), _delete, ("DELETE FROM",)),
+    StatementEntry(("MERGE",), _merge, ("MERGE INTO",)),
+    StatementEntry(("TRUNCATE",), _truncate, ("TRUNCATE TABLE",)),
+    StatementEntry(("CREATE",), _create_table, ("CREATE TABLE",)),
+    StatementEntry(("CREATE", "OR", "REPLACE", "TABLE"), _create_table),
+    StatementEntry(("ALTER",), _alter_table, ("ALTER TABLE",)),
+    StatementEntry(("EXPLAIN",), _explain, ("EXPLAIN", "EXPLAIN ANALYZE")),
 )

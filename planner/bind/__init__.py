@@ -1,4 +1,4 @@
-"""Names to columns: every column of a tree finds its table, every constant its value.
+"""The binder: names to columns, constants to values.
 
-What is learnt stands beside the tree in a bound query. Uses `printing`, `functions` and `parse`.
+The bindings stand beside the tree in a bound query. Uses `printing`, `functions` and `parse`.
 """

@@ -1,50 +1,65 @@
-"""Names to columns: every column of a parsed query finds its table, at its moment, or an error.
+"""The binder: every column of a parsed query to its table, at its timestamp, or an error.
 
-The tree stays as it was parsed; what is learnt is noted beside it: which mentions of tables there
-are and what they use, which table each column belongs to, how each SELECT joins its sources.
-Names resolve as in the engine: qualified by alias, else the one source that has the column, else
-an alias of the SELECT list, else a query around it. More than one source is an error.
+The tree stays as it was parsed; the bindings are noted beside it: the mentions of tables and the
+columns they use, the table of each column, the joins of each SELECT.
+Names resolve as in the engine: qualified by alias, else the one relation that has the column, else
+an alias of the SELECT list, else a query around it. More than one relation is an error.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery, bind_column, source_of
-from pykudu_sql.planner.bind.compared_moments import turn_moments
-from pykudu_sql.planner.bind.from_clause import CteScope, FromClauses
-from pykudu_sql.planner.bind.lineage import by_their_names, is_cut, sealed, settle, united
-from pykudu_sql.planner.bind.moment import current_nodes
+from pykudu_sql.planner.bind.bound_query import (
+    BoundQuery,
+    bind_column,
+    bind_field,
+    note_columns,
+    relation_of,
+)
+from pykudu_sql.planner.bind.columns_expansion import expand_columns
+from pykudu_sql.planner.bind.compared_timestamps import convert_timestamp_texts
+from pykudu_sql.planner.bind.from_clause import Ctes, FromClauses
+from pykudu_sql.planner.bind.lineage import (
+    by_their_names,
+    is_cut,
+    note_filterable,
+    or_null,
+    sealed,
+    united,
+)
+from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.bind.names import ambiguous, undefined_column, unresolved
-from pykudu_sql.planner.bind.qualifiers import qualified_source, struct_field
-from pykudu_sql.planner.bind.row_values import compares_rows, written_out
-from pykudu_sql.planner.bind.sources import (
+from pykudu_sql.planner.bind.qualifiers import qualified_relation, struct_field
+from pykudu_sql.planner.bind.relations import (
     Branch,
     DerivedTable,
-    Frame,
     OutputColumn,
-    Source,
+    Relation,
+    Scope,
     TableReference,
     renamed,
 )
-from pykudu_sql.planner.bind.spread_columns import spread_columns
-from pykudu_sql.planner.bind.star_changes import changed, changes_of, listed
+from pykudu_sql.planner.bind.row_values import compares_rows, written_out
+from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_of
 from pykudu_sql.planner.functions.call_clauses import check_call_clause
 from pykudu_sql.planner.functions.functions import check_function
 from pykudu_sql.planner.functions.query_forms import (
-    asked_outputs,
     check_operand,
     free_variable,
     is_from_item,
     is_stray_join,
+    name_ordered,
+    name_outputs,
     name_rolled_up,
     output_name,
+    referenced_outputs,
     values_names,
 )
 from pykudu_sql.planner.parse.long_list import long_list
-from pykudu_sql.planner.parse.not_offered import clause_not_offered
-from pykudu_sql.planner.parse.source_spans import errors_located, node_span
-from pykudu_sql.planner.parse.star_places import check_inner_star, check_undressed, check_unmatched
+from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.parse.star_syntax import check_inner_star, check_undressed, check_unmatched
+from pykudu_sql.planner.parse.unsupported import unsupported_clause
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
@@ -69,36 +84,27 @@ _REFUSED: Mapping[type[exp.Expr], str] = {
 _REFUSED_KINDS = tuple(_REFUSED)
 
 
-def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
+def bind(tree: exp.Expr, context: PlanContext) -> BoundQuery:
     """Bind a query.
 
-    Args:
-        tree: of `dialect.parse`; changed: NATURAL joins, COLUMNS, times with an offset from UTC.
-        text: the statement, for positions in errors.
-        context: tables and time.
-
-    Raises:
-        UndefinedTableError, UndefinedColumnError: a name is unknown.
-        ProgrammingError: a name is ambiguous or given twice.
-        NotSupportedError: a construct or function that is not offered.
+    `tree`: of `dialect.parse`; changed: NATURAL joins, COLUMNS, times with an offset from UTC.
+    Raises UndefinedTableError, UndefinedColumnError: a name is unknown; ProgrammingError: a name is
+    ambiguous or given twice; NotSupportedError: a construct or function that is not offered.
     """
-    binder = _Binder(text, context)
-    with errors_located(text):
-        columns = binder.query(tree, None, {})
+    binder = _Binder(context)
+    columns = binder.query(tree, None, {})
     for column in columns:
         column.use()
-    moments = turn_moments(tree)
+    moments = convert_timestamp_texts(tree)
     return BoundQuery(
         tree,
-        tuple(binder.sources.references),
+        tuple(binder.relations.references),
         tuple(binder.qualified),
-        tuple(binder.fields),
-        tuple(binder.frames),
+        tuple(binder.scopes),
         tuple(binder.stars),
-        tuple(binder.outputs),
         tuple(column.name for column in columns),
-        binder.sources.volatile or any(True for _ in current_nodes(tree)),
-        frozenset(binder.sources.views),
+        binder.relations.volatile or reads_current_time(tree),
+        frozenset(binder.relations.views),
         moments,
     )
 
@@ -106,22 +112,19 @@ def bind(tree: exp.Expr, text: str, context: PlanContext) -> BoundQuery:
 class _Binder:
     """Collects what a `BoundQuery` has; the attributes are named as there."""
 
-    def __init__(self, text: str, context: PlanContext) -> None:
-        self.qualified: list[tuple[exp.Column, Source]] = []
-        self.fields: list[tuple[exp.Column, Source]] = []
-        self.frames: list[tuple[exp.Select, Frame]] = []
+    def __init__(self, context: PlanContext) -> None:
+        self.qualified: list[tuple[exp.Column, Relation]] = []
+        self.scopes: list[tuple[exp.Select, Scope]] = []
         self.stars: list[tuple[exp.Star, tuple[TableReference, ...]]] = []
-        self.outputs: list[tuple[exp.Expr, Sequence[OutputColumn]]] = []
-        self._text = text
-        self.sources = FromClauses(text, context, self.query, self.expression)
+        self.relations = FromClauses(context, self.query, self.expression)
 
-    def query(self, node: exp.Expr, outer: Frame | None, ctes: CteScope) -> list[OutputColumn]:
+    def query(self, node: exp.Expr, outer: Scope | None, ctes: Ctes) -> list[OutputColumn]:
         """Bind a query of any kind; its columns are not used yet."""
         columns = self._query(node, outer, self._with(node, outer, ctes))
-        self.outputs.append((node, columns))
+        note_columns(node, columns)
         return columns
 
-    def _query(self, node: exp.Expr, outer: Frame | None, ctes: CteScope) -> list[OutputColumn]:
+    def _query(self, node: exp.Expr, outer: Scope | None, ctes: Ctes) -> list[OutputColumn]:
         match node:
             case exp.Select():
                 return self._select(node, outer, ctes)
@@ -134,19 +137,18 @@ class _Binder:
             case exp.Values():
                 names = values_names(node)
                 for row in node.expressions:
-                    self.expression(row, Frame(outer), ctes)
+                    self.expression(row, Scope(outer), ctes)
                 cells = zip(*(row.expressions for row in node.expressions), strict=False)
                 return [
                     OutputColumn(name, shown=column)
                     for name, column in zip(names, cells, strict=False)
                 ]
-        raise SyntaxError("this is not a query", position=node_span(node))
+        raise SyntaxError("this is not a query", span=node_span(node))
 
-    def expression(self, node: exp.Expr, frame: Frame, ctes: CteScope, *clause: str) -> None:
+    def expression(self, node: exp.Expr, scope: Scope, ctes: Ctes, *clause: str) -> None:
         """Bind the columns, functions and subqueries of an expression.
 
-        Args:
-            clause: names that resolve before columns, as the SELECT list's do in ORDER BY.
+        `clause`: names that resolve before columns, as the SELECT list's do in ORDER BY.
         """
         stack = [node]
         while stack:
@@ -154,7 +156,7 @@ class _Binder:
             if isinstance(current, NESTED_QUERIES):
                 if long_list(current) is not None:
                     continue
-                self._subquery(current, frame, ctes)
+                self._subquery(current, scope, ctes)
                 continue
             if compares_rows(current):
                 whole = written_out(current)
@@ -166,63 +168,64 @@ class _Binder:
             if isinstance(current, exp.Comprehension):
                 free_variable(current)
             if isinstance(current, exp.Column):
-                self._column(current, frame, clause)
+                self._column(current, scope, clause)
                 continue
             if isinstance(current, exp.Star):
-                self._use_all(current, frame)
+                self._use_all(current, scope)
             stack.extend(reversed(list(current.iter_expressions())))
 
-    def _subquery(self, node: exp.Expr, frame: Frame, ctes: CteScope) -> None:
-        columns = self.query(node, frame, ctes)
+    def _subquery(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> None:
+        columns = self.query(node, scope, ctes)
         if not isinstance(node.parent, exp.Exists):
             _use(columns)
 
     def _check(self, node: exp.Expr) -> None:
         if isinstance(node, _REFUSED_KINDS):
             what = next(what for kind, what in _REFUSED.items() if isinstance(node, kind))
-            raise clause_not_offered(what, node_span(node))
+            raise unsupported_clause(what, node_span(node))
         if isinstance(node, exp.Func):
-            check_function(node, self._text)
+            check_function(node)
         else:
-            check_call_clause(node, self._text)
+            check_call_clause(node)
 
-    def _with(self, node: exp.Expr, outer: Frame | None, ctes: CteScope) -> CteScope:
+    def _with(self, node: exp.Expr, outer: Scope | None, ctes: Ctes) -> Ctes:
         clause = node.args.get("with_")
         if clause is None:
             return ctes
-        scope = dict(ctes)
+        named = dict(ctes)
         for cte in clause.expressions:
             name = cte.alias.lower()
             if name.startswith(SCAN_PREFIX):
                 raise ProgrammingError(
                     f"names that start with {SCAN_PREFIX} are reserved",
-                    position=node_span(cte.args["alias"]),
+                    span=node_span(cte.args["alias"]),
                     sqlstate="42939",
                 )
             if clause.recursive and isinstance(cte.this, exp.SetOperation):
-                columns = self._recursive(cte, name, outer, scope)
+                columns = self._recursive(cte, name, outer, named)
             else:
-                columns = self.query(cte.this, outer, scope)
-            scope[name] = renamed(columns, cte.args["alias"])
-        return scope
+                columns = self.query(cte.this, outer, named)
+            name_outputs(cte.this)
+            named[name] = renamed(columns, cte.args["alias"])
+        return named
 
     def _recursive(
-        self, cte: exp.CTE, name: str, outer: Frame | None, scope: dict[str, Sequence[OutputColumn]]
+        self, cte: exp.CTE, name: str, outer: Scope | None, ctes: Ctes
     ) -> list[OutputColumn]:
         """The first branch says what the columns are; the second may read them."""
         for operand in (cte.this.left, cte.this.right):
             check_operand(operand, cte.this)
-        first = self.query(cte.this.left, outer, scope)
+        first = self.query(cte.this.left, outer, ctes)
         _use(first)
-        columns = [OutputColumn(column.name, shown=column.shown) for column in first]
-        inner = {**scope, name: renamed(columns, cte.args["alias"])}
+        columns = [OutputColumn(column.name, shown=or_null(column.shown)) for column in first]
+        inner = {**ctes, name: renamed(columns, cte.args["alias"])}
         _use(self.query(cte.this.right, outer, inner))
         self._modifiers(cte.this, outer, inner, columns)
-        self.outputs.append((cte.this, columns))
+        note_columns(cte.this, columns)
         return columns
 
     def _set_operation(
-        self, node: exp.SetOperation, outer: Frame | None, ctes: CteScope
+        self, node: exp.SetOperation, outer: Scope | None, ctes: Ctes
     ) -> list[OutputColumn]:
         operands: list[exp.Expr] = []
         left: exp.Expr = node
@@ -245,168 +248,166 @@ class _Binder:
             if len(others) != len(columns) and not by_name:
                 raise ProgrammingError(
                     f"{node.key.upper()} of queries with {len(columns)} and {len(others)} columns",
-                    position=node_span(operand),
+                    span=node_span(operand),
                     sqlstate="42601",
                 )
         if by_name:
+            name_outputs(node)
             columns = by_their_names(branches)
         self._modifiers(node, outer, ctes, columns)
         together = columns if by_name else united(branches)
         return sealed(together) if is_cut(node) else together
 
     def _modifiers(
-        self,
-        node: exp.Expr,
-        outer: Frame | None,
-        ctes: CteScope,
-        columns: Sequence[OutputColumn],
+        self, node: exp.Expr, outer: Scope | None, ctes: Ctes, columns: Sequence[OutputColumn]
     ) -> None:
         """ORDER BY, LIMIT and OFFSET of a set operation or of a parenthesised query."""
-        frame = Frame(outer)
-        frame.sources[""] = DerivedTable("", columns)
+        scope = Scope(outer)
+        scope.relations[""] = DerivedTable("", columns)
         for key in ("order", "limit", "offset"):
             if node.args.get(key) is not None:
-                self.expression(node.args[key], frame, ctes)
+                self.expression(node.args[key], scope, ctes)
+        if node.args.get("order") is not None:
+            name_ordered(node, node.args["order"])
 
-    def _select(
-        self, select: exp.Select, outer: Frame | None, ctes: CteScope
-    ) -> list[OutputColumn]:
-        frame = Frame(outer)
+    def _select(self, select: exp.Select, outer: Scope | None, ctes: Ctes) -> list[OutputColumn]:
+        scope = Scope(outer)
         name_rolled_up(select)
-        self.frames.append((select, frame))
-        self.sources.bind(select, frame, ctes)
-        spread_columns(select, frame)
+        self.scopes.append((select, scope))
+        self.relations.bind(select, scope, ctes)
+        expand_columns(select, scope)
         if not select.expressions:
             raise SyntaxError("SELECT without columns")
         outputs: list[OutputColumn] = []
         for item in select.expressions:
-            outputs.extend(self._item(item, frame, ctes))
+            outputs.extend(self._item(item, scope, ctes))
             if isinstance(item, exp.Alias):
-                frame.aliases.add(item.alias.lower())
+                scope.aliases.add(item.alias.lower())
         for key in ("where", "group", "having", "qualify"):
             if select.args.get(key) is not None:
-                self.expression(select.args[key], frame, ctes)
+                self.expression(select.args[key], scope, ctes)
         for window in select.args.get("windows") or ():
-            self.expression(window, frame, ctes)
+            self.expression(window, scope, ctes)
         if select.args.get("order") is not None:
             names = [column.name.lower() for column in outputs]
-            self.expression(select.args["order"], frame, ctes, *names)
-        _use([outputs[i] for i in asked_outputs(select, [column.name for column in outputs])])
+            name_ordered(select, select.args["order"])
+            self.expression(select.args["order"], scope, ctes, *names)
+        _use([outputs[i] for i in referenced_outputs(select, [column.name for column in outputs])])
         for key in ("limit", "offset"):
             if select.args.get(key) is not None:
-                self.expression(select.args[key], frame, ctes)
+                self.expression(select.args[key], scope, ctes)
         if select.args.get("distinct") is not None:
-            self.expression(select.args["distinct"], frame, ctes)
+            self.expression(select.args["distinct"], scope, ctes)
             _use(outputs)
-        settle(select, frame, outputs)
+        note_filterable(select, scope, outputs)
         for key in ("into", "locks", "sample", "connect", "match", "laterals", "pivots"):
             for node in listed(select.args.get(key)):
                 self._check(node)
         return outputs
 
-    def _item(self, item: exp.Expr, frame: Frame, ctes: CteScope) -> Iterator[OutputColumn]:
+    def _item(self, item: exp.Expr, scope: Scope, ctes: Ctes) -> Iterator[OutputColumn]:
         """The columns of one entry of the SELECT list."""
         star = item.this if isinstance(item, exp.Column) else item
         if not isinstance(star, exp.Star):
             check_undressed(item)
             name = output_name(item)
-            self.expression(item, frame, ctes)
-            yield OutputColumn(name, branches=(self._shown(item, frame),), shown=(item,))
+            self.expression(item, scope, ctes)
+            yield OutputColumn(name, branches=(self._shown(item, scope),), shown=(item,))
             return
-        found, covered = frame.star(), list(frame.visible())
+        entries, covered = scope.star(), list(scope.visible())
         if isinstance(item, exp.Column) and item.table:
-            source = self._qualified(item, frame)
-            found = [(name, ((source, name),)) for name in source.column_names()]
-            covered = [source]
+            relation = self._qualified(item, scope)
+            entries = [(name, ((relation, name),)) for name in relation.column_names()]
+            covered = [relation]
         self.stars.append((star, tuple(_starred(covered))))
-        if not found:
-            raise SyntaxError("SELECT * needs a FROM clause", position=node_span(star))
+        if not entries:
+            raise SyntaxError("SELECT * needs a FROM clause", span=node_span(star))
         columns = [
-            OutputColumn(name, origins, (Branch(frame, *origins[0]),), origins)
-            for name, origins in found
+            OutputColumn(name, origins, (Branch(scope, *origins[0]),), origins)
+            for name, origins in entries
         ]
-        yield from self._star_changes(star, columns, frame, ctes)
+        yield from self._star_modifiers(star, columns, scope, ctes)
 
-    def _star_changes(
-        self, star: exp.Star, columns: list[OutputColumn], frame: Frame, ctes: CteScope
+    def _star_modifiers(
+        self, star: exp.Star, columns: list[OutputColumn], scope: Scope, ctes: Ctes
     ) -> list[OutputColumn]:
         """EXCLUDE, REPLACE and RENAME; a star with one of them brings in all it covers."""
         check_unmatched(star)
-        changes = changes_of(star)
+        changes = modifiers_of(star)
         if not changes.any:
             return columns
         _use(columns)
         for node in changes.replaced:
-            self.expression(node.this, frame, ctes)
-        return changed(columns, changes, frame, self._meant_in(frame))
+            self.expression(node.this, scope, ctes)
+        return modified(columns, changes, scope, self._relation_finder(scope))
 
-    def _meant_in(self, frame: Frame) -> Callable[[exp.Column], Source]:
-        return lambda column: self._qualified(column, frame)
+    def _relation_finder(self, scope: Scope) -> Callable[[exp.Column], Relation]:
+        return lambda column: self._qualified(column, scope)
 
-    def _shown(self, item: exp.Expr, frame: Frame) -> Branch:
+    def _shown(self, item: exp.Expr, scope: Scope) -> Branch:
         """What an entry of the SELECT list shows, if it is a column as it is."""
         while isinstance(item, exp.Alias | exp.Paren):
             item = item.this
-        source = source_of(item)
-        return Branch(frame, source, item.name.lower()) if source is not None else Branch(frame)
+        relation = relation_of(item)
+        return Branch(scope, relation, item.name.lower()) if relation is not None else Branch(scope)
 
-    def _column(self, column: exp.Column, frame: Frame, first: Sequence[str]) -> None:
+    def _column(self, column: exp.Column, scope: Scope, first: Sequence[str]) -> None:
         name = column.name.lower()
         if isinstance(column.this, exp.Star):
             check_inner_star(column)
-            source = self._qualified(column, frame)
-            _starred([source])
-            for each in source.column_names():
-                source.use(each)
+            relation = self._qualified(column, scope)
+            _starred([relation])
+            for each in relation.column_names():
+                relation.use(each)
             return
-        field = struct_field(column, frame) if column.table else None
+        field = struct_field(column, scope) if column.table else None
         if field is not None:
-            self.fields.extend((column, source) for source in field.sources)
+            bind_field(column, field)
             return
         if column.table:
-            source = self._qualified(column, frame)
-            if name not in source.all_names():
-                known = source.column_names()
-                raise undefined_column(name, known, node_span(column.this))
-            source.use(name)
-            bind_column(column, source)
+            relation = self._qualified(column, scope)
+            if name not in relation.all_names():
+                names = relation.column_names()
+                raise undefined_column(name, names, node_span(column.this))
+            relation.use(name)
+            bind_column(column, [relation])
             return
         if name in first:
             return
-        for scope in frame.chain():
-            holders = scope.holders(name)
-            if len(holders) == 1 or (holders and name in scope.merged):
-                for source in holders:
-                    source.use(name)
-                bind_column(column, holders[0])
+        for level in scope.chain():
+            owners = level.relations_with(name)
+            if len(owners) == 1 or (owners and name in level.merged):
+                for relation in owners:
+                    relation.use(name)
+                bind_column(column, owners)
                 return
-            if holders and name not in scope.aliases:
-                raise ambiguous(column, holders)
-            if holders or name in scope.aliases:
-                for source in holders:
-                    source.use(name)
+            if owners and name not in level.aliases:
+                raise ambiguous(column, owners)
+            if owners or name in level.aliases:
+                for relation in owners:
+                    relation.use(name)
                 return
-        raise unresolved(column, frame)
+        raise unresolved(column, scope)
 
-    def _qualified(self, column: exp.Column, frame: Frame) -> Source:
-        source = qualified_source(column, frame)
-        self.qualified.append((column, source))
-        return source
+    def _qualified(self, column: exp.Column, scope: Scope) -> Relation:
+        relation = qualified_relation(column, scope)
+        self.qualified.append((column, relation))
+        return relation
 
-    def _use_all(self, star: exp.Star, frame: Frame) -> None:
+    def _use_all(self, star: exp.Star, scope: Scope) -> None:
         """A star inside an expression: nothing in count(*), else every column."""
         check_inner_star(star)
         if isinstance(star.parent, exp.Count):
             return
-        _starred(frame.visible())
-        for source in frame.visible():
-            for name in source.column_names():
-                source.use(name)
+        _starred(scope.visible())
+        for relation in scope.visible():
+            for name in relation.column_names():
+                relation.use(name)
 
 
-def _starred(sources: Iterable[Source]) -> list[TableReference]:
-    """The stored tables among the sources of a star, marked as such."""
-    references = [source for source in sources if isinstance(source, TableReference)]
+def _starred(relations: Iterable[Relation]) -> list[TableReference]:
+    """The stored tables among the relations of a star, marked as such."""
+    references = [relation for relation in relations if isinstance(relation, TableReference)]
     for reference in references:
         reference.starred = True
     return references

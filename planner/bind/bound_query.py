@@ -1,61 +1,110 @@
-"""A query whose names are resolved: the tree of the statement, and what binding learnt of it.
+"""The bound query: the tree of a statement with the bindings of its names.
 
-What is known of one node stands in its `meta`, under the accessors of this module: so it stays with
+The binding of a node stands in its `meta`, read by the accessors of this module: so it stays with
 the node while passes move it, and its copies have it too.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.sources import Frame, OutputColumn, Source, TableReference, stored_type
+from pykudu_sql.planner.bind.relations import (
+    Origins,
+    OutputColumn,
+    Relation,
+    Scope,
+    TableReference,
+    stored_type,
+)
 from pykudu_sql.planner.plan.value import Parameter, ParameterKey
 from pykudu_sql.storage.common.types.types import DataType
 
 _BINDING = "pykudu_binding"
 _RECEIVER = "pykudu_receiver"
+_FIELD = "pykudu_field"
+_COLUMNS = "pykudu_columns"
+
+
+class _SharedNote:
+    """What copies of a node have in common with it."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class ColumnBinding:
+class ColumnBinding(_SharedNote):
     """What a column of a bound tree is.
 
-    Attributes:
-        source: that has it.
-        name: of the source's column, lower case.
+    `relation`: that has it; `name`: of its column, lower case; `origins`: the columns that
+    it stands for, several where USING joins them.
     """
 
-    source: Source
+    relation: Relation
     name: str
+    origins: Origins
 
     @property
     def type(self) -> DataType | None:
         """Of the stored column that it is; None where it is computed."""
-        return stored_type(self.source, self.name)
-
-    @property
-    def nullable(self) -> bool:
-        """Whether it may be NULL, as far as the catalog and the joins tell."""
-        if self.source.maybe_absent or not isinstance(self.source, TableReference):
-            return True
-        return self.source.column(self.name).nullable
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "ColumnBinding":
-        """A copy of a node is a column of the same source."""
-        return self
+        return stored_type(self.relation, self.name)
 
 
-def bind_column(column: exp.Column, source: Source) -> None:
-    """Note which source a column belongs to."""
-    column.meta[_BINDING] = ColumnBinding(source, column.name.lower())
+@dataclass(frozen=True, eq=False, slots=True)
+class FieldBinding(_SharedNote):
+    """A field of a struct that a query computes.
+
+    Attributes:
+        struct: the columns that are the struct; several where USING joins them.
+        path: from the struct to the field.
+    """
+
+    struct: Origins
+    path: tuple[exp.Expr, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _QueryColumns(_SharedNote):
+    columns: tuple[OutputColumn, ...]
+
+
+def bind_column(column: exp.Column, relations: Sequence[Relation]) -> None:
+    """Note which relation a column belongs to; several where USING joins them."""
+    name = column.name.lower()
+    origins = tuple((relation, name) for relation in relations)
+    column.meta[_BINDING] = ColumnBinding(relations[0], name, origins)
+
+
+def bind_field(column: exp.Column, field: FieldBinding) -> None:
+    """Note that a column is a field of a struct."""
+    column.meta[_FIELD] = field
+
+
+def field_of(node: exp.Expr) -> FieldBinding | None:
+    """The field of a struct that a column is; None of all else."""
+    found: FieldBinding | None = node.meta_get(_FIELD)
+    return found
+
+
+def note_columns(query: exp.Expr, columns: Sequence[OutputColumn]) -> None:
+    """Note the columns of a query at its node."""
+    query.meta[_COLUMNS] = _QueryColumns(tuple(columns))
+
+
+def columns_of(query: exp.Expr) -> tuple[OutputColumn, ...]:
+    """The columns of a query; none of what is no bound query."""
+    noted: _QueryColumns | None = query.meta_get(_COLUMNS)
+    return () if noted is None else noted.columns
 
 
 def binding_of(node: exp.Expr) -> ColumnBinding | None:
     """What a node is as a column; None for a name of the SELECT list and for all else."""
-    found: ColumnBinding | None = node.meta_get(_BINDING)
-    return found
+    binding: ColumnBinding | None = node.meta_get(_BINDING)
+    return binding
 
 
 def note_receiver(node: exp.Expr, parameter: Parameter) -> None:
@@ -69,30 +118,28 @@ def receiver_of(node: exp.Expr) -> Parameter | None:
     return noted
 
 
-def source_of(node: exp.Expr) -> Source | None:
-    """The source that a column belongs to, None if `binding_of` has none."""
-    found = binding_of(node)
-    return None if found is None else found.source
+def relation_of(node: exp.Expr) -> Relation | None:
+    """The relation that a column belongs to, None if `binding_of` has none."""
+    binding = binding_of(node)
+    return None if binding is None else binding.relation
 
 
 def table_of(node: exp.Expr) -> TableReference | None:
     """The mention of a stored table that a column belongs to, None for derived ones."""
-    source = source_of(node)
-    return source if isinstance(source, TableReference) else None
+    relation = relation_of(node)
+    return relation if isinstance(relation, TableReference) else None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BoundQuery:
-    """A query in which every column has its source; see `binding_of`.
+    """A query in which every column has its relation; see `binding_of`.
 
     Attributes:
-        tree: of the query. Whoever rewrites the query owns it and may change it in place.
+        tree: of the query. A pass owns it and may change it in place.
         references: the mentions of stored tables, in the order of the text.
-        qualified: columns and stars with a qualifier, and the source that it names.
-        fields: what looks like a column and is a field of a struct, and the struct's source.
-        frames: each SELECT with its names.
+        qualified: columns and stars with a qualifier, and the relation that it names.
+        scopes: each SELECT with its names.
         stars: each `*` of a SELECT list with the stored tables it covers.
-        outputs: each query with its columns, those of queries inside of it first.
         names: the result's column names.
         volatile: whether the moment of planning went into it.
         views: full names of the views that are read, also by other views.
@@ -101,11 +148,9 @@ class BoundQuery:
 
     tree: exp.Expr
     references: tuple[TableReference, ...] = ()
-    qualified: tuple[tuple[exp.Column, Source], ...] = ()
-    fields: tuple[tuple[exp.Column, Source], ...] = ()
-    frames: tuple[tuple[exp.Select, Frame], ...] = ()
+    qualified: tuple[tuple[exp.Column, Relation], ...] = ()
+    scopes: tuple[tuple[exp.Select, Scope], ...] = ()
     stars: tuple[tuple[exp.Star, tuple[TableReference, ...]], ...] = ()
-    outputs: tuple[tuple[exp.Expr, Sequence[OutputColumn]], ...] = ()
     names: tuple[str, ...] = ()
     volatile: bool = False
     views: frozenset[str] = frozenset()

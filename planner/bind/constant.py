@@ -43,7 +43,7 @@ def parameter_key(node: exp.Placeholder) -> ParameterKey:
 
 
 def constant(node: exp.Expr, context: PlanContext) -> Constant | Hole | None:
-    """The constant an expression stands for; None if it varies by row or cannot be computed."""
+    """The constant value of an expression; None if it varies by row or cannot be computed."""
     while isinstance(node, exp.Paren):
         node = node.this
     match node:

@@ -1,4 +1,4 @@
-"""What a statement that writes calls its tables, and columns that are qualified so."""
+"""Correlation names: how a writing statement calls its tables, and columns qualified so."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
 """History in a FROM clause: `CHANGES(t, a [, b])` and `t FOR SYSTEM_TIME FROM a TO b`.
 
-Both stand for rows of a stored table with columns of their own beside the table's: the table as it
-was at the end of the window, under the same ids, and what the scan tells behind them. The window's
+Both give rows of a stored table with metadata columns behind the table's own: the columns are those
+of the table at the end of the window, under the same ids. The window's
 moments mean what they mean in AS OF: a change counts if a < its commit <= b, a version if it was
 valid some time in the window, whose end is not part of it for `TO` and is for `AND`.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.moment import Moment, constant_moment
-from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -26,12 +26,7 @@ from pykudu_sql.storage.common.rows.history_columns import (
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_before
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.errors import (
-    InvalidValueError,
-    ProgrammingError,
-    SourcePosition,
-    SyntaxError,
-)
+from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError, SourceSpan, SyntaxError
 
 CHANGES = "changes"
 _WINDOWS = ("FROM", "BETWEEN", "ALL")
@@ -57,7 +52,7 @@ class HistorySource:
 
 
 def is_window(version: exp.Version) -> bool:
-    """Whether a FOR SYSTEM_TIME clause asks for versions."""
+    """Whether a FOR SYSTEM_TIME clause selects versions."""
     return version.args.get("kind") in _WINDOWS
 
 
@@ -66,34 +61,30 @@ def is_changes(call: exp.Func) -> bool:
     return isinstance(call, exp.Anonymous) and call.name.lower() == CHANGES
 
 
-def versions_source(
-    name: str, version: exp.Version, text: str, context: PlanContext
-) -> HistorySource:
+def versions_source(name: str, version: exp.Version, context: PlanContext) -> HistorySource:
     """`t FOR SYSTEM_TIME FROM a TO b | BETWEEN a AND b | ALL`.
 
-    Raises:
-        ProgrammingError, InvalidValueError, SnapshotInFutureError: a bound is no moment, or they
-            stand in the wrong order.
+    Raises ProgrammingError, InvalidValueError, SnapshotInFutureError: a bound is no moment, or they
+    stand in the wrong order.
     """
     until = context.settings.as_of
-    given = version.expression
-    moments = tuple(given.expressions) if isinstance(given, exp.Tuple) else ()
+    bounds = version.expression
+    moments = tuple(bounds.expressions) if isinstance(bounds, exp.Tuple) else ()
     if not moments:
         whole = HistoryWindow(HistoryKind.VERSIONS, None, until, until)
         return HistorySource(name, whole, until, ())
-    first, last = (constant_moment(m, text, context, "FOR SYSTEM_TIME") for m in moments)
+    first, last = (constant_moment(m, context, "FOR SYSTEM_TIME") for m in moments)
     high = bound_before(last.first) if version.args.get("kind") == "FROM" else last.bound
-    _check_order(first, last, node_position(moments[1], text))
+    _check_order(first, last, node_span(moments[1]))
     window = HistoryWindow(HistoryKind.VERSIONS, first.bound, high, until)
     return HistorySource(name, window, last.bound, moments)
 
 
-def changes_source(call: exp.Func, text: str, context: PlanContext) -> HistorySource:
+def changes_source(call: exp.Func, context: PlanContext) -> HistorySource:
     """`CHANGES(t, a [, b])`; b is now when it is left out.
 
-    Raises:
-        SyntaxError: the arguments are others.
-        ProgrammingError, InvalidValueError, SnapshotInFutureError: see `versions_source`.
+    Raises SyntaxError: the arguments are others; ProgrammingError, InvalidValueError,
+    SnapshotInFutureError: see `versions_source`.
     """
     arguments: Sequence[exp.Expr] = call.expressions
     table = arguments[0] if arguments else None
@@ -101,24 +92,23 @@ def changes_source(call: exp.Func, text: str, context: PlanContext) -> HistorySo
         raise SyntaxError(
             "CHANGES takes a table and one or two moments",
             hint="write CHANGES(t, '2026-01-31 12:00:00', now())",
-            position=node_position(call, text),
+            span=node_span(call),
         )
     name = f"{table.table}.{table.name}" if table.table else table.name
     moments = tuple(arguments[1:])
-    found = [constant_moment(moment, text, context, "CHANGES") for moment in moments]
+    bounds = [constant_moment(moment, context, "CHANGES") for moment in moments]
     high = context.settings.as_of
-    if len(found) == 2:
-        high = found[1].bound
-        _check_order(found[0], found[1], node_position(moments[1], text))
-    window = HistoryWindow(HistoryKind.CHANGES, found[0].bound, high, high)
+    if len(bounds) == 2:
+        high = bounds[1].bound
+        _check_order(bounds[0], bounds[1], node_span(moments[1]))
+    window = HistoryWindow(HistoryKind.CHANGES, bounds[0].bound, high, high)
     return HistorySource(name.lower(), window, high, moments)
 
 
 def history_table(table: TableInfo, kind: HistoryKind) -> TableInfo:
-    """A table with the columns that a history scan tells behind its own.
+    """A table with the metadata columns of a history scan behind its own.
 
-    Raises:
-        ProgrammingError: it has a column of such a name.
+    Raises ProgrammingError: it has a column of such a name.
     """
     if kind is HistoryKind.CHANGES:
         metadata_columns = ((CHANGE_TYPE, _TEXT, False), (COMMIT_TIMESTAMP, _MOMENT, False))
@@ -140,8 +130,8 @@ def history_table(table: TableInfo, kind: HistoryKind) -> TableInfo:
     return replace(table, schema=schema)
 
 
-def _check_order(first: Moment, last: Moment, position: SourcePosition | None) -> None:
+def _check_order(first: Moment, last: Moment, span: SourceSpan | None) -> None:
     if last.bound < first.bound:
         raise InvalidValueError(
-            "the window of time ends before it begins", hint="swap its moments", position=position
+            "the window of time ends before it begins", hint="swap its moments", span=span
         )

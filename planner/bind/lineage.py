@@ -1,10 +1,10 @@
-"""Which stored columns the columns of a query are, so that filters on one become filters on others.
+"""Column lineage: the stored columns behind those of a query, so that filters can be pushed down.
 
 `SELECT * FROM (SELECT k, sum(x) FROM t GROUP BY k) WHERE k = 5` needs the rows of `t` with `k = 5`
 only. A filter on a query's rows is the same as one on the rows that its SELECTs read, where
 
 - the column is shown as it is;
-- no LIMIT or OFFSET counts rows, and no DISTINCT ON chooses among them;
+- no LIMIT or OFFSET counts rows, and no DISTINCT ON selects among them;
 - rows are gathered, if at all, by groups the column is a key of, and no window reaches beyond its
   partitions; grouping sets show NULL in place of keys, and have none here;
 - in a set operation all operands say so of a column of the same type: a common type could compare
@@ -19,7 +19,14 @@ from dataclasses import replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of
-from pykudu_sql.planner.bind.sources import Branch, Frame, OutputColumn, Places, Shown, Source
+from pykudu_sql.planner.bind.relations import (
+    Branch,
+    ColumnReference,
+    ColumnReferences,
+    OutputColumn,
+    Scope,
+    Shown,
+)
 from pykudu_sql.storage.common.types.types import DataType
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
@@ -33,7 +40,7 @@ def is_cut(query: exp.Expr) -> bool:
 def sealed(columns: Sequence[OutputColumn]) -> list[OutputColumn]:
     """Columns of a query that no filter may enter."""
     return [
-        replace(column, branches=tuple(Branch(branch.frame) for branch in column.branches))
+        replace(column, branches=tuple(Branch(branch.scope) for branch in column.branches))
         for column in columns
     ]
 
@@ -41,14 +48,13 @@ def sealed(columns: Sequence[OutputColumn]) -> list[OutputColumn]:
 def united(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
     """The columns of a set operation; all those of its operands are used.
 
-    Args:
-        operands: the columns of each. The first has the names.
+    `operands`: the columns of each. The first has the names.
     """
     whole = all(column.branches for columns in operands for column in columns)
     same_width = len({len(columns) for columns in operands}) == 1
     if not whole or not same_width:
-        frames = [branch.frame for columns in operands for branch in columns[0].branches]
-        unknown = tuple(map(Branch, frames)) if whole else ()
+        scopes = [branch.scope for columns in operands for branch in columns[0].branches]
+        unknown = tuple(map(Branch, scopes)) if whole else ()
         return [
             OutputColumn(columns[0].name, branches=unknown, shown=_together(columns))
             for columns in zip(*operands, strict=False)
@@ -62,11 +68,21 @@ def by_their_names(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputCol
     for operand in operands:
         for column in operand:
             columns.setdefault(column.name.lower(), []).append(column)
-    return sealed([replace(alike[0], shown=_together(alike)) for alike in columns.values()])
+    together = []
+    for alike in columns.values():
+        shown = _together(alike)
+        shown = shown if len(alike) == len(operands) else or_null(shown)
+        together.append(replace(alike[0], shown=shown))
+    return sealed(together)
+
+
+def or_null(shown: Shown) -> Shown:
+    """The same or NULL, as rows have it that come from elsewhere; nothing of what is not known."""
+    return (*shown, exp.null()) if shown else ()
 
 
 def _together(columns: Sequence[OutputColumn]) -> Shown:
-    """What columns show that become one; nothing unless it is known of all."""
+    """What columns show that become one; nothing unless all of them have it."""
     whole = all(column.shown for column in columns)
     return tuple(each for column in columns for each in column.shown) if whole else ()
 
@@ -75,7 +91,7 @@ def _united(columns: Sequence[OutputColumn]) -> OutputColumn:
     branches = [branch for column in columns for branch in column.branches]
     types = [column.stored_type() for column in columns]
     if not all(_compare_alike(types[0], other) for other in types):
-        branches = [Branch(branch.frame) for branch in branches]
+        branches = [Branch(branch.scope) for branch in branches]
     return OutputColumn(columns[0].name, branches=tuple(branches), shown=_together(columns))
 
 
@@ -85,60 +101,56 @@ def _compare_alike(one: DataType | None, other: DataType | None) -> bool:
     return one == other or (one.is_text and other.is_text) or (one.is_integer and other.is_integer)
 
 
-def settle(
-    select: exp.Select,
-    frame: Frame,
-    outputs: Sequence[OutputColumn],
-) -> None:
+def note_filterable(select: exp.Select, scope: Scope, outputs: Sequence[OutputColumn]) -> None:
     """Note which columns of a SELECT may be filtered in what it reads.
 
     Args:
         select: bound.
-        frame: of it; its `groups` are set.
+        scope: of it; its `groups` are set.
         outputs: its columns, each with what it shows as its one branch.
     """
     group = select.args.get("group")
     if group is not None:
-        frame.groups = frozenset(_groups(group, outputs))
-    if all(column.branches[0].source is None for column in outputs):
+        scope.groups = frozenset(_groups(group, outputs))
+    if all(column.branches[0].relation is None for column in outputs):
         return
-    free = _free(select, frame)
-    local = set(frame.sources.values())
+    free = _free(select, scope)
+    local = set(scope.relations.values())
     for column in outputs:
         (shown,) = column.branches
-        place = (shown.source, shown.name)
-        if shown.source not in local or (free is not None and place not in free):
-            column.branches = (Branch(frame),)
+        reference = (shown.relation, shown.name)
+        if shown.relation not in local or (free is not None and reference not in free):
+            column.branches = (Branch(scope),)
 
 
-def _free(select: exp.Select, frame: Frame) -> Places | None:
+def _free(select: exp.Select, scope: Scope) -> ColumnReferences | None:
     """The columns on which a filter may go before all that a SELECT does; None for any."""
     distinct = select.args.get("distinct")
     if is_cut(select) or select.args.get("windows") or (distinct and distinct.args.get("on")):
         return frozenset()
-    if any(step.join is not None and step.join.method == "ASOF" for step in frame.steps):
+    if any(step.join is not None and step.join.method == "ASOF" for step in scope.steps):
         return frozenset()  # the nearest row depends on the rows that do not match
-    free = frame.groups
+    free = scope.groups
     for clause in (*select.expressions, select.args.get("qualify"), select.args.get("order")):
         for window in clause.find_all(exp.Window) if clause is not None else ():
             parts = window.args.get("partition_by") or ()
-            places = frozenset(place for part in parts if (place := _place(part)))
-            free = places if free is None else free & places
+            references = frozenset(
+                reference for part in parts if (reference := _column_reference(part))
+            )
+            free = references if free is None else free & references
     return free
 
 
-def _groups(
-    group: exp.Group, outputs: Sequence[OutputColumn]
-) -> Iterator[tuple[Source | None, str]]:
+def _groups(group: exp.Group, outputs: Sequence[OutputColumn]) -> Iterator[ColumnReference]:
     """The columns that rows of one group have in common."""
     if group.find(*_GROUPING_SETS) is not None or group.args.get("totals"):
         return
     if group.args.get("all"):
         yield from (_shown(column) for column in outputs)
     for key in group.expressions:
-        place = _place(key)
-        if place is not None:
-            yield place
+        reference = _column_reference(key)
+        if reference is not None:
+            yield reference
         elif isinstance(key, exp.Literal) and not key.is_string and key.this.isdigit():
             number = int(key.this)
             yield from (_shown(column) for column in outputs[number - 1 : number])
@@ -147,14 +159,14 @@ def _groups(
             yield from (_shown(column) for column in named if len(named) == 1)
 
 
-def _shown(column: OutputColumn) -> tuple[Source | None, str]:
+def _shown(column: OutputColumn) -> ColumnReference:
     (branch,) = column.branches
-    return (branch.source, branch.name)
+    return (branch.relation, branch.name)
 
 
-def _place(node: exp.Expr) -> tuple[Source | None, str] | None:
-    """The column that an expression is, by its source and name."""
+def _column_reference(node: exp.Expr) -> ColumnReference | None:
+    """The column that an expression is, by its relation and name."""
     while isinstance(node, exp.Paren):
         node = node.this
     binding = binding_of(node)
-    return None if binding is None else (binding.source, binding.name)
+    return None if binding is None else (binding.relation, binding.name)

@@ -18,7 +18,8 @@ from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.functions import check_function
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.functions.session_functions import replace_session_functions
-from pykudu_sql.planner.parse.dialect import display, node_position
+from pykudu_sql.planner.parse.dialect import display
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
@@ -39,15 +40,15 @@ from pykudu_sql.storage.errors import (
     NotSupportedError,
     ProgrammingError,
     SnapshotInFutureError,
-    SourcePosition,
+    SourceSpan,
 )
 
 TIMESTAMP = DataType(Kind.UNIXTIME_MICROS)
-_CURRENT = (
+CURRENT_KINDS = (
     exp.CurrentTimestamp, exp.Localtimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtime,
     exp.UtcTimestamp, exp.Anonymous,
 )  # fmt: skip
-# No database is as old as that: a smaller number is a year, a date or seconds meant as a time.
+# No database is as old as that: a smaller number is a year, a date or seconds by mistake.
 _OLDEST_HYBRID = from_micros(946_684_800_000_000)
 _FORMS = (
     "write a date or time like '2026-01-31' or '2026-01-31 12:00:00', now() - INTERVAL 5 MINUTES, "
@@ -62,16 +63,21 @@ def statement_time(context: PlanContext) -> dt.datetime:
 
 
 def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """The calls that stand for the present: now(), CURRENT_DATE and their kind."""
+    """The calls of the current time: now(), CURRENT_DATE and their kind."""
     for node in tree.walk():
-        if isinstance(node, _CURRENT) and (
+        if isinstance(node, CURRENT_KINDS) and (
             not isinstance(node, exp.Anonymous) or node.name.lower() in _NOW_NAMES
         ):
             yield node
 
 
+def reads_current_time(tree: exp.Expr) -> bool:
+    """Whether a tree calls the current time, so that it means something else at each planning."""
+    return any(True for _ in current_nodes(tree))
+
+
 def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
-    """The tree with the present, and what it asks of the session, as literals; changed in place."""
+    """The tree with the current time and session functions as literals; changed in place."""
     tree = replace_session_functions(tree, context.settings.database)
     moment = statement_time(context)
     for node in list(current_nodes(tree)):
@@ -92,23 +98,19 @@ def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
 class Moment:
     """A moment in SQL: one hybrid time, or all those of one microsecond.
 
-    Attributes:
-        first: the first hybrid time that belongs to it.
-        bound: of the snapshot AS OF it.
+    `first`: the first hybrid time that belongs to it; `bound`: of the snapshot AS OF it.
     """
 
     first: Timestamp
     bound: SnapshotBound
 
 
-def version_bound(version: exp.Version, text: str, context: PlanContext) -> SnapshotBound:
+def version_bound(version: exp.Version, context: PlanContext) -> SnapshotBound:
     """The bound of a table's AS OF clause; a version given as text is a named snapshot.
 
-    Raises:
-        UndefinedObjectError: there is no snapshot of that name.
-        NotSupportedError: a kind of range that is not offered, or a parameter.
-        InvalidValueError: the expression is no moment.
-        SnapshotInFutureError: it has not come yet.
+    Raises UndefinedObjectError: there is no snapshot of that name; NotSupportedError: a kind of
+    range that is not offered, or a parameter; InvalidValueError: the expression is no moment;
+    SnapshotInFutureError: it has not come yet.
     """
     moment = version.expression
     if version.args.get("kind") != "AS OF" or moment is None:
@@ -117,41 +119,33 @@ def version_bound(version: exp.Version, text: str, context: PlanContext) -> Snap
             hint="write AS OF <time>, FROM <time> TO <time>, BETWEEN <time> AND <time> or ALL",
         )
     if version.name == "VERSION" and isinstance(moment, exp.Literal) and moment.is_string:
-        position = node_position(moment, text)
-        return snapshot_bound(moment.name.lower(), context, position)
-    return constant_moment(moment, text, context, "AS OF").bound
+        span = node_span(moment)
+        return snapshot_bound(moment.name.lower(), context, span)
+    return constant_moment(moment, context, "AS OF").bound
 
 
-def constant_moment(node: exp.Expr, text: str, context: PlanContext, clause: str) -> Moment:
+def constant_moment(node: exp.Expr, context: PlanContext, clause: str) -> Moment:
     """The moment of a constant expression, or of `snapshot('name')`.
 
-    Args:
-        node: the expression.
-        text: the statement, for positions in errors.
-        context: snapshots and time.
-        clause: that it stands in, for errors.
-
-    Raises:
-        UndefinedObjectError: there is no snapshot of that name.
-        NotSupportedError: a parameter.
-        ProgrammingError: it is no constant.
-        InvalidValueError: it is no moment.
-        SnapshotInFutureError: it has not come yet.
+    `context`: snapshots and time; `clause`: that it stands in, for errors. Raises
+    UndefinedObjectError: there is no snapshot of that name; NotSupportedError: a parameter;
+    ProgrammingError: it is no constant; InvalidValueError: it is no moment; SnapshotInFutureError:
+    it has not come yet.
     """
-    position = node_position(node, text)
+    span = node_span(node)
     if node.find(exp.Placeholder) is not None:
         raise NotSupportedError(
             f"the time of {clause} cannot be a parameter",
             hint="write it as a literal: tables and columns may differ from time to time",
         )
     if _is_snapshot(node):
-        bound = snapshot_bound(node.expressions[0].name.lower(), context, position)
+        bound = snapshot_bound(node.expressions[0].name.lower(), context, span)
         return Moment(last_before(bound), bound)
     if node.find(exp.Column, exp.Query) is not None:
         raise ProgrammingError(
-            f"{clause} needs a constant, not {display(node)}", position=position, sqlstate="42P10"
+            f"{clause} needs a constant, not {display(node)}", span=span, sqlstate="42P10"
         )
-    return moment_of(constant_value(node, context), context, position, clause)
+    return moment_of(constant_value(node, context), context, span, clause)
 
 
 def _is_snapshot(node: exp.Expr) -> bool:
@@ -164,45 +158,37 @@ def _is_snapshot(node: exp.Expr) -> bool:
 
 
 def may_move(node: exp.Expr) -> bool:
-    """Whether an expression of a moment may come to mean another one later."""
+    """Whether an expression of a moment may have another value later."""
     if isinstance(node, exp.Version):
         named = node.name == "VERSION" and isinstance(node.expression, exp.Literal)
         if named and node.expression.is_string:
             return True
-    return any(_is_snapshot(part) for part in node.walk()) or any(True for _ in current_nodes(node))
+    return any(_is_snapshot(part) for part in node.walk()) or reads_current_time(node)
 
 
 def constant_value(node: exp.Expr, context: PlanContext) -> Any:
     """The value of an expression without columns, computed by the engine unless it is a literal.
 
-    The one door from SQL text to the engine while planning, so functions are checked here.
-
-    Raises:
-        DataError, ProgrammingError: a function is not offered, or the engine cannot compute it.
+    The one door from SQL text to the engine while planning, so functions are checked here. Raises
+    DataError, ProgrammingError: a function is not offered, or the engine cannot compute it.
     """
     if isinstance(node, exp.Literal):
         return node.this if node.is_string else node.to_py()
     for call in node.find_all(exp.Func):
-        check_function(call, "")
-    meant = bound_values(apply_rules(fold_current(node.copy(), context)))
-    return context.evaluate("SELECT " + to_sql(type_literals(meant)))
+        check_function(call)
+    folded = bound_values(apply_rules(fold_current(node.copy(), context)))
+    return context.evaluate("SELECT " + to_sql(type_literals(folded)))
 
 
-def moment_bound(
-    value: object, context: PlanContext, position: SourcePosition | None
-) -> SnapshotBound:
+def moment_bound(value: object, context: PlanContext, span: SourceSpan | None) -> SnapshotBound:
     """The bound of `AS OF value`; see `moment_of`."""
-    return moment_of(value, context, position, "AS OF").bound
+    return moment_of(value, context, span, "AS OF").bound
 
 
-def moment_of(
-    value: object, context: PlanContext, position: SourcePosition | None, clause: str
-) -> Moment:
-    """The moment that a value stands for: a hybrid timestamp, a time, or text of one.
+def moment_of(value: object, context: PlanContext, span: SourceSpan | None, clause: str) -> Moment:
+    """The moment of a value: a hybrid timestamp, a time, or text of one.
 
-    Raises:
-        InvalidValueError: the value is no moment.
-        SnapshotInFutureError: it has not come yet.
+    Raises InvalidValueError: the value is no moment; SnapshotInFutureError: it has not come yet.
     """
     hybrid = _hybrid_time(value)
     if hybrid is not None:
@@ -212,7 +198,7 @@ def moment_of(
                 f"{clause} {value} is no moment: a number is a hybrid timestamp (microseconds "
                 f"since 1970 times 4096), and this one is of {to_datetime(hybrid)}",
                 hint=_FORMS.format(_snapshot_form(clause)),
-                position=position,
+                span=span,
             )
     else:
         try:
@@ -221,17 +207,17 @@ def moment_of(
             raise InvalidValueError(
                 f"{clause} {_shown(value)} is no moment",
                 hint=_FORMS.format(_snapshot_form(clause)),
-                position=position,
+                span=span,
             ) from error
         if not isinstance(micros, int):
-            raise InvalidValueError(f"{clause} NULL is no moment", position=position)
+            raise InvalidValueError(f"{clause} NULL is no moment", span=span)
         moment = Moment(from_micros(micros), bound_at_micros(micros))
     if moment.first > context.now():
         raise SnapshotInFutureError(
-            f"{clause} {value} has not come yet", hint="it is a moment after now", position=position
+            f"{clause} {value} has not come yet", hint="it is a moment after now", span=span
         )
     if moment.first < 0:
-        raise InvalidValueError(f"{clause} {value} lies before 1970", position=position)
+        raise InvalidValueError(f"{clause} {value} lies before 1970", span=span)
     return moment
 
 

@@ -1,83 +1,93 @@
-"""Names that are not found, or found too often: errors that point at the place and suggest."""
+"""Errors of undefined and ambiguous names, with the position and a suggestion."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.sources import Frame, Source
+from pykudu_sql.planner.bind.relations import UNNAMED_SUBQUERY, Relation, Scope
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.errors import (
     ProgrammingError,
-    SourcePosition,
     SourceSpan,
     UndefinedColumnError,
     UndefinedTableError,
 )
 
 _OWN = "__"  # what names that statements are rewritten with begin with
+_UNNAMED = "a subquery without an alias"
 
 
 def undefined_column(
-    name: str, known: Iterable[str], position: SourcePosition | SourceSpan | None
+    name: str, candidates: Iterable[str], span: SourceSpan | None
 ) -> UndefinedColumnError:
     """No column of that name; suggests a near one, or lists what there is."""
-    names = [each for each in dict.fromkeys(known) if not each.startswith(_OWN)]
+    names = [each for each in dict.fromkeys(candidates) if not each.startswith(_OWN)]
     hint = near(name, names) or (f"columns are {', '.join(names[:20])}" if names else None)
-    return UndefinedColumnError(f"column '{name}' does not exist", hint=hint, position=position)
+    return UndefinedColumnError(f"column '{name}' does not exist", hint=hint, span=span)
 
 
-def unresolved(column: exp.Column, frame: Frame) -> UndefinedColumnError:
-    """The error for an unqualified column that no source has."""
-    known = [n for f in frame.chain() for source in f.visible() for n in source.column_names()]
-    error = undefined_column(column.name.lower(), known, node_span(column))
+def unresolved(column: exp.Column, scope: Scope) -> UndefinedColumnError:
+    """The error for an unqualified column that no relation has."""
+    candidates = [
+        n for f in scope.chain() for relation in f.visible() for n in relation.column_names()
+    ]
+    error = undefined_column(column.name.lower(), candidates, node_span(column))
     if column.this.args.get("quoted") and "did you mean" not in (error.hint or ""):
         error.hint = "strings are written with single quotes; double quotes name columns"
     return error
 
 
-def ambiguous(column: exp.Column, sources: Iterable[Source]) -> ProgrammingError:
-    """The error for an unqualified column that several sources have."""
+def ambiguous(column: exp.Column, relations: Iterable[Relation]) -> ProgrammingError:
+    """The error for an unqualified column that several relations have."""
     name = column.name.lower()
-    owners = [_label(source) for source in sources]
+    owners = [_label(relation) for relation in relations]
     return ProgrammingError(
         f"column '{name}' is ambiguous: {' and '.join(owners)} have one",
-        hint=f"write {owners[0]}.{name}",
-        position=node_span(column),
+        hint=f"write {_qualifier(owners)}.{name}",
+        span=node_span(column),
         sqlstate="42702",
     )
 
 
-def undefined_alias(column: exp.Column, frame: Frame) -> UndefinedTableError:
-    """The error for a qualifier that is no source of the query."""
+def undefined_alias(column: exp.Column, scope: Scope) -> UndefinedTableError:
+    """The error for a qualifier that is no relation of the query."""
     alias = ".".join(part.name.lower() for part in column.parts[:-1])
-    known = [_label(source) for f in frame.chain() for source in f.visible()]
+    labels = [_label(relation) for f in scope.chain() for relation in f.visible()]
+    aliases = [label for label in labels if label != _UNNAMED]
     return UndefinedTableError(
         f"'{alias}' is no table of this query",
-        hint=near(alias, known) or (f"tables are {', '.join(known)}" if known else None),
-        position=node_span(column.args["table"]),
+        hint=near(alias, aliases) or (f"tables are {', '.join(aliases)}" if aliases else None),
+        span=node_span(column.args["table"]),
     )
 
 
-def ambiguous_table(column: exp.Column, sources: Iterable[Source]) -> ProgrammingError:
+def ambiguous_table(column: exp.Column, relations: Iterable[Relation]) -> ProgrammingError:
     """The error for a qualifier that several tables of a query have as their name."""
-    labels = [_label(source) for source in sources]
+    labels = [_label(relation) for relation in relations]
     return ProgrammingError(
         f"table '{column.table.lower()}' is ambiguous: {' and '.join(labels)} have the name",
-        hint=f"write {labels[0]}.{column.name.lower()}",
-        position=node_span(column.args["table"]),
+        hint=f"write {_qualifier(labels)}.{column.name.lower()}",
+        span=node_span(column.args["table"]),
         sqlstate="42P09",
     )
 
 
-def _label(source: Source) -> str:
-    """A source as a qualifier names it in full."""
-    if source.database in (None, DEFAULT_DATABASE):
-        return source.alias
-    return f"{source.database}.{source.alias}"
+def _label(relation: Relation) -> str:
+    """A relation as a qualifier names it in full, or what it is if it has no name."""
+    if relation.alias.startswith(UNNAMED_SUBQUERY):
+        return _UNNAMED
+    if relation.database in (None, DEFAULT_DATABASE):
+        return relation.alias
+    return f"{relation.database}.{relation.alias}"
+
+
+def _qualifier(labels: Sequence[str]) -> str:
+    """The first of some relations that has a name; an alias to give, if none has."""
+    return next((label for label in labels if label != _UNNAMED), "alias")
 
 
 def with_position(error: UndefinedTableError, node: exp.Expr) -> UndefinedTableError:
     """An error of the catalog with the place of the name in the statement."""
-    return UndefinedTableError(error.message, hint=error.hint, position=node_span(node))
+    return UndefinedTableError(error.message, hint=error.hint, span=node_span(node))

@@ -9,16 +9,11 @@ rows. A query is a row too, and IN, ANY and ALL compare with all rows of one.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from types import MappingProxyType
 
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.source_spans import node_span
-from pykudu_sql.storage.errors import (
-    NotSupportedError,
-    ProgrammingError,
-    StatementTooComplexError,
-)
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, StatementTooComplexError
 
 ROW_WIDTH = "pykudu_row_width"  # in the meta of a query: the number of columns it has to have
 MAX_ORDERED_COLUMNS = 32
@@ -26,15 +21,16 @@ MAX_LISTED_ROWS = 1000
 _ROW = "__row"
 _ALL_OF = (exp.EQ, exp.NullSafeEQ)
 _ANY_OF = (exp.NEQ, exp.NullSafeNEQ)
-_STRICT: Mapping[type[exp.Expr], type[exp.Expr]] = MappingProxyType(
-    {exp.LT: exp.LT, exp.LTE: exp.LT, exp.GT: exp.GT, exp.GTE: exp.GT}
-)
-_MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = MappingProxyType(
-    {
-        **{kind: kind for kind in (*_ALL_OF, *_ANY_OF)},
-        **{exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE},
-    }
-)
+_STRICT: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.LT,
+    exp.LTE: exp.LT,
+    exp.GT: exp.GT,
+    exp.GTE: exp.GT,
+}
+_MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    **{kind: kind for kind in (*_ALL_OF, *_ANY_OF)},
+    **{exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE},
+}
 _OPERATORS = tuple(_MIRRORED)
 _CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join, exp.If)
 _Compared = Callable[[exp.Expr, exp.Expr], exp.Expr]
@@ -52,16 +48,10 @@ def compares_rows(node: exp.Expr) -> bool:
 def written_out(node: exp.Expr) -> exp.Expr:
     """A node that compares rows, as one that compares columns; it is used up.
 
-    Args:
-        node: see `compares_rows`.
-
-    Returns:
-        The node itself where the other side is neither a row nor a query.
-
-    Raises:
-        ProgrammingError: rows differ in their number of columns.
-        NotSupportedError: `row IS NULL`, which would have to say of which columns.
-        StatementTooComplexError: too many columns or rows.
+    `node`: see `compares_rows`. Returns the node itself where the other side is neither a row nor a
+    query. Raises ProgrammingError: rows differ in their number of columns; NotSupportedError: `row
+    IS NULL`, which would have to say of which columns; StatementTooComplexError: too many columns
+    or rows.
     """
     rows = _Rows()
     match node:
@@ -69,7 +59,7 @@ def written_out(node: exp.Expr) -> exp.Expr:
             raise NotSupportedError(
                 "IS NULL of a row value is not supported",
                 hint="say it of each column: a IS NULL AND b IS NULL",
-                position=node_span(_first(node)),
+                span=node_span(_first(node)),
             )
         case exp.Between():
             return exp.paren(rows.between(node), copy=False)
@@ -182,7 +172,7 @@ class _Rows:
         if len(lefts) != len(rights):
             raise ProgrammingError(
                 f"a row of {len(lefts)} columns is compared with one of {len(rights)}",
-                position=node_span(_first(left)),
+                span=node_span(_first(left)),
                 sqlstate="42601",
             )
         return list(zip(lefts, rights, strict=True))
@@ -194,7 +184,7 @@ class _Rows:
                 raise NotSupportedError(
                     "a window function or count(*) in a row cannot be compared with a query",
                     hint="compute it in a subquery in FROM",
-                    position=node_span(_first(call)),
+                    span=node_span(_first(call)),
                 )
         return lambda left, right: self._columns(kind, left, right)
 

@@ -1,24 +1,21 @@
-"""Snapshots with names: what their names stand for."""
+"""Named snapshots: names to bounds."""
 
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
-from pykudu_sql.storage.errors import SourcePosition, UndefinedObjectError
+from pykudu_sql.storage.errors import SourceSpan, UndefinedObjectError
 
 
-def snapshot_bound(
-    name: str, context: PlanContext, position: SourcePosition | None
-) -> SnapshotBound:
+def snapshot_bound(name: str, context: PlanContext, span: SourceSpan | None) -> SnapshotBound:
     """The bound of a named snapshot.
 
-    Raises:
-        UndefinedObjectError: there is none; a near name is suggested.
+    Raises UndefinedObjectError: there is none; a near name is suggested.
     """
-    found = context.snapshots.get(name)
-    if found is None:
+    snapshot = context.snapshots.get(name)
+    if snapshot is None:
         raise UndefinedObjectError(
             f"snapshot '{name}' does not exist",
             hint=near(name, context.snapshots) or "SHOW SNAPSHOTS lists them",
-            position=position,
+            span=span,
         )
-    return found.bound
+    return snapshot.bound

@@ -2,8 +2,8 @@
 
 from sqlglot import exp
 
-from pykudu_sql.planner.parse.dialect import node_position
-from pykudu_sql.planner.parse.lexer import Token, source_position
+from pykudu_sql.planner.parse.lexer import Token
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext, check_writable
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
@@ -13,52 +13,49 @@ from pykudu_sql.storage.common.types.types import Cell, Kind
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SyntaxError
 
 
-def target_table(name: str, place: Token, text: str, context: PlanContext) -> TableInfo:
+def target_table(name: str, place: Token, context: PlanContext) -> TableInfo:
     """The table to write.
 
-    Raises:
-        UndefinedTableError: there is none.
-        ProgrammingError: it belongs to schema `sys`, or is a view.
-        ReadOnlyError: the session reads at a past moment.
+    Raises UndefinedTableError: there is none; ProgrammingError: it belongs to schema `sys`, or is a
+    view; ReadOnlyError: the session reads at a past moment.
     """
     check_writable(context.settings.as_of)
-    position = source_position(text, place.start, len(place.text))
-    check_not_system(name, position)
+    span = place.span
+    check_not_system(name, span)
     try:
         return context.catalog.table(name)
     except ProgrammingError as error:
-        error.position = position
+        error.span = span
         raise
 
 
-def mentioned_table(node: exp.Expr, text: str, context: PlanContext) -> TableInfo:
+def mentioned_table(node: exp.Expr, context: PlanContext) -> TableInfo:
     """The table to write that a node of a parsed statement names.
 
-    Raises:
-        UndefinedTableError, ProgrammingError, ReadOnlyError: as for `target_table`.
-        NotSupportedError: the node names a moment of the past, or a WITH query.
-        SyntaxError: it is no table.
+    Raises UndefinedTableError, ProgrammingError, ReadOnlyError: as for `target_table`;
+    NotSupportedError: the node names a moment of the past, or a WITH query; SyntaxError: it is no
+    table.
     """
     check_writable(context.settings.as_of)
-    position = node_position(node, text)
+    span = node_span(node)
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        raise SyntaxError("only a table can be changed", position=position)
+        raise SyntaxError("only a table can be changed", span=span)
     if node.args.get("version") is not None:
-        raise NotSupportedError("the past cannot be written", position=position)
+        raise NotSupportedError("the past cannot be written", span=span)
     clause = node.root().args.get("with_")
     hiding = (query.alias.lower() for query in clause.expressions) if clause else ()
     if not node.db and node.name.lower() in hiding:
         raise NotSupportedError(
             f"a WITH query has the name of the table to be changed, '{node.name}'",
             hint="give the WITH query another name",
-            position=position,
+            span=span,
         )
     name = f"{node.db}.{node.name}" if node.db else node.name
-    check_not_system(name.lower(), position)
+    check_not_system(name.lower(), span)
     try:
         return context.catalog.table(name.lower())
     except ProgrammingError as error:
-        error.position = position
+        error.span = span
         raise
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.sources import OutputColumn
+from pykudu_sql.planner.bind.relations import OutputColumn
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.storage.catalog.namespace import ViewInfo
 from pykudu_sql.storage.errors import Error, StatementTooComplexError, UndefinedColumnError
@@ -27,8 +27,7 @@ def check_depth(view: ViewInfo, open_views: Sequence[str]) -> None:
         view: to be read.
         open_views: names of the views whose queries are being bound, outermost first.
 
-    Raises:
-        StatementTooComplexError: one of both.
+    Raises StatementTooComplexError: one of both.
     """
     if view.name in open_views:
         path = " reads ".join(f"'{name}'" for name in (*open_views, view.name))
@@ -38,7 +37,7 @@ def check_depth(view: ViewInfo, open_views: Sequence[str]) -> None:
 
 
 def view_tree(view: ViewInfo) -> exp.Expr:
-    """The tree of a view's query, without places, which would be those of another text."""
+    """The tree of a view's query, without positions, which would be those of another text."""
     tree = parse(view.query)
     for node in tree.walk():
         for place in ("start", "end", "line", "col"):
@@ -56,13 +55,9 @@ def put_in_place(
         alias: of the mention, lower case.
         query: bound.
         columns: that the query has now.
-        view: whose they are.
 
-    Returns:
-        What stands there now, and the view's columns.
-
-    Raises:
-        UndefinedColumnError: the query has a column of the view no more.
+    Returns what stands there now, and the view's columns. Raises UndefinedColumnError: the query
+    has a column of the view no more.
     """
     now = [column.name.lower() for column in columns]
     outputs = list(columns)
@@ -88,11 +83,11 @@ def _selected(query: exp.Expr, by_name: Mapping[str, OutputColumn], view: ViewIn
     """A view's columns out of its query's, under the view's names."""
     items: list[exp.Expr] = []
     for wanted in view.columns:
-        found = by_name.get(wanted.source)
-        if found is None:
+        source_column = by_name.get(wanted.source)
+        if source_column is None:
             raise UndefinedColumnError(f"its query has no column '{wanted.source}' any more")
         items.append(
-            exp.alias_(exp.column(exp.to_identifier(found.name, quoted=True)), wanted.name)
+            exp.alias_(exp.column(exp.to_identifier(source_column.name, quoted=True)), wanted.name)
         )
     for column in by_name.values():
         column.use()
@@ -104,13 +99,12 @@ def _selected(query: exp.Expr, by_name: Mapping[str, OutputColumn], view: ViewIn
 def errors_named_after(view: ViewInfo) -> Iterator[None]:
     """Errors of what is done inside name the view, and have no place.
 
-    Raises:
-        Error: as it was raised inside.
+    Raises Error: as it was raised inside.
     """
     try:
         yield
     except Error as error:
         error.message = f"view '{view.name}' cannot be read: {error.message}"
         error.args = (error.message,)
-        error.position = error.span = None
+        error.span = None
         raise

@@ -1,11 +1,11 @@
 """The small statements: SET, maintenance, DROP TABLE, and the entries of all that need no sqlglot.
 
-What needs sqlglot is loaded where it is called.
+Modules that need sqlglot are imported where they are called.
 """
 
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.commands.listing_commands import LISTINGS, describe, show
-from pykudu_sql.planner.commands.statement import Statement
+from pykudu_sql.planner.commands.statement import StatementEntry
 from pykudu_sql.planner.commands.statistics_commands import (
     analyze,
     compute_stats,
@@ -37,7 +37,7 @@ from pykudu_sql.planner.ddl.namespace_commands import (
     drop_view,
     use,
 )
-from pykudu_sql.planner.parse.lexer import TokenKind, source_position
+from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.listing_plans import Show
@@ -73,12 +73,13 @@ def set_option(tokens: TokenStream, context: PlanContext) -> Plan:
     if of_database:
         tokens.take()
     name = tokens.name("the name of a setting")
-    value = None if reset else _chosen(tokens, name, context)
+    value = None if reset else _setting_value(tokens, name, context)
     tokens.expect_end()
-    return SetDatabase(name, value) if of_database else SetOption(name, value)
+    word = "RESET" if reset else "SET"
+    return SetDatabase(name, value) if of_database else SetOption(name, value, word)
 
 
-def _chosen(tokens: TokenStream, name: str, context: PlanContext) -> OptionValue:
+def _setting_value(tokens: TokenStream, name: str, context: PlanContext) -> OptionValue:
     """`= value`; None for the default."""
     if not tokens.accept_symbol("=") and not tokens.accept("TO"):
         raise tokens.error("=")
@@ -91,7 +92,7 @@ def _chosen(tokens: TokenStream, name: str, context: PlanContext) -> OptionValue
         try:
             context.catalog.check_database(value)
         except UndefinedObjectError as error:
-            error.position = source_position(tokens.text, place.start, len(place.text))
+            error.span = place.span
             raise
         return value
     if name == "as_of":
@@ -179,56 +180,56 @@ def drop_table(tokens: TokenStream, context: PlanContext) -> Plan:
     name = tokens.table_name()
     tokens.accept("PURGE")
     tokens.expect_end()
-    check_not_system(name, source_position(tokens.text, place.start, len(place.text)))
+    check_not_system(name, place.span)
     if not if_exists:
         try:
             context.catalog.table(name)
         except UndefinedTableError as error:
-            error.position = source_position(tokens.text, place.start, len(place.text))
+            error.span = place.span
             raise
     return DropTable(context.catalog.full_name(name), if_exists)
 
 
 COMMANDS = (
-    Statement(("BEGIN",), begin, ("BEGIN",)),
-    Statement(("START",), begin),
-    Statement(("COMMIT",), commit, ("COMMIT",)),
-    Statement(("END",), commit),
-    Statement(("ROLLBACK",), rollback, ("ROLLBACK",)),
-    Statement(("SAVEPOINT",), savepoint, ("SAVEPOINT",)),
-    Statement(("RELEASE",), release, ("RELEASE SAVEPOINT",)),
-    Statement(("SET",), set_option, ("SET",)),
-    Statement(("RESET",), set_option, ("RESET",)),
-    Statement(("SHOW",), show, tuple(f"SHOW {listing.kind}" for listing in LISTINGS)),
-    Statement(("DESCRIBE",), describe, ("DESCRIBE", "DESCRIBE FORMATTED")),
-    Statement(("DESC",), describe),
-    Statement(("SUMMARIZE",), summarize, ("SUMMARIZE",)),
-    Statement(("PRAGMA",), pragma),
-    Statement(("FLUSH",), flush, ("FLUSH TABLE",)),
-    Statement(("OPTIMIZE",), optimize, ("OPTIMIZE TABLE",)),
-    Statement(("VACUUM",), vacuum, ("VACUUM",)),
-    Statement(("UNDROP",), undrop, ("UNDROP TABLE",)),
-    Statement(("RESTORE",), restore, ("RESTORE TABLE",)),
-    Statement(("USE",), use, ("USE",)),
-    Statement(("COMMENT",), comment_on, ("COMMENT ON",)),
-    Statement(("CREATE", "INDEX"), create_index, ("CREATE INDEX",)),
-    Statement(("CREATE", "UNIQUE"), create_index),
-    Statement(("CREATE", "VIEW"), create_view, ("CREATE VIEW",)),
-    Statement(("CREATE", "OR"), create_view, ("CREATE OR REPLACE VIEW",)),
-    Statement(("CREATE", "DATABASE"), create_database, ("CREATE DATABASE",)),
-    Statement(("CREATE", "SCHEMA"), create_database),
-    Statement(("CREATE", "SNAPSHOT"), create_snapshot, ("CREATE SNAPSHOT",)),
-    Statement(("ALTER", "VIEW"), alter_view, ("ALTER VIEW",)),
-    Statement(("DROP",), drop_table, ("DROP TABLE",)),
-    Statement(("DROP", "SNAPSHOT"), drop_snapshot, ("DROP SNAPSHOT",)),
-    Statement(("DROP", "VIEW"), drop_view, ("DROP VIEW",)),
-    Statement(("DROP", "DATABASE"), drop_database, ("DROP DATABASE",)),
-    Statement(("DROP", "SCHEMA"), drop_database),
-    Statement(("DROP", "INDEX"), drop_index, ("DROP INDEX",)),
-    Statement(("DROP", "STATS"), drop_stats),
-    Statement(("DROP", "INCREMENTAL", "STATS"), drop_stats),
-    Statement(("ANALYZE",), analyze),
-    Statement(("COMPUTE",), compute_stats),
-    Statement(("INVALIDATE",), invalidate_metadata),
-    Statement(("REFRESH",), refresh),
+    StatementEntry(("BEGIN",), begin, ("BEGIN",)),
+    StatementEntry(("START",), begin),
+    StatementEntry(("COMMIT",), commit, ("COMMIT",)),
+    StatementEntry(("END",), commit),
+    StatementEntry(("ROLLBACK",), rollback, ("ROLLBACK",)),
+    StatementEntry(("SAVEPOINT",), savepoint, ("SAVEPOINT",)),
+    StatementEntry(("RELEASE",), release, ("RELEASE SAVEPOINT",)),
+    StatementEntry(("SET",), set_option, ("SET",)),
+    StatementEntry(("RESET",), set_option, ("RESET",)),
+    StatementEntry(("SHOW",), show, tuple(f"SHOW {listing.kind}" for listing in LISTINGS)),
+    StatementEntry(("DESCRIBE",), describe, ("DESCRIBE", "DESCRIBE FORMATTED")),
+    StatementEntry(("DESC",), describe),
+    StatementEntry(("SUMMARIZE",), summarize, ("SUMMARIZE",)),
+    StatementEntry(("PRAGMA",), pragma),
+    StatementEntry(("FLUSH",), flush, ("FLUSH TABLE",)),
+    StatementEntry(("OPTIMIZE",), optimize, ("OPTIMIZE TABLE",)),
+    StatementEntry(("VACUUM",), vacuum, ("VACUUM",)),
+    StatementEntry(("UNDROP",), undrop, ("UNDROP TABLE",)),
+    StatementEntry(("RESTORE",), restore, ("RESTORE TABLE",)),
+    StatementEntry(("USE",), use, ("USE",)),
+    StatementEntry(("COMMENT",), comment_on, ("COMMENT ON",)),
+    StatementEntry(("CREATE", "INDEX"), create_index, ("CREATE INDEX",)),
+    StatementEntry(("CREATE", "UNIQUE"), create_index),
+    StatementEntry(("CREATE", "VIEW"), create_view, ("CREATE VIEW",)),
+    StatementEntry(("CREATE", "OR"), create_view, ("CREATE OR REPLACE VIEW",)),
+    StatementEntry(("CREATE", "DATABASE"), create_database, ("CREATE DATABASE",)),
+    StatementEntry(("CREATE", "SCHEMA"), create_database),
+    StatementEntry(("CREATE", "SNAPSHOT"), create_snapshot, ("CREATE SNAPSHOT",)),
+    StatementEntry(("ALTER", "VIEW"), alter_view, ("ALTER VIEW",)),
+    StatementEntry(("DROP",), drop_table, ("DROP TABLE",)),
+    StatementEntry(("DROP", "SNAPSHOT"), drop_snapshot, ("DROP SNAPSHOT",)),
+    StatementEntry(("DROP", "VIEW"), drop_view, ("DROP VIEW",)),
+    StatementEntry(("DROP", "DATABASE"), drop_database, ("DROP DATABASE",)),
+    StatementEntry(("DROP", "SCHEMA"), drop_database),
+    StatementEntry(("DROP", "INDEX"), drop_index, ("DROP INDEX",)),
+    StatementEntry(("DROP", "STATS"), drop_stats),
+    StatementEntry(("DROP", "INCREMENTAL", "STATS"), drop_stats),
+    StatementEntry(("ANALYZE",), analyze),
+    StatementEntry(("COMPUTE",), compute_stats),
+    StatementEntry(("INVALIDATE",), invalidate_metadata),
+    StatementEntry(("REFRESH",), refresh),
 )

@@ -1,4 +1,4 @@
-"""SHOW and DESCRIBE: what there is, and what it is like.
+"""SHOW and DESCRIBE: lists of objects, and the description of one.
 
 Words and columns are Impala's for Kudu tables, with Kudu's own facts (tablets, rowsets) beside.
 """
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pykudu_sql.planner.bind.named_table import named_table
-from pykudu_sql.planner.ddl.namespace_commands import at_view, known_database, named_view
-from pykudu_sql.planner.parse.lexer import quote_string, source_position
+from pykudu_sql.planner.ddl.namespace_commands import at_view, existing_database, named_view
+from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.listing_plans import (
@@ -30,12 +30,7 @@ PlanListing = Callable[[str, TokenStream, PlanContext], Plan]
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """An entry of what SHOW can list.
-
-    Attributes:
-        kind: the words behind SHOW.
-        plan: reads the rest.
-    """
+    """An entry of what SHOW can list. `kind`: the words behind SHOW; `plan`: reads the rest."""
 
     kind: str
     plan: PlanListing
@@ -64,7 +59,7 @@ def _by_name(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
 def _of_database(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
     """`[IN database] [LIKE 'pattern']`."""
     named = tokens.accept("IN") or tokens.accept("FROM")
-    return _matching(kind, tokens, known_database(tokens, context) if named else None)
+    return _matching(kind, tokens, existing_database(tokens, context) if named else None)
 
 
 def _matching(kind: str, tokens: TokenStream, database: str | None) -> Plan:
@@ -88,7 +83,7 @@ def _of_view(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _named_database(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
-    name = known_database(tokens, context)
+    name = existing_database(tokens, context)
     tokens.expect_end()
     return Show(kind, database=name)
 
@@ -146,7 +141,7 @@ def describe(tokens: TokenStream, context: PlanContext) -> Plan:
     if tokens.accept("DATABASE"):
         if not tokens.accept("FORMATTED"):
             tokens.accept("EXTENDED")
-        name = known_database(tokens, context)
+        name = existing_database(tokens, context)
         tokens.expect_end()
         return DescribeDatabase(name)
     if tokens.accept("FORMATTED") or tokens.accept("EXTENDED"):
@@ -196,5 +191,5 @@ def _system_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
     try:
         return readable_table(context.catalog, name)
     except UndefinedTableError as error:
-        error.position = source_position(tokens.text, place.start, len(place.text))
+        error.span = place.span
         raise

@@ -1,12 +1,12 @@
-"""PRAGMA: the few of SQLite that tell what there is, with SQLite's columns.
+"""PRAGMA: the few of SQLite that describe the schema, with SQLite's columns.
 
-Tools and scripts made for SQLite ask these; DESCRIBE, SHOW and `information_schema` tell more. The
+Tools and scripts made for SQLite use these; DESCRIBE, SHOW and `information_schema` have more. The
 other pragmas set how SQLite works, and are refused with what there is instead.
 """
 
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.ddl.namespace_commands import at_view, named_view
-from pykudu_sql.planner.parse.lexer import TokenKind, quote_name, source_position, unquote
+from pykudu_sql.planner.parse.lexer import TokenKind, quote_name, unquote
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.listing_plans import Pragma, PragmaKind
@@ -18,9 +18,7 @@ from pykudu_sql.storage.errors import NotSupportedError
 def plan_pragma(tokens: TokenStream, context: PlanContext) -> Pragma:
     """`PRAGMA table_info(t)`, `PRAGMA table_list`, `PRAGMA database_list`.
 
-    Raises:
-        NotSupportedError: it is another one.
-        UndefinedTableError: there is no such table.
+    Raises NotSupportedError: it is another one; UndefinedTableError: there is no such table.
     """
     tokens.expect("PRAGMA")
     place = tokens.current
@@ -30,7 +28,7 @@ def plan_pragma(tokens: TokenStream, context: PlanContext) -> Pragma:
             f"PRAGMA {name} is not supported",
             hint=f"there are {', '.join(PragmaKind)}; see DESCRIBE, SHOW SETTINGS and the schema "
             "information_schema",
-            position=source_position(tokens.text, place.start, len(place.text)),
+            span=place.span,
         )
     kind = PragmaKind(name)
     item = None
@@ -47,7 +45,7 @@ def _item(tokens: TokenStream, context: PlanContext) -> TableInfo | ViewInfo:
     place = tokens.current
     if place.kind is TokenKind.STRING:
         tokens.take()
-        # As wide in other quotes where the name has none, so errors tell its own place.
+        # As wide in other quotes where the name has none, so errors point at it.
         quoted = quote_name(unquote(place.text))
         text = f"{tokens.text[: place.start]}{quoted}{tokens.text[place.end :]}"
         tokens = TokenStream(text, place.start)

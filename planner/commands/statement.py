@@ -11,7 +11,7 @@ PlanStatement = Callable[[TokenStream, PlanContext], Plan]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StatementEntry:
     """A statement that is known by its first words.
 
     Attributes:

@@ -1,6 +1,6 @@
-"""Statements of Impala and SQLite that have nothing to do here, so that scripts run as they are.
+"""Statements of Impala and SQLite that are no-ops here, so that scripts run as they are.
 
-Statistics are computed when they are asked for, and there is no second copy of the metadata.
+Statistics are computed when they are queried, and there is no second copy of the metadata.
 """
 
 from pykudu_sql.planner.bind.named_table import named_table
@@ -30,7 +30,7 @@ def drop_stats(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.expect("STATS")
     named_table(tokens, context)
     tokens.expect_end()
-    return NoOperation("Statistics are computed when they are asked for; none are kept.")
+    return NoOperation("Statistics are computed when they are queried; none are kept.")
 
 
 def analyze(tokens: TokenStream, context: PlanContext) -> Plan:

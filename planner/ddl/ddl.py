@@ -1,14 +1,14 @@
 """DDL from syntax to plan: definitions become schemas, constants become cells, steps are checked.
 
 Every rule that the storage enforces is tried here against the catalog of the moment, so a wrong
-statement fails before anything is touched, with the place in its text. IF [NOT] EXISTS is settled
+statement fails before anything is touched, with the place in its text. IF [NOT] EXISTS is decided
 here too: a step that has nothing to do does not reach the plan.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pykudu_sql.planner.bind.expression import default_cell
+from pykudu_sql.planner.bind.ddl_constants import default_cell
 from pykudu_sql.planner.ddl.partitioning import partition_schema, range_partition
 from pykudu_sql.planner.ddl_grammar.syntax import (
     AddColumnsSyntax,
@@ -26,7 +26,6 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     RenameTableSyntax,
     TableCommentSyntax,
 )
-from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable
@@ -64,7 +63,7 @@ from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Cell, Compressi
 from pykudu_sql.storage.errors import (
     Error,
     InvalidSchemaError,
-    SourcePosition,
+    SourceSpan,
     UndefinedColumnError,
     UndefinedObjectError,
     UndefinedTableError,
@@ -80,41 +79,39 @@ _COMPRESSION_NAMES = {
 def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) -> CreateTable:
     """The plan of a CREATE TABLE.
 
-    Raises:
-        InvalidSchemaError, DuplicateObjectError, UndefinedColumnError: the definition breaks a
-            rule.
-        DataError: a default or a bound does not fit its column.
+    Raises InvalidSchemaError, DuplicateObjectError, UndefinedColumnError: the definition breaks a
+    rule; DataError: a default or a bound does not fit its column.
     """
     check_identifier(node.name, "table")
-    position = source_position(text, node.start)
-    check_not_system(node.name, position)
+    span = SourceSpan(node.start)
+    check_not_system(node.name, span)
     node = replace(node, name=context.catalog.full_name(node.name))
-    _check_database(node.name, position, context)
+    _check_database(node.name, span, context)
     check_properties(dict(node.properties))
     if node.like is not None:
-        return _create_like(node, text, context)
+        return _create_like(node, context)
     query = None
     if node.query_start is None:
-        columns = [_column(definition, text, context) for definition in node.columns]
+        columns = [_column(definition, context) for definition in node.columns]
     else:
         if node.columns:
             raise InvalidSchemaError(
                 "CREATE TABLE .. AS takes its columns from the query",
                 hint="write PRIMARY KEY (...) without a list of columns",
-                position=source_position(text, node.start),
+                span=SourceSpan(node.start),
             )
         query = plan_rows(text, context, node.query_start)
         columns = result_columns(query, context)
-    key, unique, notes = _key(node, text, context)
+    key, unique, notes = _key(node, context)
     try:
         schema = create_schema(columns, key, unique=unique)
-        scheme = _partitions(node, schema, text, context)
+        scheme = _partitions(node, schema, context)
         scheme.validate(schema)
     except Error as error:
         if isinstance(error, UndefinedColumnError):
             error.hint = _near_column(error.message, columns) or error.hint
-        if error.position is None:
-            error.position = source_position(text, _blame(node, error), 1)
+        if error.span is None:
+            error.span = SourceSpan(_blame(node, error), 1)
         raise
     return CreateTable(
         node.name,
@@ -128,44 +125,43 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
     )
 
 
-def plan_alter_table(node: AlterTableSyntax, text: str, context: PlanContext) -> AlterTable:
+def plan_alter_table(node: AlterTableSyntax, context: PlanContext) -> AlterTable:
     """The plan of an ALTER TABLE, all its steps tried in order.
 
-    Raises:
-        UndefinedTableError, UndefinedColumnError, DuplicateObjectError, InvalidSchemaError: a
-            step breaks a rule.
+    Raises UndefinedTableError, UndefinedColumnError, DuplicateObjectError, InvalidSchemaError: a
+    step breaks a rule.
     """
-    table = _table(node.name, node.start, text, context)
+    table = _table(node.name, node.start, context)
     changed, steps = table, []
     for syntax, start in zip(node.steps, node.starts, strict=True):
         try:
-            for step in _steps(syntax, changed, text, context):
+            for step in _steps(syntax, changed, context):
                 changed = apply_steps(changed, (step,))
                 steps.append(step)
         except Error as error:
             if isinstance(error, UndefinedColumnError):
                 error.hint = _near_column(error.message, changed.schema.columns) or error.hint
-            if error.position is None:
-                error.position = source_position(text, start, len(str(syntax)))
+            if error.span is None:
+                error.span = SourceSpan(start, len(str(syntax)))
             raise
-    return AlterTable(table, tuple(steps))
+    return AlterTable(table, tuple(steps), str(node))
 
 
-def _check_database(name: str, position: SourcePosition, context: PlanContext) -> None:
+def _check_database(name: str, span: SourceSpan, context: PlanContext) -> None:
     try:
         context.catalog.check_database(database_of(name))
     except UndefinedObjectError as error:
-        error.position = position
+        error.span = span
         raise
 
 
-def _table(name: str, start: int, text: str, context: PlanContext) -> TableInfo:
-    position = source_position(text, start, len(name))
-    check_not_system(name, position)
+def _table(name: str, start: int, context: PlanContext) -> TableInfo:
+    span = SourceSpan(start, len(name))
+    check_not_system(name, span)
     try:
         return context.catalog.table(name)
     except UndefinedTableError as error:
-        error.position = position
+        error.span = span
         raise
 
 
@@ -186,8 +182,8 @@ def _blame(node: CreateTableSyntax, error: Error) -> int:
     return node.start
 
 
-def _create_like(node: CreateTableSyntax, text: str, context: PlanContext) -> CreateTable:
-    like = _table(node.like or "", node.start, text, context)
+def _create_like(node: CreateTableSyntax, context: PlanContext) -> CreateTable:
+    like = _table(node.like or "", node.start, context)
     return CreateTable(
         node.name,
         node.if_not_exists,
@@ -198,16 +194,14 @@ def _create_like(node: CreateTableSyntax, text: str, context: PlanContext) -> Cr
     )
 
 
-def _key(
-    node: CreateTableSyntax, text: str, context: PlanContext
-) -> tuple[tuple[str, ...], bool, list[str]]:
-    """The key's columns, whether it is unique, and what to tell about it."""
+def _key(node: CreateTableSyntax, context: PlanContext) -> tuple[tuple[str, ...], bool, list[str]]:
+    """The key's columns, whether it is unique, and what to warn about."""
     inline = [definition for definition in node.columns if definition.primary_key]
     if len(inline) + (node.key is not None) > 1:
         raise InvalidSchemaError(
             "a table has one PRIMARY KEY",
             hint="list its columns together: PRIMARY KEY (a, b)",
-            position=source_position(text, (inline[-1] if inline else node).start),
+            span=SourceSpan((inline[-1] if inline else node).start),
         )
     if inline:
         return (inline[0].name,), inline[0].unique_key, []
@@ -226,7 +220,7 @@ def _key(
     raise InvalidSchemaError(
         f"table '{node.name}' needs a primary key",
         hint="write PRIMARY KEY (column, ...), or NON UNIQUE PRIMARY KEY (column, ...)",
-        position=source_position(text, node.start, len(node.name)),
+        span=SourceSpan(node.start, len(node.name)),
     )
 
 
@@ -239,11 +233,9 @@ def _promoted(node: CreateTableSyntax) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _partitions(
-    node: CreateTableSyntax, schema: Schema, text: str, context: PlanContext
-) -> PartitionSchema:
+def _partitions(node: CreateTableSyntax, schema: Schema, context: PlanContext) -> PartitionSchema:
     if node.partitions is not None:
-        return partition_schema(node.partitions, schema, text, context)
+        return partition_schema(node.partitions, schema, context)
     return default_partitions(schema, context)
 
 
@@ -255,9 +247,9 @@ def default_partitions(schema: Schema, context: PlanContext) -> PartitionSchema:
     return PartitionSchema((HashDimension(tuple(sorted(schema.key_ids)), buckets),))
 
 
-def _column(definition: ColumnDefinition, text: str, context: PlanContext) -> ColumnSchema:
+def _column(definition: ColumnDefinition, context: PlanContext) -> ColumnSchema:
     """A column as defined; its id is given later."""
-    position = source_position(text, definition.start, len(definition.name))
+    span = SourceSpan(definition.start, len(definition.name))
     try:
         column = ColumnSchema(
             id=0,
@@ -272,18 +264,18 @@ def _column(definition: ColumnDefinition, text: str, context: PlanContext) -> Co
         )
         resolve_encoding(column.type, column.encoding)
     except InvalidSchemaError as error:
-        error.position = position
+        error.span = span
         raise
     if definition.primary_key and definition.nullable:
         raise InvalidSchemaError(
-            f"primary key column '{definition.name}' cannot be NULL", position=position
+            f"primary key column '{definition.name}' cannot be NULL", span=span
         )
     if definition.default is None:
         return column
-    default = default_cell(definition.default, column, text, context)
+    default = default_cell(definition.default, column, context)
     if default is None and not column.nullable:
         raise InvalidSchemaError(
-            f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL", position=position
+            f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL", span=span
         )
     return replace(column, write_default=default)
 
@@ -301,15 +293,13 @@ def _compression(name: str | None) -> Compression:
     return compression
 
 
-def _steps(
-    syntax: AlterStepSyntax, table: TableInfo, text: str, context: PlanContext
-) -> list[AlterStep]:
+def _steps(syntax: AlterStepSyntax, table: TableInfo, context: PlanContext) -> list[AlterStep]:
     """The storage's steps for one step of the statement; none if IF [NOT] EXISTS says so."""
     schema = table.schema
     match syntax:
         case AddColumnsSyntax(definitions, if_not_exists):
             return [
-                AddColumn(_added(definition, text, context))
+                AddColumn(_added(definition, context))
                 for definition in definitions
                 if not (if_not_exists and definition.name in schema.by_name)
             ]
@@ -319,15 +309,19 @@ def _steps(
             _check_same_type(schema, name, type_name)
             return [] if name == new_name else [RenameColumn(name, new_name)]
         case AlterColumnSyntax():
-            return [_alter_column(syntax, schema, text, context)]
+            return [_alter_column(syntax, schema, context)]
         case AddRangeSyntax(clause, if_not_exists):
-            span = range_partition(clause, schema, table.partition_schema, text, context)
-            known = {(r.lower, r.upper) for r in table.partition_schema.ranges}
-            return [] if if_not_exists and (span.lower, span.upper) in known else [AddRange(span)]
+            span = range_partition(clause, schema, table.partition_schema, context)
+            existing = {(r.lower, r.upper) for r in table.partition_schema.ranges}
+            return (
+                [] if if_not_exists and (span.lower, span.upper) in existing else [AddRange(span)]
+            )
         case DropRangeSyntax(clause, if_exists):
-            span = range_partition(clause, schema, table.partition_schema, text, context)
-            known = {(r.lower, r.upper) for r in table.partition_schema.ranges}
-            return [] if if_exists and (span.lower, span.upper) not in known else [DropRange(span)]
+            span = range_partition(clause, schema, table.partition_schema, context)
+            existing = {(r.lower, r.upper) for r in table.partition_schema.ranges}
+            return (
+                [] if if_exists and (span.lower, span.upper) not in existing else [DropRange(span)]
+            )
         case RenameTableSyntax(new_name):
             check_not_system(new_name)
             return [RenameTable(context.catalog.full_name(new_name))]
@@ -337,14 +331,14 @@ def _steps(
             return [SetProperties((*values, *((name, None) for name in unset)))]
 
 
-def _added(definition: ColumnDefinition, text: str, context: PlanContext) -> ColumnSchema:
+def _added(definition: ColumnDefinition, context: PlanContext) -> ColumnSchema:
     if definition.primary_key:
         raise InvalidSchemaError(
             f"column '{definition.name}' cannot be added to the primary key",
             hint="the key is fixed when the table is created",
-            position=source_position(text, definition.start, len(definition.name)),
+            span=SourceSpan(definition.start, len(definition.name)),
         )
-    return _column(definition, text, context)
+    return _column(definition, context)
 
 
 def _check_same_type(schema: Schema, name: str, type_name: str | None) -> None:
@@ -356,14 +350,12 @@ def _check_same_type(schema: Schema, name: str, type_name: str | None) -> None:
         )
 
 
-def _alter_column(
-    syntax: AlterColumnSyntax, schema: Schema, text: str, context: PlanContext
-) -> AlterStep:
+def _alter_column(syntax: AlterColumnSyntax, schema: Schema, context: PlanContext) -> AlterStep:
     column = schema.column(syntax.name)
     if syntax.drop_default:
         return SetDefault(column.name, None)
     if syntax.default is not None:
-        return SetDefault(column.name, _new_default(syntax.default, column, text, context))
+        return SetDefault(column.name, _new_default(syntax.default, column, context))
     return SetAttributes(
         column.name,
         None if syntax.encoding is None else _encoding(syntax.encoding),
@@ -374,14 +366,12 @@ def _alter_column(
     )
 
 
-def _new_default(
-    default: Expression, column: ColumnSchema, text: str, context: PlanContext
-) -> Cell:
-    cell = default_cell(default, column, text, context)
+def _new_default(default: Expression, column: ColumnSchema, context: PlanContext) -> Cell:
+    cell = default_cell(default, column, context)
     if cell is None and not column.nullable:
         raise InvalidSchemaError(
             f"column '{column.name}' is NOT NULL and cannot have DEFAULT NULL",
             hint="DROP DEFAULT makes every INSERT give a value",
-            position=source_position(text, default.start, len(default.text)),
+            span=default.span,
         )
     return cell

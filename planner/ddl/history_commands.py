@@ -2,7 +2,6 @@
 
 from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
-from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import CreateSnapshot, DropSnapshot, Plan, UndropTable
@@ -26,24 +25,23 @@ def create_snapshot(tokens: TokenStream, context: PlanContext) -> Plan:
 def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
     """The bound of the moment that comes next: `SNAPSHOT name`, or a constant expression.
 
-    Raises:
-        UndefinedObjectError: there is no snapshot of that name.
-        InvalidValueError, InvalidSchemaError: the expression is no moment, or no constant.
-        SnapshotInFutureError: it has not come yet.
+    Raises UndefinedObjectError: there is no snapshot of that name; InvalidValueError,
+    InvalidSchemaError: the expression is no moment, or no constant; SnapshotInFutureError: it has
+    not come yet.
     """
-    from pykudu_sql.planner.bind.expression import value_of
+    from pykudu_sql.planner.bind.ddl_constants import value_of
     from pykudu_sql.planner.bind.moment import moment_bound
 
     if tokens.accept("SNAPSHOT"):
         place = tokens.current
         name = tokens.name("the snapshot's name")
-        position = source_position(tokens.text, place.start, len(place.text))
-        return snapshot_bound(name, context, position)
+        span = place.span
+        return snapshot_bound(name, context, span)
     if not tokens.accept("TIMESTAMP", "AS", "OF"):
         tokens.accept("VERSION", "AS", "OF")
     expression = _up_to_comment(tokens)
-    position = source_position(tokens.text, expression.start, len(expression.text))
-    return moment_bound(value_of(expression, tokens.text, context), context, position)
+    span = expression.span
+    return moment_bound(value_of(expression, context), context, span)
 
 
 def _up_to_comment(tokens: TokenStream) -> Expression:

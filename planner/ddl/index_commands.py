@@ -1,7 +1,6 @@
 """CREATE INDEX and DROP INDEX: skip indexes, which are attributes of a table's columns."""
 
 from pykudu_sql.planner.bind.named_table import named_table
-from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
@@ -13,18 +12,17 @@ from pykudu_sql.storage.errors import Error, NotSupportedError, UndefinedObjectE
 def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
     """`CREATE INDEX [IF NOT EXISTS] i ON t (a [ASC | DESC], ...)`.
 
-    Raises:
-        NotSupportedError: UNIQUE, which would promise what nothing keeps.
-        UndefinedTableError, UndefinedColumnError: a name is unknown.
-        DuplicateObjectError: the table has an index of that name.
+    Raises NotSupportedError: UNIQUE, which would promise what nothing keeps; UndefinedTableError,
+    UndefinedColumnError: a name is unknown; DuplicateObjectError: the table has an index of that
+    name.
     """
     tokens.expect("CREATE")
     place = tokens.current
     if tokens.accept("UNIQUE"):
         raise NotSupportedError(
-            "unique indexes are not supported: an index only tells which rowsets to skip",
+            "unique indexes are not supported: an index only says which rowsets to skip",
             hint="only the primary key is unique",
-            position=source_position(tokens.text, place.start, len(place.text)),
+            span=place.span,
         )
     tokens.expect("INDEX")
     if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
@@ -34,23 +32,23 @@ def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
     table = named_table(tokens, context)
     columns = _columns(tokens)
     tokens.expect_end()
+    statement = f"CREATE INDEX {name} ON {table.name} ({', '.join(columns)})"
     if if_not_exists and name in table.schema.indexes:
-        return AlterTable(table, ())
+        return AlterTable(table, (), statement)
     step = CreateIndex(name, columns)
     try:
         apply_steps(table, (step,))
     except Error as error:
-        error.position = source_position(tokens.text, place.start, len(place.text))
+        error.span = place.span
         raise
-    return AlterTable(table, (step,))
+    return AlterTable(table, (step,), statement)
 
 
 def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | None:
     """`INDEX [IF EXISTS] i [ON t]`, DROP being read; None when there is nothing to drop.
 
-    Raises:
-        UndefinedObjectError: no table has it, or several have and none is named.
-        UndefinedTableError: no such table.
+    Raises UndefinedObjectError: no table has it, or several have and none is named;
+    UndefinedTableError: no such table.
     """
     tokens.expect("INDEX")
     if_exists = tokens.accept("IF", "EXISTS")
@@ -60,22 +58,21 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | None:
     if tokens.accept("ON"):
         among = [named_table(tokens, context)]
     tokens.expect_end()
-    holders = [table for table in among if name in table.schema.indexes]
-    if len(holders) == 1:
-        return AlterTable(holders[0], (DropIndex(name),))
-    if not holders and if_exists:
+    indexed = [table for table in among if name in table.schema.indexes]
+    if len(indexed) == 1:
+        statement = f"DROP INDEX {name} ON {indexed[0].name}"
+        return AlterTable(indexed[0], (DropIndex(name),), statement)
+    if not indexed and if_exists:
         return None
-    position = source_position(tokens.text, place.start, len(place.text))
-    if holders:
+    span = place.span
+    if indexed:
         raise UndefinedObjectError(
-            f"index '{name}' is in {len(holders)} tables",
-            hint=f"write DROP INDEX {name} ON {holders[0].name}",
-            position=position,
+            f"index '{name}' is in {len(indexed)} tables",
+            hint=f"write DROP INDEX {name} ON {indexed[0].name}",
+            span=span,
         )
-    known = (index for table in among for index in table.schema.indexes)
-    raise UndefinedObjectError(
-        f"index '{name}' does not exist", hint=near(name, known), position=position
-    )
+    names = (index for table in among for index in table.schema.indexes)
+    raise UndefinedObjectError(f"index '{name}' does not exist", hint=near(name, names), span=span)
 
 
 def _columns(tokens: TokenStream) -> tuple[str, ...]:

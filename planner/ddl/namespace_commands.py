@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.bind.names import undefined_column
-from pykudu_sql.planner.parse.lexer import TokenKind, source_position
+from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.namespace_plans import (
@@ -21,6 +21,7 @@ from pykudu_sql.planner.plan.namespace_plans import (
 )
 from pykudu_sql.planner.plan.plan import AlterTable, Plan, SetOption
 from pykudu_sql.storage.catalog.alter import SetAttributes, SetTableComment, apply_steps
+from pykudu_sql.storage.catalog.catalog import CREATE_DATABASE
 from pykudu_sql.storage.catalog.namespace import (
     DEFAULT_DATABASE,
     DatabaseInfo,
@@ -34,7 +35,7 @@ from pykudu_sql.storage.errors import (
     InvalidSchemaError,
     NotSupportedError,
     ProgrammingError,
-    SourcePosition,
+    SourceSpan,
     UndefinedObjectError,
     UndefinedTableError,
 )
@@ -43,16 +44,15 @@ from pykudu_sql.storage.errors import (
 def named_view(tokens: TokenStream, context: PlanContext) -> ViewInfo:
     """The view whose name comes next.
 
-    Raises:
-        UndefinedTableError: there is none; the place is shown and a near name suggested.
-        ProgrammingError: it is a table.
+    Raises UndefinedTableError: there is none; the place is shown and a near name suggested;
+    ProgrammingError: it is a table.
     """
     place = tokens.current
     name = tokens.table_name()
     try:
         return context.catalog.view(name)
     except ProgrammingError as error:
-        error.position = source_position(tokens.text, place.start, len(place.text))
+        error.span = place.span
         raise
 
 
@@ -70,23 +70,29 @@ def at_view(tokens: TokenStream, context: PlanContext) -> bool:
 def use(tokens: TokenStream, context: PlanContext) -> Plan:
     """`USE db`: names without a database are of that one from now on."""
     tokens.expect("USE")
-    name = known_database(tokens, context)
+    name = existing_database(tokens, context)
     tokens.expect_end()
-    return SetOption("database", name)
+    return SetOption("database", name, "USE")
 
 
-def known_database(tokens: TokenStream, context: PlanContext) -> str:
+def existing_database(
+    tokens: TokenStream, context: PlanContext, way_out: str = CREATE_DATABASE
+) -> str:
     """The database whose name comes next.
 
-    Raises:
-        UndefinedObjectError: there is none; the place is shown and a near name suggested.
+    Args:
+        tokens: at the name.
+        context: with the databases.
+        way_out: the hint where no name is near, with `{}` for the name.
+
+    Raises UndefinedObjectError: there is none; the place is shown and a near name suggested.
     """
     place = tokens.current
     name = tokens.name("the name of a database")
     try:
-        context.catalog.check_database(name)
+        context.catalog.check_database(name, way_out)
     except UndefinedObjectError as error:
-        error.position = source_position(tokens.text, place.start, len(place.text))
+        error.span = place.span
         raise
     return name
 
@@ -104,7 +110,7 @@ def create_database(tokens: TokenStream, context: PlanContext) -> Plan:
     try:
         database.check()
     except InvalidSchemaError as error:
-        error.position = source_position(tokens.text, place.start, len(place.text))
+        error.span = place.span
         raise
     return CreateDatabase(database, if_not_exists)
 
@@ -115,24 +121,25 @@ def drop_database(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.take()
     if_exists = tokens.accept("IF", "EXISTS")
     place = tokens.current
-    name = place.name if if_exists else known_database(tokens, context)
+    way_out = "DROP DATABASE IF EXISTS {} takes that for done"
+    name = place.name if if_exists else existing_database(tokens, context, way_out)
     if if_exists:
         tokens.name("the name of a database")
     cascade = tokens.accept("CASCADE")
     if not cascade:
         tokens.accept("RESTRICT")
     tokens.expect_end()
-    position = source_position(tokens.text, place.start, len(place.text))
+    span = place.span
     if name == DEFAULT_DATABASE:
         raise ProgrammingError(
-            f"database '{DEFAULT_DATABASE}' cannot be dropped", position=position, sqlstate="42501"
+            f"database '{DEFAULT_DATABASE}' cannot be dropped", span=span, sqlstate="42501"
         )
     held = context.catalog.names_in(name)
     if held and not cascade:
         raise ProgrammingError(
             f"database '{name}' is not empty: it has {', '.join(held[:5])}",
             hint=f"DROP DATABASE {name} CASCADE drops them too",
-            position=position,
+            span=span,
             sqlstate="2BP01",
         )
     return DropDatabase(name, if_exists, cascade)
@@ -141,10 +148,9 @@ def drop_database(tokens: TokenStream, context: PlanContext) -> Plan:
 def create_view(tokens: TokenStream, context: PlanContext) -> Plan:
     """`CREATE [OR REPLACE] VIEW [IF NOT EXISTS] v [(column [COMMENT 's'], ...)] [COMMENT 's'] AS`.
 
-    Raises:
-        InvalidSchemaError: names of columns are missing, too many or given twice.
-        ProgrammingError: the view would read itself; the query is wrong.
-        NotSupportedError: the query has parameters.
+    Raises InvalidSchemaError: names of columns are missing, too many or given twice;
+    ProgrammingError: the view would read itself; the query is wrong; NotSupportedError: the query
+    has parameters.
     """
     tokens.expect("CREATE")
     replaces = tokens.accept("OR", "REPLACE")
@@ -152,23 +158,21 @@ def create_view(tokens: TokenStream, context: PlanContext) -> Plan:
     if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
     place = tokens.current
     name = context.catalog.full_name(tokens.table_name())
-    position = source_position(tokens.text, place.start, len(place.text))
-    check_not_system(name, position)
+    span = place.span
+    check_not_system(name, span)
     context.catalog.check_database(database_of(name))
     listed = _columns(tokens) if tokens.at_symbol("(") else ()
     comment = tokens.string() if tokens.accept("COMMENT") else ""
     old = context.catalog.views.get(name) if replaces else None
     view_id = new_id() if old is None else old.id
-    view = _defined(tokens, context, ViewInfo(view_id, name, "", "", (), comment), listed, position)
-    return CreateView(view, if_not_exists, replaces)
+    view = _defined(tokens, context, ViewInfo(view_id, name, "", "", (), comment), listed, span)
+    return CreateView(f"CREATE VIEW {view.name}", view, if_not_exists, replaces)
 
 
 def alter_view(tokens: TokenStream, context: PlanContext) -> Plan:
     """`ALTER VIEW v [(column [COMMENT 's'], ...)] AS query`, `ALTER VIEW v RENAME TO w`.
 
-    Raises:
-        UndefinedTableError: there is no such view.
-        Error: as of `create_view`.
+    Raises UndefinedTableError: there is no such view; Error: as of `create_view`.
     """
     tokens.expect("ALTER", "VIEW")
     place = tokens.current
@@ -177,13 +181,15 @@ def alter_view(tokens: TokenStream, context: PlanContext) -> Plan:
         place = tokens.current
         name = context.catalog.full_name(tokens.table_name())
         tokens.expect_end()
-        position = source_position(tokens.text, place.start, len(place.text))
-        check_not_system(name, position)
+        span = place.span
+        check_not_system(name, span)
         context.catalog.check_database(database_of(name))
-        return CreateView(replace(view, name=name), replaces=True)
-    position = source_position(tokens.text, place.start, len(place.text))
+        statement = f"ALTER VIEW {view.name} RENAME TO {name}"
+        return CreateView(statement, replace(view, name=name), replaces=True)
+    span = place.span
     listed = _columns(tokens) if tokens.at_symbol("(") else ()
-    return CreateView(_defined(tokens, context, view, listed, position), replaces=True)
+    defined = _defined(tokens, context, view, listed, span)
+    return CreateView(f"ALTER VIEW {view.name}", defined, replaces=True)
 
 
 def _defined(
@@ -191,7 +197,7 @@ def _defined(
     context: PlanContext,
     view: ViewInfo,
     listed: Sequence[tuple[str, str]],
-    position: SourcePosition,
+    span: SourceSpan,
 ) -> ViewInfo:
     """A view with the query that comes next and the columns listed for it."""
     tokens.expect("AS")
@@ -199,20 +205,19 @@ def _defined(
     columns = _planned(tokens.text, start, name, context)
     if listed and len(listed) != len(columns):
         raise InvalidSchemaError(
-            f"view '{name}' names {len(listed)} columns, its query has {len(columns)}",
-            position=position,
+            f"view '{name}' names {len(listed)} columns, its query has {len(columns)}", span=span
         )
     if listed:
         columns = tuple(
-            replace(column, name=given, comment=comment)
-            for column, (given, comment) in zip(columns, listed, strict=True)
+            replace(column, name=alias, comment=comment)
+            for column, (alias, comment) in zip(columns, listed, strict=True)
         )
     query = tokens.text[start:].strip().rstrip(";").rstrip()
     view = replace(view, query=query, database=context.settings.database, columns=columns)
     try:
         view.check()
     except InvalidSchemaError as error:
-        error.position = position
+        error.span = span
         raise
     return view
 
@@ -237,12 +242,12 @@ def _planned(text: str, start: int, name: str, context: PlanContext) -> tuple[Vi
     from pykudu_sql.planner.query.query import plan_rows
     from pykudu_sql.planner.query.result_types import result_columns
 
-    position = source_position(text, start)
+    span = SourceSpan(start)
     query = plan_rows(text, context, start)
     if query.parameters:
-        raise NotSupportedError("a view cannot have parameters", position=position)
-    if name in bind(parse(text, start), text, context).views:
-        raise ProgrammingError(f"view '{name}' would read itself", position=position)
+        raise NotSupportedError("a view cannot have parameters", span=span)
+    if name in bind(parse(text, start), context).views:
+        raise ProgrammingError(f"view '{name}' would read itself", span=span)
     return tuple(
         ViewColumn(shown.lower(), shown.lower(), str(column.type))
         for shown, column in zip(query.names, result_columns(query, context), strict=True)
@@ -258,7 +263,7 @@ def drop_view(tokens: TokenStream, context: PlanContext) -> Plan:
     except UndefinedTableError:
         if not if_exists:
             raise
-        return DropView(None)
+        view = None
     tokens.expect_end()
     return DropView(view)
 
@@ -268,14 +273,15 @@ def comment_on(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.expect("COMMENT", "ON")
     if tokens.accept("TABLE"):
         table = named_table(tokens, context)
-        return AlterTable(table, (SetTableComment(_comment(tokens)),))
+        step = SetTableComment(_comment(tokens))
+        return AlterTable(table, (step,), f"COMMENT ON TABLE {table.name}")
     if tokens.accept("VIEW"):
         view = named_view(tokens, context)
-        return CommentOn(replace(view, comment=_comment(tokens)))
+        return CommentOn(replace(view, comment=_comment(tokens)), f"VIEW {view.name}")
     if tokens.accept("DATABASE") or tokens.accept("SCHEMA"):
-        name = known_database(tokens, context)
-        known = context.catalog.databases.get(name) or DatabaseInfo(new_id(), name)
-        return CommentOn(replace(known, comment=_comment(tokens)))
+        name = existing_database(tokens, context, "")
+        database = context.catalog.databases.get(name) or DatabaseInfo(new_id(), name)
+        return CommentOn(replace(database, comment=_comment(tokens)), f"DATABASE {name}")
     if tokens.accept("COLUMN"):
         return _comment_on_column(tokens, context)
     raise tokens.error("TABLE, COLUMN, VIEW or DATABASE")
@@ -292,14 +298,15 @@ def _comment_on_column(tokens: TokenStream, context: PlanContext) -> Plan:
     try:
         owner = ".".join(parts[:-1])
         if context.catalog.full_name(owner) in context.catalog.views:
-            return CommentOn(_with_column_comment(context.catalog.view(owner), parts[-1], comment))
+            view = _with_column_comment(context.catalog.view(owner), parts[-1], comment)
+            return CommentOn(view, f"COLUMN {view.name}.{parts[-1]}")
         table = context.catalog.table(owner)
         step = SetAttributes(parts[-1], None, None, None, comment, None)
         apply_steps(table, (step,))
     except ProgrammingError as error:
-        error.position = source_position(tokens.text, place.start, len(place.text))
+        error.span = place.span
         raise
-    return AlterTable(table, (step,))
+    return AlterTable(table, (step,), f"COMMENT ON COLUMN {table.name}.{parts[-1]}")
 
 
 def _with_column_comment(view: ViewInfo, name: str, comment: str) -> ViewInfo:

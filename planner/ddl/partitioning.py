@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pykudu_sql.planner.bind.expression import cell_of
+from pykudu_sql.planner.bind.ddl_constants import cell_of
 from pykudu_sql.planner.ddl_grammar.syntax import (
     BoundClause,
     Expression,
@@ -10,7 +10,6 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     PartitionClause,
     RangeClause,
 )
-from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
@@ -21,19 +20,18 @@ from pykudu_sql.storage.common.partition.partition import (
 )
 from pykudu_sql.storage.common.partition.range_bound import Bound, exclusive_upper, inclusive_lower
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
-from pykudu_sql.storage.errors import Error, InvalidSchemaError
+from pykudu_sql.storage.errors import Error, InvalidSchemaError, SourceSpan
 
 
 def partition_schema(
-    clause: PartitionClause, schema: Schema, text: str, context: PlanContext
+    clause: PartitionClause, schema: Schema, context: PlanContext
 ) -> PartitionSchema:
     """The partition schema of a PARTITION BY clause; rules across ranges are checked later.
 
-    Raises:
-        UndefinedColumnError, InvalidSchemaError: a clause breaks a rule.
-        DataError: a bound does not fit its column.
+    Raises UndefinedColumnError, InvalidSchemaError: a clause breaks a rule; DataError: a bound does
+    not fit its column.
     """
-    hashes = _hashes(clause.hashes, schema, text)
+    hashes = _hashes(clause.hashes, schema)
     if clause.range_columns is None:
         return PartitionSchema(hashes)
     columns = _named(clause.range_columns, schema)
@@ -41,50 +39,49 @@ def partition_schema(
     ranges: tuple[RangePartition, ...] = (RangePartition(),)
     if clause.ranges is not None:
         check_count(len(clause.ranges))  # before each of their bounds is worked out
-        ranges = tuple(_range(span, columns, schema, text, context) for span in clause.ranges)
+        ranges = tuple(_range(span, columns, schema, context) for span in clause.ranges)
     for split in clause.splits:
-        row = _row(split.values, columns, text, context)
+        row = _row(split.values, columns, context)
         try:
             ranges = split_range(columns, ranges, row)
         except InvalidSchemaError as error:
-            error.position = source_position(text, split.start, len(str(split)))
+            error.span = SourceSpan(split.start, len(str(split)))
             raise
     return PartitionSchema(hashes, ids, ranges)
 
 
 def range_partition(
-    clause: RangeClause, schema: Schema, scheme: PartitionSchema, text: str, context: PlanContext
+    clause: RangeClause, schema: Schema, scheme: PartitionSchema, context: PlanContext
 ) -> RangePartition:
     """The range of an ADD or DROP RANGE PARTITION.
 
-    Raises:
-        InvalidSchemaError: the table has no range dimension, or the clause breaks a rule.
-        DataError: a bound does not fit its column.
+    Raises InvalidSchemaError: the table has no range dimension, or the clause breaks a rule;
+    DataError: a bound does not fit its column.
     """
     if not scheme.range_column_ids:
         raise InvalidSchemaError(
             "the table is not partitioned by range",
             hint="ranges can be added only to a table created with PARTITION BY RANGE",
-            position=source_position(text, clause.start),
+            span=SourceSpan(clause.start),
         )
     columns = tuple(schema.by_id[i] for i in scheme.range_column_ids)
-    return _range(clause, columns, schema, text, context)
+    return _range(clause, columns, schema, context)
 
 
 def _named(names: Sequence[str], schema: Schema) -> tuple[ColumnSchema, ...]:
-    """The columns of a dimension; no names stand for the whole declared key."""
+    """The columns of a dimension; no names mean the whole declared key."""
     if names:
         return schema.project(names)
     return tuple(column for column in schema.key_columns if not schema.is_hidden(column))
 
 
-def _hashes(clauses: Sequence[HashClause], schema: Schema, text: str) -> tuple[HashDimension, ...]:
+def _hashes(clauses: Sequence[HashClause], schema: Schema) -> tuple[HashDimension, ...]:
     dimensions = []
     for clause in clauses:
         try:
             columns = _named(clause.columns, schema)
         except Error as error:
-            error.position = source_position(text, clause.start, len(str(clause)))
+            error.span = SourceSpan(clause.start, len(str(clause)))
             raise
         ids = tuple(sorted(column.id for column in columns))
         dimensions.append(HashDimension(ids, clause.buckets))
@@ -92,50 +89,45 @@ def _hashes(clauses: Sequence[HashClause], schema: Schema, text: str) -> tuple[H
 
 
 def _range(
-    clause: RangeClause,
-    columns: Sequence[ColumnSchema],
-    schema: Schema,
-    text: str,
-    context: PlanContext,
+    clause: RangeClause, columns: Sequence[ColumnSchema], schema: Schema, context: PlanContext
 ) -> RangePartition:
-    hashes = _hashes(clause.hashes, schema, text) if clause.hashes else None
+    hashes = _hashes(clause.hashes, schema) if clause.hashes else None
     try:
-        lower = _cells(clause.lower, columns, text, context)
+        lower = _cells(clause.lower, columns, context)
         if lower is not None and clause.lower is not None and not clause.lower.inclusive:
             lower = inclusive_lower(columns, lower)
-        upper = _cells(clause.upper, columns, text, context)
+        upper = _cells(clause.upper, columns, context)
         if upper is not None and clause.upper is not None and clause.upper.inclusive:
             upper = exclusive_upper(columns, upper)
     except Error as error:
-        if error.position is None:
-            error.position = source_position(text, clause.start, len(str(clause)))
+        if error.span is None:
+            error.span = SourceSpan(clause.start, len(str(clause)))
         raise
     return RangePartition(lower, upper, hashes)
 
 
 def _cells(
-    bound: BoundClause | None, columns: Sequence[ColumnSchema], text: str, context: PlanContext
+    bound: BoundClause | None, columns: Sequence[ColumnSchema], context: PlanContext
 ) -> Bound | None:
-    return None if bound is None else _row(bound.values, columns, text, context)
+    return None if bound is None else _row(bound.values, columns, context)
 
 
 def _row(
-    values: Sequence[Expression], columns: Sequence[ColumnSchema], text: str, context: PlanContext
+    values: Sequence[Expression], columns: Sequence[ColumnSchema], context: PlanContext
 ) -> Bound:
     """One cell for each range column."""
     if len(values) != len(columns):
         raise InvalidSchemaError(
             f"range partition bound has {len(values)} values for {len(columns)} columns",
             hint=f"give one value for each of {', '.join(c.name for c in columns)}",
-            position=source_position(text, values[0].start),
+            span=SourceSpan(values[0].start),
         )
     cells = []
     for value, column in zip(values, columns, strict=True):
-        cell = cell_of(value, column, text, context)
+        cell = cell_of(value, column, context)
         if cell is None:
             raise InvalidSchemaError(
-                f"range partition bound of column '{column.name}' is NULL",
-                position=source_position(text, value.start, len(value.text)),
+                f"range partition bound of column '{column.name}' is NULL", span=value.span
             )
         cells.append(cell)
     return tuple(cells)

@@ -2,12 +2,12 @@
 
     RESTORE TABLE t TO moment | SNAPSHOT name
 
-Two set-based queries over the table then and now tell what to do: the keys that are too many are
-deleted, and rows that are missing or differ are written as they were. Rows that did not change are
-left alone, so the commit is as small as the difference, and what it did shows in CHANGES. Columns
-are matched by id, so renamed ones come back under their new names. A column added since keeps its
-value in rows that are there, and has its default in rows that come back. A column dropped since
-cannot be filled, which is an error.
+Two set-based queries over the table then and now find the differences: surplus keys are deleted,
+and rows that are missing or differ are written as they were. Rows that did not change are left
+alone, so the commit is as small as the difference, and what it did shows in CHANGES. Columns are
+matched by id, so renamed ones come back under their new names. A column added since keeps its value
+in rows that are there, and has its default in rows that come back. A column dropped since cannot be
+filled, which is an error.
 """
 
 from pykudu_sql.planner.bind.target import target_table
@@ -27,15 +27,13 @@ from pykudu_sql.storage.errors import NotSupportedError, UndefinedTableError
 def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     """Plan a RESTORE TABLE.
 
-    Raises:
-        UndefinedTableError: there is no such table, or there was none then.
-        ReadOnlyError: the session reads at a past moment.
-        NotSupportedError: a column of then was dropped.
-        InvalidValueError, SnapshotInFutureError: the moment is none.
+    Raises UndefinedTableError: there is no such table, or there was none then; ReadOnlyError: the
+    session reads at a past moment; NotSupportedError: a column of then was dropped;
+    InvalidValueError, SnapshotInFutureError: the moment is none.
     """
     tokens.expect("RESTORE", "TABLE")
     place = tokens.current
-    table = target_table(tokens.table_name(), place, tokens.text, context)
+    table = target_table(tokens.table_name(), place, context)
     tokens.expect("TO")
     bound = next_bound(tokens, context)
     tokens.expect_end()

@@ -26,9 +26,9 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     RenameTableSyntax,
     TableCommentSyntax,
 )
-from pykudu_sql.planner.parse.lexer import TokenKind, source_position
+from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
-from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
+from pykudu_sql.storage.errors import NotSupportedError, SourceSpan, SyntaxError
 
 _ATTRIBUTES = frozenset(
     {
@@ -59,9 +59,8 @@ _INSTEAD = {
 def parse_create_table(tokens: TokenStream) -> CreateTableSyntax:
     """Parse from behind `CREATE TABLE`; a query behind AS is left for the caller.
 
-    Raises:
-        SyntaxError: it does not follow the grammar.
-        NotSupportedError: a constraint that is not offered.
+    Raises SyntaxError: it does not follow the grammar; NotSupportedError: a constraint that is not
+    offered.
     """
     exists = tokens.accept("IF", "NOT", "EXISTS")
     start = tokens.current.start
@@ -80,22 +79,18 @@ def parse_create_table(tokens: TokenStream) -> CreateTableSyntax:
 
 
 def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
-    """Parse from behind `ALTER TABLE`.
-
-    Raises:
-        SyntaxError: it does not follow the grammar.
-    """
+    """Parse from behind `ALTER TABLE`. Raises SyntaxError: it does not follow the grammar."""
     start = tokens.current.start
     name = tokens.table_name()
     starts: list[int] = []
     steps: list[AlterStepSyntax] = []
     while not steps or tokens.accept_symbol(","):
         place = tokens.current.start
-        made = [_step(tokens)]
-        if isinstance(made[0], RenameColumnSyntax) and tokens.accept("COMMENT"):
-            made.append(AlterColumnSyntax(made[0].new_name, comment=tokens.string()))
-        steps.extend(made)
-        starts.extend([place] * len(made))
+        parsed = [_step(tokens)]
+        if isinstance(parsed[0], RenameColumnSyntax) and tokens.accept("COMMENT"):
+            parsed.append(AlterColumnSyntax(parsed[0].new_name, comment=tokens.string()))
+        steps.extend(parsed)
+        starts.extend([place] * len(parsed))
     tokens.expect_end()
     return AlterTableSyntax(name, start, tuple(steps), tuple(starts))
 
@@ -165,7 +160,7 @@ def _unsupported(tokens: TokenStream, word: str) -> NotSupportedError:
     return NotSupportedError(
         f"{_UNSUPPORTED[word]} not supported",
         hint=_INSTEAD.get(word, "the primary key is unique; other columns can only be NOT NULL"),
-        position=source_position(tokens.text, token.start, len(token.text)),
+        span=token.span,
     )
 
 
@@ -300,7 +295,7 @@ def _add(tokens: TokenStream) -> AlterStepSyntax:
         raise NotSupportedError(
             "ALTER TABLE .. ADD PRIMARY KEY is not supported",
             hint="a table keeps its key: CREATE TABLE .. PRIMARY KEY (..) AS SELECT makes another",
-            position=source_position(tokens.text, tokens.current.start, len("PRIMARY")),
+            span=SourceSpan(tokens.current.start, len("PRIMARY")),
         )
     plural = tokens.accept("COLUMNS")
     singular = not plural and tokens.accept("COLUMN")

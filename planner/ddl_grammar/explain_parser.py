@@ -6,6 +6,7 @@ The options are PostgreSQL's: `ANALYZE` and `FORMAT TEXT | JSON`, in parentheses
 
 from dataclasses import dataclass
 
+from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.plan import ExplainFormat
 
@@ -30,12 +31,11 @@ class ExplainOptions:
 def explain_options(tokens: TokenStream) -> ExplainOptions:
     """Pass over EXPLAIN and its options; the statement comes next.
 
-    Raises:
-        SyntaxError: an option is unknown.
+    Raises SyntaxError: an option is unknown.
     """
     tokens.expect("EXPLAIN")
     analyze, shown, passes = tokens.accept("ANALYZE"), ExplainFormat.TEXT, False
-    if tokens.at_symbol("(") and tokens.ahead(1).word in _OPTIONS:
+    if tokens.at_symbol("(") and not _begins_query(tokens.ahead(1)):
         tokens.expect_symbol("(")
         while True:
             if tokens.accept("FORMAT"):
@@ -50,6 +50,11 @@ def explain_options(tokens: TokenStream) -> ExplainOptions:
                 break
         tokens.expect_symbol(")")
     return ExplainOptions(analyze, shown, passes)
+
+
+def _begins_query(token: Token) -> bool:
+    """Whether what stands in parentheses is no option but a query, or more parentheses."""
+    return token.text == "(" or token.word in ("SELECT", "WITH", "VALUES", "FROM", "TABLE")
 
 
 def _format(tokens: TokenStream) -> ExplainFormat:

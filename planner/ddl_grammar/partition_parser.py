@@ -25,11 +25,7 @@ _STOP_WORDS = frozenset({"VALUES", "VALUE", "HASH", "PARTITION"})
 
 
 def parse_partition_by(tokens: TokenStream) -> PartitionClause:
-    """Parse a PARTITION BY clause.
-
-    Raises:
-        SyntaxError: it does not follow the grammar.
-    """
+    """Parse a PARTITION BY clause. Raises SyntaxError: it does not follow the grammar."""
     start = tokens.current.start
     tokens.expect("PARTITION", "BY")
     hashes: list[HashClause] = []
@@ -51,11 +47,7 @@ def parse_partition_by(tokens: TokenStream) -> PartitionClause:
 
 
 def parse_range(tokens: TokenStream) -> RangeClause:
-    """Parse `PARTITION` and its bounds.
-
-    Raises:
-        SyntaxError: it does not follow the grammar.
-    """
+    """Parse `PARTITION` and its bounds. Raises SyntaxError: it does not follow the grammar."""
     start = tokens.current.start
     tokens.expect("PARTITION")
     lower, upper = _bounds(tokens)
@@ -73,9 +65,7 @@ def _hash(tokens: TokenStream) -> HashClause:
     return HashClause(columns, tokens.whole_number(), start)
 
 
-def _range_dimension(
-    tokens: TokenStream,
-) -> tuple[tuple[str, ...], tuple[RangeClause, ...] | None]:
+def _range_dimension(tokens: TokenStream) -> tuple[tuple[str, ...], tuple[RangeClause, ...] | None]:
     columns: tuple[str, ...] = ()
     if tokens.at_symbol("(") and tokens.ahead(1).word != "PARTITION":
         columns = tokens.names() if tokens.ahead(1).text != ")" else ()

@@ -8,19 +8,23 @@ from dataclasses import dataclass
 
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.storage.common.quoted_name import quoted_full_name, quoted_name
+from pykudu_sql.storage.errors import SourceSpan
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
     """A constant expression, not parsed yet.
 
-    Attributes:
-        text: as written.
-        start: its offset in the statement.
+    `text`: as written; `start`: its offset in the statement.
     """
 
     text: str
     start: int
+
+    @property
+    def span(self) -> SourceSpan:
+        """Where it stands in the statement."""
+        return SourceSpan(self.start, len(self.text))
 
     def __str__(self) -> str:
         return self.text
@@ -79,7 +83,7 @@ class KeyClause:
 
 @dataclass(frozen=True, slots=True)
 class HashClause:
-    """`HASH (columns) PARTITIONS n`; no columns stand for the whole key."""
+    """`HASH (columns) PARTITIONS n`; no columns mean the whole key."""
 
     columns: tuple[str, ...]
     buckets: int
@@ -144,10 +148,9 @@ class SplitRow:
 
 @dataclass(frozen=True, slots=True)
 class PartitionClause:
-    """`PARTITION BY` with its dimensions; no range columns with ranges stand for the whole key.
+    """`PARTITION BY` with its dimensions; no range columns with ranges mean the whole key.
 
-    Attributes:
-        splits: rows at which the ranges are cut.
+    `splits`: rows at which the ranges are cut.
     """
 
     hashes: tuple[HashClause, ...] = ()
@@ -329,16 +332,9 @@ class PropertiesSyntax:
 
 
 AlterStepSyntax = (
-    AddColumnsSyntax
-    | DropColumnSyntax
-    | RenameColumnSyntax
-    | AlterColumnSyntax
-    | AddRangeSyntax
-    | DropRangeSyntax
-    | RenameTableSyntax
-    | TableCommentSyntax
-    | PropertiesSyntax
-)
+    AddColumnsSyntax | DropColumnSyntax | RenameColumnSyntax | AlterColumnSyntax | AddRangeSyntax
+    | DropRangeSyntax | RenameTableSyntax | TableCommentSyntax | PropertiesSyntax
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

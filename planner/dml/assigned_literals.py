@@ -12,11 +12,8 @@ from pykudu_sql.storage.common.types.types import Kind
 def type_assigned_literals(tree: exp.Expr, columns: Sequence[ColumnSchema]) -> None:
     """Cast numbers of more digits than the engine's types have to the columns that they fill.
 
-    The engine would take them for doubles. The tree is changed in place.
-
-    Args:
-        tree: of a query whose columns fill others, in their order.
-        columns: that are filled.
+    The engine would take them for doubles. The tree is changed in place. `tree`: of a query whose
+    columns fill others, in their order.
     """
     for row in list(_rows(tree)):
         for item, column in zip(row, columns, strict=False):

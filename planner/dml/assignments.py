@@ -1,6 +1,6 @@
 """`column = value` of UPDATE, MERGE and ON CONFLICT: which columns may be set, and to what.
 
-A value that is known while planning becomes a cell of its column at once, so that it is checked
+A constant value becomes a cell of its column at once, so that it is checked
 before anything runs and reaches the engine with the column's type.
 """
 
@@ -16,7 +16,8 @@ from pykudu_sql.planner.bind.moment import fold_current
 from pykudu_sql.planner.bind.names import undefined_column
 from pykudu_sql.planner.bind.target import cell_literal
 from pykudu_sql.planner.functions.functions import gathers_rows
-from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.parse.star_syntax import check_inner_star
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.value import Parameter, Value
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -35,16 +36,16 @@ from pykudu_sql.storage.errors import (
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A column and its value; one known while planning is kept beside its node."""
+    """A column and its value; a constant one is kept beside its node."""
 
     column: ColumnSchema
     node: exp.Expr
-    known: bool
+    is_constant: bool
     value: Value = None
 
     def as_node(self) -> exp.Expr:
-        """The value for a SELECT list: a known cell typed as its column."""
-        if not self.known or isinstance(self.value, Parameter):
+        """The value for a SELECT list: a constant cell typed as its column."""
+        if not self.is_constant or isinstance(self.value, Parameter):
             return self.node
         return cell_literal(self.value, self.column)
 
@@ -54,47 +55,41 @@ def read_assignments(
     table: TableInfo,
     name: CorrelationName,
     kind: RowOpKind,
-    text: str,
     context: PlanContext,
 ) -> list[Assignment]:
     """The assignments of a SET clause.
 
     Args:
         nodes: of the parser.
-        table: to be written.
         name: what the statement calls it.
         kind: UPDATE, or UPDATE_IGNORE, which may name immutable columns.
-        text: the statement, for positions in errors.
-        context: to compute constants with.
 
-    Raises:
-        UndefinedColumnError: there is no such column, or it is another table's.
-        ProgrammingError: a column of the key is set, or one column twice.
-        ImmutableColumnError: an immutable column is set.
-        DataError, NotNullError: a known value does not fit.
-        NotSupportedError: an item is no assignment.
+    Raises UndefinedColumnError: there is no such column, or it is another table's;
+    ProgrammingError: a column of the key is set, or one column twice; ImmutableColumnError: an
+    immutable column is set; DataError, NotNullError: a known value does not fit; NotSupportedError:
+    an item is no assignment.
     """
     assignments: list[Assignment] = []
     for node in nodes:
-        for target, value in _pairs(node, text):
+        for target, value in _pairs(node):
             if not name.is_named_by(target):
                 other = ".".join(part.name for part in target.parts[:-1])
                 raise UndefinedColumnError(
                     f"SET changes columns of '{name.alias}', and '{other}' is another table",
-                    position=node_position(target, text),
+                    span=node_span(target),
                 )
-            column = _assigned_column(target, table, kind, text)
+            column = _assigned_column(target, table, kind)
             if any(column is other.column for other in assignments):
                 raise ProgrammingError(
                     f"column '{column.name}' is assigned twice",
-                    position=node_position(target, text),
+                    span=node_span(target),
                     sqlstate="42701",
                 )
-            assignments.append(assigned_value(column, value, text, context))
+            assignments.append(assigned_value(column, value, context))
     return assignments
 
 
-def _pairs(node: exp.Expr, text: str) -> Iterator[tuple[exp.Column, exp.Expr]]:
+def _pairs(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
     """The single assignments of an item, which may be `(a, b) = (1, 2)`."""
     if isinstance(node, exp.EQ):
         targets, value = _items(node.this), node.expression
@@ -102,9 +97,7 @@ def _pairs(node: exp.Expr, text: str) -> Iterator[tuple[exp.Column, exp.Expr]]:
         if len(targets) == len(values) and all(isinstance(t, exp.Column) for t in targets):
             yield from zip(targets, values, strict=True)
             return
-    raise NotSupportedError(
-        "SET takes column = value, separated by commas", position=node_position(node, text)
-    )
+    raise NotSupportedError("SET takes column = value, separated by commas", span=node_span(node))
 
 
 def _columns_of(node: exp.Expr) -> list[exp.Expr]:
@@ -126,47 +119,43 @@ def _items(node: exp.Expr) -> list[exp.Expr]:
     return list(node.expressions) if isinstance(node, exp.Tuple) else [node]
 
 
-def _assigned_column(
-    node: exp.Column, table: TableInfo, kind: RowOpKind, text: str
-) -> ColumnSchema:
+def _assigned_column(node: exp.Column, table: TableInfo, kind: RowOpKind) -> ColumnSchema:
     name = node.name.lower()
     column = table.schema.by_name.get(name)
     if column is None:
-        known = [c.name for c in table.schema.visible_columns]
-        raise undefined_column(name, known, node_position(node.this, text))
+        names = [c.name for c in table.schema.visible_columns]
+        raise undefined_column(name, names, node_span(node.this))
     if column.id in table.schema.key_ids:
         raise ProgrammingError(
             f"key column '{name}' of table '{table.name}' cannot be updated",
             hint="DELETE the row and INSERT it with the new key",
-            position=node_position(node.this, text),
+            span=node_span(node.this),
             sqlstate="42P16",
         )
     if column.immutable and not kind.ignores:
         raise ImmutableColumnError(
             f"UPDATE not allowed for immutable column '{name}' of table '{table.name}'",
             hint="UPDATE IGNORE leaves such columns alone",
-            position=node_position(node.this, text),
+            span=node_span(node.this),
         )
     return column
 
 
-def assigned_value(
-    column: ColumnSchema, node: exp.Expr, text: str, context: PlanContext
-) -> Assignment:
+def assigned_value(column: ColumnSchema, node: exp.Expr, context: PlanContext) -> Assignment:
     """A column's new value.
 
-    Raises:
-        DataError: a known value does not fit the column.
-        NotNullError: NULL for a NOT NULL column.
-        ProgrammingError: the value is an aggregate.
+    Raises DataError: a known value does not fit the column; NotNullError: NULL for a NOT NULL
+    column; ProgrammingError: the value is an aggregate; SyntaxError: it is a `*`.
     """
+    if isinstance(node, exp.Star | exp.Column) and node.is_star:
+        check_inner_star(node)
     if is_default(node):
         return Assignment(column, node, True, column.write_default)
     if gathers_rows(node):
         raise ProgrammingError(
             f"column '{column.name}' cannot be set to an aggregate, which has many rows",
             hint="write it as a query: (SELECT sum(x) FROM t)",
-            position=node_position(node, text),
+            span=node_span(node),
             sqlstate="42803",
         )
     if node.find(exp.Column) is not None:
@@ -185,14 +174,14 @@ def assigned_value(
         raise type(error)(
             f"column '{column.name}': {error.message}",
             hint=error.hint,
-            position=node_position(node, text),
+            span=node_span(node),
             sqlstate=error.sqlstate,
         ) from error
     if cell is None and not column.nullable:
         raise NotNullError(
             f"NULL values not allowed for non-nullable column '{column.name}'",
             hint="give a value, or write DEFAULT if the column has one",
-            position=node_position(node, text),
+            span=node_span(node),
         )
     return Assignment(column, node, True, cell)
 

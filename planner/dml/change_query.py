@@ -16,9 +16,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 class BranchDraft:
     """A branch before the query is made: values are nodes over the query's sources.
 
-    Attributes:
-        kind: of the operation.
-        values: by column id.
+    `values`: by column id.
     """
 
     kind: RowOpKind
@@ -29,10 +27,7 @@ class BranchDraft:
 class DraftedQuery:
     """A SELECT list for branches.
 
-    Attributes:
-        items: of the list, the action first.
-        branches: that read it.
-        returning: what is shown.
+    `items`: of the list, the action first; `branches`: that read it; `returning`: what is shown.
     """
 
     items: list[exp.Expr]
@@ -55,18 +50,17 @@ def draft(
     Args:
         action: the number of a row's branch, NULL for none.
         drafts: the branches.
-        table: to be written.
         name: what the query calls it.
         returned: the statement's RETURNING list.
     """
     items: list[exp.Expr] = [exp.alias_(action, ACTION, quoted=True)]
     branches: list[ChangeBranch] = []
     for number, each in enumerate(drafts):
-        places: list[tuple[int, int]] = []
+        positions: list[tuple[int, int]] = []
         for column_id, node in each.values:
             guarded = node if len(drafts) == 1 else _only_for(number, node, action)
-            places.append((column_id, _place(items, guarded)))
-        branches.append(ChangeBranch(each.kind, tuple(places)))
+            positions.append((column_id, _place(items, guarded)))
+        branches.append(ChangeBranch(each.kind, tuple(positions)))
     returning = None
     if returned is not None:
         returning = _carry(items, table, name, returned)
@@ -105,9 +99,7 @@ def _carry(
 def one_match_each(select: exp.Select, keys: Sequence[exp.Expr]) -> None:
     """Keep one row of each key: the one whose other columns come first, so that reruns agree.
 
-    Args:
-        select: complete; it is changed.
-        keys: the columns that say which row is meant.
+    `select`: complete; it is changed; `keys`: the columns that identify the row.
     """
     select.set("distinct", exp.Distinct(on=exp.Tuple(expressions=[key.copy() for key in keys])))
     ordered = [i for i, item in enumerate(select.expressions, 1) if not _is_constant(item)]

@@ -1,5 +1,4 @@
-"""Rows to insert that may be there already, and what becomes of them: ON CONFLICT, and RETURNING
-of the statements that take such rows.
+"""ON CONFLICT: rows to insert whose keys may exist, and RETURNING of the statements with such rows.
 
 The rows proposed are a relation of the engine, complete and of the table's types, under the name
 `excluded`. A left join finds the row of the table with the same key: a row without one is
@@ -14,7 +13,7 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
-from pykudu_sql.planner.bind.moment import current_nodes
+from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.bind.target import mention
 from pykudu_sql.planner.dml.assignments import read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft
@@ -43,12 +42,7 @@ Values = Sequence[tuple[int, exp.Expr]]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The table of an INSERT.
-
-    Attributes:
-        table: the table.
-        name: what the statement calls it.
-    """
+    """The table of an INSERT. `table`: the table; `name`: what the statement calls it."""
 
     table: TableInfo
     name: CorrelationName
@@ -68,22 +62,21 @@ class Target:
 def check_conflict_columns(table: TableInfo, conflict: Conflict) -> None:
     """See that ON CONFLICT is about the table's primary key.
 
-    Raises:
-        ProgrammingError: it names other columns.
-        NotSupportedError: DO UPDATE on a table whose key is not unique.
+    Raises ProgrammingError: it names other columns; NotSupportedError: DO UPDATE on a table whose
+    key is not unique.
     """
     schema = table.schema
     key = [column.name for column in schema.key_columns]
     if schema.auto_incrementing and (conflict.columns or conflict.update is not None):
         raise NotSupportedError(
             f"the primary key of table '{table.name}' is not unique: rows never conflict",
-            position=conflict.position,
+            span=conflict.span,
         )
     if conflict.columns and sorted(conflict.columns) != sorted(key):
         raise ProgrammingError(
             f"no unique key of table '{table.name}' is ({', '.join(conflict.columns)})",
             hint=f"its primary key is ({', '.join(key)})",
-            position=conflict.position,
+            span=conflict.span,
             sqlstate="42P10",
         )
 
@@ -92,24 +85,23 @@ def insert_returning(
     rows: InsertValues | InsertQuery,
     target: Target,
     items: Sequence[exp.Expr],
-    text: str,
     context: PlanContext,
 ) -> InsertReturning | ConflictInsert:
     """An INSERT or UPSERT that shows the rows it wrote."""
-    returned = _returned(target, items, text, context)
+    returned = _returned(target, items, context)
     if rows.kind.numbers and target.table.schema.auto_incrementing:
         rows = replace(rows, kind=RowOpKind.INSERT)  # numbered rows are always new
     if rows.kind is RowOpKind.INSERT:
         return InsertReturning(rows, returned.alone())
     inserting = BranchDraft(RowOpKind.INSERT, _excluded(target, target.table.schema.columns))
     if rows.kind is RowOpKind.INSERT_IGNORE:
-        return _planned(rows, target, [inserting], None, returned, Repeated.FIRST, text, context)
+        return _planned(rows, target, [inserting], None, returned, Repeated.FIRST, context)
     kind = RowOpKind.UPDATE_IGNORE if rows.kind.ignores else RowOpKind.UPDATE
     drafts = [inserting]
     overwritten = _overwritten(rows, target)
     if overwritten:
         drafts.append(BranchDraft(kind, [*_keys(target), *_excluded(target, overwritten)]))
-    return _planned(rows, target, drafts, None, returned, Repeated.LAST, text, context)
+    return _planned(rows, target, drafts, None, returned, Repeated.LAST, context)
 
 
 def insert_or_update(
@@ -117,20 +109,20 @@ def insert_or_update(
     target: Target,
     conflict: Conflict,
     items: Sequence[exp.Expr],
-    text: str,
     context: PlanContext,
 ) -> ConflictInsert:
     """INSERT .. ON CONFLICT DO UPDATE SET .. [WHERE ..] [RETURNING ..].
 
-    Raises:
-        UndefinedColumnError, ProgrammingError: a name is unknown, or a key column is set.
-        DataError, NotNullError: a constant does not fit its column.
+    Raises UndefinedColumnError, ProgrammingError: a name is unknown, or a key column is set;
+    DataError, NotNullError: a constant does not fit its column.
     """
     update = conflict.update
     assert update is not None
+    # Before the assignments are read, which puts constants for calls of the current time.
+    volatile = reads_current_time(update)
     _qualify(update, target)
     assignments = read_assignments(
-        update.expressions, target.table, target.name, RowOpKind.UPDATE, text, context
+        update.expressions, target.table, target.name, RowOpKind.UPDATE, context
     )
     values = [(a.column.id, a.as_node()) for a in assignments]
     drafts = [
@@ -139,26 +131,26 @@ def insert_or_update(
     ]
     where = update.args.get("where")
     condition = None if where is None else where.this
-    returned = _returned(target, items, text, context) if items else None
-    return _planned(rows, target, drafts, condition, returned, Repeated.REFUSED, text, context)
+    returned = _returned(target, items, context) if items else None
+    return _planned(
+        rows, target, drafts, condition, returned, Repeated.REFUSED, context, volatile=volatile
+    )
 
 
-def _returned(
-    target: Target, items: Sequence[exp.Expr], text: str, context: PlanContext
-) -> ReturnedRows:
+def _returned(target: Target, items: Sequence[exp.Expr], context: PlanContext) -> ReturnedRows:
     mention = target.mention()
     select = exp.Select(from_=exp.From(this=mention))
-    return read_returning(items, select, mention, text, context)
+    return read_returning(items, select, mention, context)
 
 
 def _overwritten(rows: InsertValues | InsertQuery, target: Target) -> list[ColumnSchema]:
     """The columns that an UPSERT sets in a row that is there already."""
     schema = target.table.schema
-    given = {*rows.column_ids, *(rows.reset_ids if isinstance(rows, InsertQuery) else ())}
+    inserted_ids = {*rows.column_ids, *(rows.reset_ids if isinstance(rows, InsertQuery) else ())}
     return [
         column
         for column in schema.columns
-        if column.id in given
+        if column.id in inserted_ids
         and column.id not in schema.key_ids
         and not (rows.kind.ignores and column.immutable)
     ]
@@ -179,8 +171,9 @@ def _planned(
     condition: exp.Expr | None,
     returned: ReturnedRows | None,
     repeated: Repeated,
-    text: str,
     context: PlanContext,
+    *,
+    volatile: bool = False,
 ) -> ConflictInsert:
     table = target.table
     first = target.column(table.schema.key_columns[0])
@@ -191,8 +184,7 @@ def _planned(
     drafted = draft(exp.Case(ifs=cases), drafts, table, target.name, returned)
     select = _joined(target)
     select.set("expressions", drafted.items)
-    volatile = any(True for _ in current_nodes(select))
-    bound = bind(select, text, context).with_volatility(volatile)
+    bound = bind(select, context).with_volatility(volatile)
     _stand_in(select)
     scan_count = len(rows.query.scans) if isinstance(rows, InsertQuery) else 0
     query = finish(bound, context, scan_count)
@@ -217,7 +209,7 @@ def _joined(target: Target) -> exp.Select:
 
 
 def _stand_in(select: exp.Select) -> None:
-    """Put the relation in the place of the VALUES that told the binder its columns."""
+    """Put the relation in the place of the VALUES that gave the binder its columns."""
     name = exp.TableAlias(this=exp.to_identifier(_EXCLUDED))
     relation = exp.Table(this=exp.to_identifier(EXCLUDED), alias=name)
     select.args["from_"].this.replace(relation)
@@ -232,9 +224,9 @@ def _target_scan(query: Query, bound: BoundQuery, table: TableInfo) -> str | Non
 
 def _qualify(update: exp.Update, target: Target) -> None:
     """Names without a qualifier mean the row that is there."""
-    known = target.table.schema.by_name
+    by_name = target.table.schema.by_name
     for part in (*update.expressions, update.args.get("where")):
         for column in [] if part is None else list(part.find_all(exp.Column)):
             plain = not column.table and column.find_ancestor(exp.Query) is None
-            if plain and column.name.lower() in known:
+            if plain and column.name.lower() in by_name:
                 target.name.qualify(column)

@@ -27,7 +27,7 @@ from pykudu_sql.planner.dml.insert_columns import listed_column, missing_column
 from pykudu_sql.planner.dml.insert_tail import find_tail, read_tail
 from pykudu_sql.planner.dml.values import Marker, Named, Raw, ValueRows, column_values, read_values
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.lexer import Token, source_position
+from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ConflictInsert, InsertReturning
 from pykudu_sql.planner.plan.context import PlanContext
@@ -42,6 +42,7 @@ from pykudu_sql.storage.errors import (
     NotNullError,
     NotSupportedError,
     ProgrammingError,
+    SourceSpan,
     SyntaxError,
 )
 
@@ -72,17 +73,10 @@ class _Head:
 def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = None) -> Insert:
     """Plan an INSERT, UPSERT or REPLACE from its first word on.
 
-    Args:
-        tokens: at the first word.
-        context: tables and time.
-        before: where a WITH clause begins that stands before it.
-
-    Raises:
-        SyntaxError: it does not follow the grammar.
-        UndefinedTableError, UndefinedColumnError: a name is unknown.
-        NotNullError: a required column is left out.
-        DataError: a value does not fit its column.
-        NotSupportedError: a clause that is not offered.
+    `tokens`: at the first word; `before`: where a WITH clause begins that stands before it. Raises
+    SyntaxError: it does not follow the grammar; UndefinedTableError, UndefinedColumnError: a name
+    is unknown; NotNullError: a required column is left out; DataError: a value does not fit its
+    column; NotSupportedError: a clause that is not offered.
     """
     first = tokens.current
     head = _head(tokens, context, before)
@@ -91,11 +85,11 @@ def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = 
         text = _without_insert(text, first, start)
     if tokens.accept("DEFAULT", "VALUES"):
         place = None if tokens.at_end() else tokens.current.start
-        return _finished(head, _default_row(head, text), text, start.start, place, context)
+        return _finished(head, _default_row(head), text, start.start, place, context)
     if start.word == "VALUES" and before is None:
         rows = read_values(text, start.end)
         if rows is not None:
-            plain = _insert_values(head, rows, text, cacheable=True)
+            plain = _insert_values(head, rows, cacheable=True)
             return _finished(head, plain, text, start.start, rows.tail, context)
     elif start.word not in _QUERY_WORDS and start.text != "(":
         raise tokens.error("VALUES, SELECT or DEFAULT VALUES")
@@ -107,7 +101,7 @@ def plan_insert(tokens: TokenStream, context: PlanContext, before: int | None = 
 
 
 def _without_insert(text: str, first: Token, start: Token) -> str:
-    """A query's text with the INSERT in its midst blanked out, so that places stay."""
+    """A query's text with the INSERT in its midst blanked out, so that positions stay."""
     blank = _WRITTEN.sub(" ", text[first.start : start.start])
     return text[: first.start] + blank + text[start.start :]
 
@@ -128,14 +122,12 @@ def _finished(
     if tail.conflict is not None:
         check_conflict_columns(head.table, tail.conflict)
         if head.kind is not RowOpKind.INSERT:
-            raise SyntaxError(
-                "ON CONFLICT belongs to a plain INSERT", position=tail.conflict.position
-            )
+            raise SyntaxError("ON CONFLICT belongs to a plain INSERT", span=tail.conflict.span)
         if tail.conflict.update is not None:
-            return insert_or_update(rows, target, tail.conflict, tail.returning, text, context)
+            return insert_or_update(rows, target, tail.conflict, tail.returning, context)
         rows = replace(rows, kind=RowOpKind.INSERT_IGNORE)
     if tail.returning:
-        return insert_returning(rows, target, tail.returning, text, context)
+        return insert_returning(rows, target, tail.returning, context)
     return rows
 
 
@@ -146,7 +138,7 @@ def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Hea
     tokens.accept("TABLE")
     place = tokens.current
     name = tokens.table_name()
-    table = target_table(name, place, tokens.text, context)
+    table = target_table(name, place, context)
     alias = tokens.name("an alias") if tokens.accept("AS") else None
     columns: tuple[ColumnSchema, ...] = table.schema.visible_columns
     listed = tokens.at_symbol("(") and tokens.ahead(1).word not in _QUERY_WORDS
@@ -170,7 +162,7 @@ def _head(tokens: TokenStream, context: PlanContext, before: int | None) -> _Hea
             kind, replaces = RowOpKind.INSERT, False
     called = name_of_table(table) if alias is None else CorrelationName(alias, None)
     head = _Head(table, called, kind, columns, listed, replaces)
-    _check_required(head, tokens.text, place)
+    _check_required(head, place)
     return head
 
 
@@ -209,11 +201,11 @@ def _listed_columns(
     while True:
         place = tokens.current
         name = tokens.name("a column name")
-        position = source_position(tokens.text, place.start, len(place.text))
-        column = listed_column(table, name, columns, position)
+        span = place.span
+        column = listed_column(table, name, columns, span)
         if table.schema.is_hidden(column) and kind.numbers:
             raise InvalidSchemaError(
-                f"column '{name}' is numbered by the table and cannot be set", position=position
+                f"column '{name}' is numbered by the table and cannot be set", span=span
             )
         columns.append(column)
         if not tokens.accept_symbol(","):
@@ -226,29 +218,29 @@ def _named_columns(
     text: str, begin: int, table: TableInfo, place: Token, context: PlanContext
 ) -> tuple[ColumnSchema, ...]:
     """The columns that the query behind BY NAME has, in its order."""
-    position = source_position(text, place.start, len(place.text))
+    span = place.span
     tail = find_tail(text, place.start)
     query = plan_rows(text if tail is None else text[:tail], context, begin)
     columns: list[ColumnSchema] = []
     for name in query.names:
-        columns.append(listed_column(table, name.lower(), columns, position))
+        columns.append(listed_column(table, name.lower(), columns, span))
     return tuple(columns)
 
 
-def _check_required(head: _Head, text: str, place: Token) -> None:
-    """Columns that must be given: an UPSERT may leave out all but the key."""
+def _check_required(head: _Head, place: Token) -> None:
+    """Check that required columns are listed: an UPSERT may leave out all but the key."""
     schema = head.table.schema
-    given = {column.id for column in head.columns}
+    listed_ids = {column.id for column in head.columns}
     for column in schema.visible_columns:
         required = not column.nullable and column.write_default is None
         if not head.kind.numbers and not head.replaces:
             required = column.id in schema.key_ids
-        if required and column.id not in given:
-            position = source_position(text, place.start, len(place.text))
-            raise missing_column(head.table, column, position)
+        if required and column.id not in listed_ids:
+            span = place.span
+            raise missing_column(head.table, column, span)
 
 
-def _default_row(head: _Head, text: str) -> InsertValues:
+def _default_row(head: _Head) -> InsertValues:
     columns: tuple[list[Raw], ...] = tuple([Marker.DEFAULT] for _ in head.columns)
     for column in head.columns:
         if not column.nullable and column.write_default is None:
@@ -257,14 +249,14 @@ def _default_row(head: _Head, text: str) -> InsertValues:
                 f"'{head.table.name}'",
                 hint="name the columns and give their values",
             )
-    return _insert_values(head, ValueRows(columns, [0]), text, cacheable=True)
+    return _insert_values(head, ValueRows(columns, [0]), cacheable=True)
 
 
-def _insert_values(head: _Head, rows: ValueRows, text: str, *, cacheable: bool) -> InsertValues:
-    _check_width(head, len(rows.columns), text, rows.offsets[0])
+def _insert_values(head: _Head, rows: ValueRows, *, cacheable: bool) -> InsertValues:
+    _check_width(head, len(rows.columns), rows.offsets[0])
     count = len(rows.offsets)
     columns = [
-        column_values(raw, column, text, rows.offsets)
+        column_values(raw, column, rows.offsets)
         for raw, column in zip(rows.columns, head.columns, strict=True)
     ]
     ids = [column.id for column in head.columns]
@@ -282,11 +274,11 @@ def _left_out(head: _Head) -> Sequence[ColumnSchema]:
     """The columns a replaced row gets back to their defaults."""
     if not head.replaces:
         return ()
-    given = {column.id for column in head.columns}
-    return [c for c in head.table.schema.visible_columns if c.id not in given]
+    listed_ids = {column.id for column in head.columns}
+    return [c for c in head.table.schema.visible_columns if c.id not in listed_ids]
 
 
-def _check_width(head: _Head, width: int, text: str, start: int) -> None:
+def _check_width(head: _Head, width: int, start: int) -> None:
     expected = len(head.columns)
     if width == expected:
         return
@@ -294,7 +286,7 @@ def _check_width(head: _Head, width: int, text: str, start: int) -> None:
     raise ProgrammingError(
         f"a row has {width} values where {where} has {expected} columns",
         hint=f"columns are {', '.join(column.name for column in head.columns)}",
-        position=source_position(text, start),
+        span=SourceSpan(start),
         sqlstate="42601",
     )
 
@@ -306,11 +298,11 @@ def _insert_parsed(
     if start.word == "VALUES" and begin == start.start:
         tree = parse(text, start.start)
         if isinstance(tree, exp.Values):
-            return _insert_expressions(head, tree, text, start, context)
+            return _insert_expressions(head, tree, start, context)
     rows = parse_rows(text, begin)
     type_assigned_literals(rows, head.columns)
-    query = finish(bind(rows, text, context), context)
-    _check_width(head, len(query.names), text, start.start)
+    query = finish(bind(rows, context), context)
+    _check_width(head, len(query.names), start.start)
     return _from_query(head, query)
 
 
@@ -321,23 +313,21 @@ def _from_query(head: _Head, query: Query) -> InsertQuery:
 
 
 def _insert_expressions(
-    head: _Head, tree: exp.Values, text: str, start: Token, context: PlanContext
+    head: _Head, tree: exp.Values, start: Token, context: PlanContext
 ) -> InsertValues | InsertQuery:
-    bound = bind(tree, text, context)
+    bound = bind(tree, context)
     rows = [_cells(row) for row in tree.expressions]
     for row in rows:
-        _check_width(head, len(row), text, start.start)
+        _check_width(head, len(row), start.start)
     columns: list[list[Raw]] = [[] for _ in head.columns]
     for row in rows:
         for values, node in zip(columns, row, strict=True):
             raw = _raw(node, context)
             if raw is _COMPUTED:
-                return _insert_computed(head, tree, text, context)
+                return _insert_computed(head, tree, context)
             values.append(raw)
     offsets = [start.start] * len(rows)
-    return _insert_values(
-        head, ValueRows(tuple(columns), offsets), text, cacheable=not bound.volatile
-    )
+    return _insert_values(head, ValueRows(tuple(columns), offsets), cacheable=not bound.volatile)
 
 
 def _cells(row: exp.Expr) -> list[exp.Expr]:
@@ -348,7 +338,7 @@ _COMPUTED = Named("")
 
 
 def _raw(node: exp.Expr, context: PlanContext) -> Raw:
-    """A cell's value while planning; `_COMPUTED` if only the engine can tell."""
+    """A cell's value while planning; `_COMPUTED` if only the engine can compute it."""
     if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
         return Marker.DEFAULT
     value = constant(fold_current(node, context), context)
@@ -359,12 +349,12 @@ def _raw(node: exp.Expr, context: PlanContext) -> Raw:
     return _COMPUTED
 
 
-def _insert_computed(head: _Head, tree: exp.Values, text: str, context: PlanContext) -> InsertQuery:
+def _insert_computed(head: _Head, tree: exp.Values, context: PlanContext) -> InsertQuery:
     """The rows as a query; DEFAULT becomes the column's default."""
     for row in tree.expressions:
         for node, column in zip(_cells(row), head.columns, strict=True):
             if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
                 node.replace(cell_literal(column.write_default, column))
     type_assigned_literals(tree, head.columns)
-    query = finish(bind(tree, text, context), context)
+    query = finish(bind(tree, context), context)
     return _from_query(head, query)

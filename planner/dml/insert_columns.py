@@ -1,32 +1,28 @@
-"""The columns that inserted rows give."""
+"""The column list of an INSERT."""
 
 from collections.abc import Sequence
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.names import undefined_column
-from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
     InvalidSchemaError,
     NotNullError,
     ProgrammingError,
-    SourcePosition,
+    SourceSpan,
     SyntaxError,
 )
 
 
-def insert_columns(
-    table: TableInfo, listed: exp.Expr | None, text: str
-) -> tuple[ColumnSchema, ...]:
+def insert_columns(table: TableInfo, listed: exp.Expr | None) -> tuple[ColumnSchema, ...]:
     """The columns that a parsed list names; without a list, those that `*` shows.
 
-    Raises:
-        SyntaxError: something else than columns is listed.
-        UndefinedColumnError: there is no such column.
-        ProgrammingError: one is named twice.
-        InvalidSchemaError: the hidden counter is named.
+    Raises SyntaxError: something else than columns is listed; UndefinedColumnError: there is no
+    such column; ProgrammingError: one is named twice; InvalidSchemaError: the hidden counter is
+    named.
     """
     if listed is None:
         return table.schema.visible_columns
@@ -37,58 +33,50 @@ def insert_columns(
             raise SyntaxError(
                 "the list of columns takes their names",
                 hint="(a, b) VALUES (1, 2)",
-                position=node_position(listed, text),
+                span=node_span(listed),
             )
-        position = node_position(node, text)
-        columns.append(listed_column(table, node.name.lower(), columns, position))
+        span = node_span(node)
+        columns.append(listed_column(table, node.name.lower(), columns, span))
         if table.schema.is_hidden(columns[-1]):
             raise InvalidSchemaError(
-                f"column '{columns[-1].name}' is numbered by the table and cannot be set",
-                position=position,
+                f"column '{columns[-1].name}' is numbered by the table and cannot be set", span=span
             )
     return tuple(columns)
 
 
 def listed_column(
-    table: TableInfo, name: str, before: Sequence[ColumnSchema], position: SourcePosition | None
+    table: TableInfo, name: str, before: Sequence[ColumnSchema], span: SourceSpan | None
 ) -> ColumnSchema:
     """A column of a list by its name, which must not stand in the list before.
 
-    Raises:
-        UndefinedColumnError: there is no such column.
-        ProgrammingError: it is named twice.
+    Raises UndefinedColumnError: there is no such column; ProgrammingError: it is named twice.
     """
     column = table.schema.by_name.get(name)
     if column is None:
-        known = [c.name for c in table.schema.visible_columns]
-        raise undefined_column(name, known, position)
+        names = [c.name for c in table.schema.visible_columns]
+        raise undefined_column(name, names, span)
     if column in before:
-        raise ProgrammingError(
-            f"column '{name}' is given twice", position=position, sqlstate="42701"
-        )
+        raise ProgrammingError(f"column '{name}' is given twice", span=span, sqlstate="42701")
     return column
 
 
 def check_required(
-    table: TableInfo, given: Sequence[ColumnSchema], position: SourcePosition | None
+    table: TableInfo, listed: Sequence[ColumnSchema], span: SourceSpan | None
 ) -> None:
     """See that rows to be inserted have a value for each column that needs one.
 
-    Raises:
-        NotNullError: one is left out.
+    Raises NotNullError: one is left out.
     """
     for column in table.schema.visible_columns:
-        if not column.nullable and column.write_default is None and column not in given:
-            raise missing_column(table, column, position)
+        if not column.nullable and column.write_default is None and column not in listed:
+            raise missing_column(table, column, span)
 
 
-def missing_column(
-    table: TableInfo, column: ColumnSchema, position: SourcePosition | None
-) -> NotNullError:
+def missing_column(table: TableInfo, column: ColumnSchema, span: SourceSpan | None) -> NotNullError:
     """The error that says that a column must be given."""
     what = "key column" if column.id in table.schema.key_ids else "required column"
     return NotNullError(
         f"no value provided for {what} '{column.name}' of table '{table.name}'",
         hint="add it to the list of columns, or give it a DEFAULT",
-        position=position,
+        span=span,
     )

@@ -2,7 +2,7 @@
 
 The rows before may be a million values or a query, which other readers take; so the tail is found
 first, by its words outside parentheses, and read by itself. Its expressions are put to the parser
-as an UPDATE and a SELECT of the same length, so that places in errors stay true.
+as an UPDATE and a SELECT of the same length, so that positions in errors stay true.
 """
 
 import re
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import POSITIONAL, parse
-from pykudu_sql.planner.parse.lexer import Token, TokenKind, source_position, tokenize
+from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize
 from pykudu_sql.planner.parse.token_stream import TokenStream
-from pykudu_sql.storage.errors import NotSupportedError, SourcePosition, SyntaxError
+from pykudu_sql.storage.errors import NotSupportedError, SourceSpan, SyntaxError
 
 _TAIL = re.compile(r"\bON\s+CONFLICT\b|\bRETURNING\b", re.IGNORECASE)
 _UPDATE = "UPDATE t SET"
@@ -28,12 +28,12 @@ class Conflict:
     Attributes:
         columns: that must be the key, if they are given.
         update: of DO UPDATE, with its SET and WHERE; None for DO NOTHING.
-        position: where it stands.
+        span: where it stands.
     """
 
     columns: tuple[str, ...]
     update: exp.Update | None
-    position: SourcePosition
+    span: SourceSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,7 @@ class InsertTail:
 def find_tail(text: str, start: int) -> int | None:
     """Where the tail begins behind rows that start at an offset; None when there is none.
 
-    Raises:
-        SyntaxError: a string, a quoted name or a comment has no end.
+    Raises SyntaxError: a string, a quoted name or a comment has no end.
     """
     if _TAIL.search(text, start) is None:
         return None
@@ -66,17 +65,15 @@ def read_tail(text: str, start: int, rows: int) -> InsertTail:
     """Read the tail.
 
     Args:
-        text: the whole statement.
         start: where the tail begins.
         rows: where the rows begin, whose `?` are counted before those of the tail.
 
-    Raises:
-        SyntaxError: it does not follow the grammar.
-        NotSupportedError: a constraint is given by name.
+    Raises SyntaxError: it does not follow the grammar; NotSupportedError: a constraint is given by
+    name.
     """
     tokens = TokenStream(text, start)
     conflict = None
-    stop = _returning_place(text, start)
+    stop = _returning_offset(text, start)
     if tokens.at("ON"):
         conflict = _conflict(tokens, rows, len(text) if stop is None else stop)
     if stop is None:
@@ -98,9 +95,9 @@ def _outside(tokens: Iterator[Token]) -> Iterator[Token]:
             yield token
 
 
-def _returning_place(text: str, start: int) -> int | None:
-    places = (t.start for t in _outside(tokenize(text, start)) if t.word == "RETURNING")
-    return next(places, None)
+def _returning_offset(text: str, start: int) -> int | None:
+    offsets = (t.start for t in _outside(tokenize(text, start)) if t.word == "RETURNING")
+    return next(offsets, None)
 
 
 def _conflict(tokens: TokenStream, rows: int, stop: int) -> Conflict:
@@ -109,14 +106,14 @@ def _conflict(tokens: TokenStream, rows: int, stop: int) -> Conflict:
     if tokens.at("ON", "CONSTRAINT"):
         raise NotSupportedError(
             "ON CONFLICT ON CONSTRAINT is not supported",
-            hint="write ON CONFLICT (key columns), or nothing: the primary key is meant",
+            hint="write ON CONFLICT (key columns), or nothing, for the primary key",
         )
     columns = tokens.names() if tokens.at_symbol("(") else ()
-    position = source_position(text, place.start, len("ON CONFLICT"))
+    span = SourceSpan(place.start, len("ON CONFLICT"))
     begin = tokens.current.start
     tokens.expect("DO")
     if tokens.accept("NOTHING"):
-        return Conflict(columns, None, position)
+        return Conflict(columns, None, span)
     if not tokens.accept("UPDATE"):
         raise tokens.error("NOTHING or UPDATE")
     if not tokens.at("SET"):
@@ -124,28 +121,26 @@ def _conflict(tokens: TokenStream, rows: int, stop: int) -> Conflict:
     end = tokens.take().end
     update = text[:begin] + _UPDATE.ljust(end - begin) + text[end:stop]
     tree = parse(update, begin)
-    if not isinstance(tree, exp.Update):
-        raise SyntaxError("DO UPDATE SET column = value [WHERE ...] is expected", position=position)
+    if not isinstance(tree, exp.Update) or not tree.expressions:
+        raise SyntaxError("DO UPDATE SET column = value [WHERE ...] is expected", span=span)
     _renumber(tree, text, rows, begin)
-    return Conflict(columns, tree, position)
+    return Conflict(columns, tree, span)
 
 
 def _returning(text: str, place: int, rows: int) -> tuple[exp.Expr, ...]:
     end = place + len("RETURNING")
     tree = parse(text[:place] + _SELECT.ljust(end - place) + text[end:], place)
-    if not isinstance(tree, exp.Select) or any(
-        value for name, value in tree.args.items() if name != "expressions"
-    ):
+    others = (value for name, value in tree.args.items() if name != "expressions")
+    if not isinstance(tree, exp.Select) or not tree.expressions or any(others):
         raise SyntaxError(
-            "RETURNING takes expressions, separated by commas",
-            position=source_position(text, place, end - place),
+            "RETURNING takes expressions, separated by commas", span=SourceSpan(place, end - place)
         )
     _renumber(tree, text, rows, place)
     return tuple(tree.expressions)
 
 
 def _renumber(tree: exp.Expr, text: str, rows: int, place: int) -> None:
-    """Number the `?` of a part by their places in the whole statement."""
+    """Number the `?` of a part by their order in the whole statement."""
     if tree.find(exp.Placeholder) is None:
         return
     before = sum(

@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_source, name_of_target
-from pykudu_sql.planner.bind.moment import current_nodes
-from pykudu_sql.planner.bind.sources import NAMED_DATABASE
+from pykudu_sql.planner.bind.moment import reads_current_time
+from pykudu_sql.planner.bind.relations import NAMED_DATABASE
 from pykudu_sql.planner.bind.target import mentioned_table
 from pykudu_sql.planner.dml.assignments import Assignment, assigned_value, read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft
@@ -29,7 +29,8 @@ from pykudu_sql.planner.dml.merge_sides import (
     outermost_columns,
 )
 from pykudu_sql.planner.dml.returning import PRESENT, ReturnedRows, read_returning
-from pykudu_sql.planner.parse.dialect import node_position, parse
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.query import finish
@@ -51,13 +52,11 @@ class _Merge:
     """What the clauses are about.
 
     Attributes:
-        table: to be written.
         name: what the statement calls it.
         source: what the statement calls the source.
         source_names: the source's columns.
-        marked: whether the source has a column that tells its rows from NULLs of an outer join.
-        text: the statement, for positions in errors.
-        context: tables and time.
+        marked: whether the source has a column that marks its rows, as against NULLs of an outer
+            join.
     """
 
     table: TableInfo
@@ -65,7 +64,6 @@ class _Merge:
     source: CorrelationName
     source_names: tuple[str, ...]
     marked: bool
-    text: str
     context: PlanContext
 
     def keys(self) -> list[tuple[int, exp.Expr]]:
@@ -90,11 +88,9 @@ class _Merge:
 def plan_merge(text: str, context: PlanContext, start: int = 0) -> ChangeQuery:
     """Plan a MERGE.
 
-    Raises:
-        SyntaxError: a clause is wrong.
-        UndefinedTableError, UndefinedColumnError: a name is unknown.
-        ProgrammingError: a key column is updated, or a name is ambiguous.
-        DataError, NotNullError: a constant does not fit its column.
+    Raises SyntaxError: a clause is wrong; UndefinedTableError, UndefinedColumnError: a name is
+    unknown; ProgrammingError: a key column is updated, or a name is ambiguous; DataError,
+    NotNullError: a constant does not fit its column.
     """
     tree = parse(text, start)
     if (
@@ -103,22 +99,21 @@ def plan_merge(text: str, context: PlanContext, start: int = 0) -> ChangeQuery:
         or not (tree.args.get("on") or tree.args.get("using_cond"))
     ):
         raise SyntaxError("MERGE INTO table USING source ON condition WHEN ... is expected")
-    table = mentioned_table(tree.this, text, context)
-    volatile = any(True for _ in current_nodes(tree))
+    table = mentioned_table(tree.this, context)
+    volatile = reads_current_time(tree)
     whens: list[exp.When] = tree.args["whens"].expressions
     if len(whens) > MAX_BRANCHES:
         raise StatementTooComplexError(
             f"{len(whens)} WHEN clauses are more than the {MAX_BRANCHES} allowed in a MERGE",
-            hint="tell the cases apart in a CASE of the values that are set",
+            hint="write the cases as a CASE of the values that are set",
         )
     source = tree.args["using"]
     merge = _Merge(
         table,
         name_of_target(tree.this, table),
         name_of_source(source, tree.args.get("with_"), context),
-        _source_names(tree, text, context),
+        _source_names(tree, context),
         any(is_by_source(when) for when in whens),
-        text,
         context,
     )
     _check_sides(merge, tree, whens)
@@ -127,7 +122,7 @@ def plan_merge(text: str, context: PlanContext, start: int = 0) -> ChangeQuery:
     returned = None
     if tree.args.get("returning") is not None:
         items = tree.args["returning"].expressions
-        returned = read_returning(items, select, tree.this, text, context)
+        returned = read_returning(items, select, tree.this, context)
     return _finished(merge, select, action, drafts, returned, volatile)
 
 
@@ -141,19 +136,19 @@ def _finished(
 ) -> ChangeQuery:
     drafted = draft(action, drafts, merge.table, merge.name, returned)
     select.set("expressions", drafted.items)
-    bound = bind(select, merge.text, merge.context).with_volatility(volatile)
+    bound = bind(select, merge.context).with_volatility(volatile)
     query = finish(bound, merge.context)
     return ChangeQuery(merge.table, query, drafted.branches, "MERGE", drafted.returning)
 
 
-def _source_names(tree: exp.Merge, text: str, context: PlanContext) -> tuple[str, ...]:
+def _source_names(tree: exp.Merge, context: PlanContext) -> tuple[str, ...]:
     """The columns of the source."""
     probe = exp.Select(
         expressions=[exp.Star()],
         from_=exp.From(this=tree.args["using"].copy()),
         with_=tree.args["with_"].copy() if tree.args.get("with_") else None,
     )
-    return tuple(name.lower() for name in bind(probe, text, context).names)
+    return tuple(name.lower() for name in bind(probe, context).names)
 
 
 def _joined(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> exp.Select:
@@ -170,7 +165,7 @@ def _joined(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> exp.Se
 
 
 def _marked(merge: _Merge, source: exp.Expr) -> exp.Subquery:
-    """The source with a column that tells its rows from the NULLs of an outer join."""
+    """The source with a column that marks its rows, as against the NULLs of an outer join."""
     marked = exp.Select(
         expressions=[exp.Star(), exp.alias_(exp.true(), PRESENT, quoted=True)],
         from_=exp.From(this=source),
@@ -222,9 +217,9 @@ def _draft(merge: _Merge, when: exp.When) -> BranchDraft | None:
     what = then.name.upper() if isinstance(then, exp.Var) else then.key.upper()
     where = "WHEN MATCHED" if of_table else "WHEN NOT MATCHED"
     raise SyntaxError(
-        f"{what} cannot stand behind {where}",
+        f"{what} cannot follow {where}",
         hint="matched rows take UPDATE SET, DELETE or DO NOTHING, others INSERT or DO NOTHING",
-        position=node_position(then, merge.text),
+        span=node_span(then),
     )
 
 
@@ -235,7 +230,7 @@ def _updates(merge: _Merge, when: exp.When) -> list[Assignment]:
         raise SyntaxError(
             "UPDATE in MERGE needs SET",
             hint="UPDATE SET column = value, ..., or UPDATE SET * for all columns of the source",
-            position=node_position(then, merge.text),
+            span=node_span(then),
         )
     if isinstance(items, exp.Star) or isinstance(items[0], exp.Star):
         schema = merge.table.schema
@@ -243,23 +238,20 @@ def _updates(merge: _Merge, when: exp.When) -> list[Assignment]:
             raise UndefinedTableError(
                 f"UPDATE SET * takes the columns of '{merge.source.alias}', which has no row here",
                 hint="WHEN NOT MATCHED BY SOURCE sets columns to values: SET column = value",
-                position=node_position(then, merge.text),
+                span=node_span(then),
             )
         return [
             Assignment(column, merge.source.column(column.name), False)
             for column in _from_source(merge)
             if column.id not in schema.key_ids and not column.immutable
         ]
-    return read_assignments(
-        items, merge.table, merge.name, RowOpKind.UPDATE, merge.text, merge.context
-    )
+    return read_assignments(items, merge.table, merge.name, RowOpKind.UPDATE, merge.context)
 
 
 def _from_source(merge: _Merge) -> list[ColumnSchema]:
     """The columns that table and source both have, for `*`.
 
-    Raises:
-        ProgrammingError: the source lacks one of the table.
+    Raises ProgrammingError: the source lacks one of the table.
     """
     columns = list(merge.table.schema.visible_columns)
     for column in columns:
@@ -281,9 +273,9 @@ def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
         raise SyntaxError(
             "INSERT in MERGE needs VALUES (...)",
             hint="or * for all columns of the source",
-            position=node_position(then, merge.text),
+            span=node_span(then),
         )
-    columns = insert_columns(merge.table, listed, merge.text)
+    columns = insert_columns(merge.table, listed)
     cells = list(values.expressions) if isinstance(values, exp.Tuple) else [values.this]
     if len(cells) != len(columns):
         raise ProgrammingError(
@@ -291,9 +283,9 @@ def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
             hint=f"columns are {', '.join(column.name for column in columns)}",
             sqlstate="42601",
         )
-    check_required(merge.table, columns, node_position(then, merge.text))
+    check_required(merge.table, columns, node_span(then))
     return [
-        (column.id, assigned_value(column, cell, merge.text, merge.context).as_node())
+        (column.id, assigned_value(column, cell, merge.context).as_node())
         for column, cell in zip(columns, cells, strict=True)
     ]
 
@@ -301,22 +293,21 @@ def _insertion(merge: _Merge, then: exp.Insert) -> list[tuple[int, exp.Expr]]:
 def _check_sides(merge: _Merge, tree: exp.Merge, whens: Sequence[exp.When]) -> None:
     """See that clauses name what has a row; names without a qualifier mean that.
 
-    Raises:
-        UndefinedTableError: a clause names the side that has none.
+    Raises UndefinedTableError: a clause names the side that has none.
     """
     of_source = [when for when in whens if is_by_target(when)]
     of_table = [when for when in whens if is_by_source(when)]
-    for clauses, name, known, absent in (
+    for clauses, name, by_name, absent in (
         (of_source, merge.source, merge.source_names, 0),
         (of_table, merge.name, merge.table.schema.by_name, 1),
     ):
         for node in (node for when in clauses for node in expressions_of(when)):
             for column in outermost_columns(node):
-                if not column.table and column.name.lower() in known:
+                if not column.table and column.name.lower() in by_name:
                     name.qualify(column)
         tables = exp.Select(
             from_=exp.From(this=tree.this.copy()),
             joins=[exp.Join(this=tree.args["using"].copy())],
             with_=tree.args["with_"].copy() if tree.args.get("with_") else None,
         )
-        check_side(clauses, tables, absent, merge.text, merge.context)
+        check_side(clauses, tables, absent, merge.context)

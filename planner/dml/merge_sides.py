@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
-from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of
-from pykudu_sql.planner.bind.sources import Source
+from pykudu_sql.planner.bind.bound_query import BoundQuery, binding_of, field_of
+from pykudu_sql.planner.bind.relations import Relation
 from pykudu_sql.planner.dml.assignments import is_default
-from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.errors import UndefinedTableError
 
@@ -52,7 +52,7 @@ def outermost_columns(node: exp.Expr) -> Iterator[exp.Column]:
 
 
 def check_side(
-    whens: Sequence[exp.When], tables: exp.Select, absent: int, text: str, context: PlanContext
+    whens: Sequence[exp.When], tables: exp.Select, absent: int, context: PlanContext
 ) -> None:
     """See that clauses of one kind do not name the side that has no row.
 
@@ -60,44 +60,42 @@ def check_side(
         whens: the clauses, names without a qualifier already qualified.
         tables: SELECT without a list over the table and then the source; used up.
         absent: the place of that side in its FROM clause.
-        text: the statement, for positions in errors.
-        context: tables and time.
 
-    Raises:
-        UndefinedTableError: they do.
-        UndefinedColumnError, ProgrammingError: a name is unknown or ambiguous.
+    Raises UndefinedTableError: they do; UndefinedColumnError, ProgrammingError: a name is unknown
+    or ambiguous.
     """
     tables.set("expressions", [node.copy() for when in whens for node in expressions_of(when)])
     if not tables.expressions:
         return
-    bound = bind(tables, text, context)
-    frame = next(frame for node, frame in bound.frames if node is tables)
-    hidden = frame.steps[absent].sources
-    there = frame.steps[1 - absent].sources[0]
-    for column, source in _named(tables, bound):
-        if source in hidden:
-            raise _absent(column, source, there, absent, text)
+    bound = bind(tables, context)
+    scope = next(scope for node, scope in bound.scopes if node is tables)
+    hidden = scope.steps[absent].relations
+    there = scope.steps[1 - absent].relations[0]
+    for column, relation in _named(tables, bound):
+        if relation in hidden:
+            raise _absent(column, relation, there, absent)
 
 
-def _named(tables: exp.Select, bound: BoundQuery) -> Iterator[tuple[exp.Column, Source]]:
-    """The columns of a query with the sources they belong to."""
+def _named(tables: exp.Select, bound: BoundQuery) -> Iterator[tuple[exp.Column, Relation]]:
+    """The columns of a query with the relations they belong to."""
     yield from bound.qualified
-    yield from bound.fields
     for column in tables.find_all(exp.Column):
-        source = source_of(column)
-        if source is not None:
-            yield column, source
+        binding, field = binding_of(column), field_of(column)
+        if field is not None:
+            yield from ((column, relation) for relation, _ in field.struct)
+        if binding is not None:
+            yield column, binding.relation
 
 
 def _absent(
-    column: exp.Column, source: Source, there: Source, absent: int, text: str
+    column: exp.Column, relation: Relation, there: Relation, absent: int
 ) -> UndefinedTableError:
     kind = "WHEN NOT MATCHED BY SOURCE" if absent else "WHEN NOT MATCHED"
     written = ".".join(part.name for part in column.parts)
-    named = written if column.table else f"{source.alias}.{written}"
+    named = written if column.table else f"{relation.alias}.{written}"
     why = "the source has no row" if absent else "no row matched"
     return UndefinedTableError(
         f"'{named}' has no value where {why}",
         hint=f"{kind} can use columns of {there.alias}",
-        position=node_position(column, text),
+        span=node_span(column),
     )

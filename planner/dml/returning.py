@@ -1,8 +1,8 @@
 """RETURNING: expressions over the rows that a statement wrote.
 
-The list is bound over the statement's own sources, so names mean what they mean in its WHERE. Then
-every column of the table becomes one of the relation `WRITTEN`, which holds the rows as written,
-and every column of another source one that the statement's query carries along.
+The list is bound over the statement's own relations, so names mean what they mean in its WHERE.
+Then every column of the table becomes one of the relation `WRITTEN`, which holds the rows as
+written, and every column of another relation one that the statement's query carries along.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,10 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
-from pykudu_sql.planner.bind.qualifiers import column_of, qualified_source, struct_field
-from pykudu_sql.planner.bind.sources import Frame, Source, TableReference
+from pykudu_sql.planner.bind.qualifiers import column_of, qualified_relation, struct_field
+from pykudu_sql.planner.bind.relations import Relation, Scope, TableReference
 from pykudu_sql.planner.functions.query_forms import output_name
-from pykudu_sql.planner.parse.dialect import node_position
-from pykudu_sql.planner.parse.source_spans import errors_located
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.change_plans import (
     ACTION,
     WRITTEN,
@@ -29,7 +28,7 @@ from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.query.query import finish
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
 
-# Marks the rows of a source that a join found; no `*` shows it.
+# Marks the rows of a relation that a join found; no `*` shows it.
 PRESENT = "__present"
 _REFUSED: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.Query, "a subquery"),
@@ -45,7 +44,7 @@ class ReturnedRows:
     Attributes:
         query: over `WRITTEN`.
         column_ids: columns of the target that it reads.
-        carried: columns of other sources that it reads, qualified.
+        carried: columns of other relations that it reads, qualified.
     """
 
     query: Query
@@ -58,43 +57,34 @@ class ReturnedRows:
 
 
 def read_returning(
-    items: Sequence[exp.Expr],
-    select: exp.Select,
-    target: exp.Table,
-    text: str,
-    context: PlanContext,
+    items: Sequence[exp.Expr], select: exp.Select, target: exp.Table, context: PlanContext
 ) -> ReturnedRows:
     """Bind a RETURNING list.
 
     Args:
         items: of the parser; they are used up.
-        select: with the statement's sources and joins; left as it is.
+        select: with the statement's relations and joins; left as it is.
         target: the mention in it of the table that is written.
-        text: the statement, for positions in errors.
-        context: tables and time.
 
-    Raises:
-        UndefinedTableError, UndefinedColumnError: a name is unknown.
-        ProgrammingError: a name is ambiguous, or an aggregate stands in the list.
-        NotSupportedError: a subquery stands in the list.
+    Raises UndefinedTableError, UndefinedColumnError: a name is unknown; ProgrammingError: a name is
+    ambiguous, or an aggregate stands in the list; NotSupportedError: a subquery stands in the list.
     """
-    _refuse(items, text)
+    _refuse(items)
     place = next(i for i, node in enumerate(select.find_all(exp.Table)) if node is target)
     probe = select.copy()
     mention = list(probe.find_all(exp.Table))[place]
     probe.set("expressions", list(items))
     actions = _hide_actions(probe)
     probe.set("where", None)
-    bound = bind(probe, text, context)
-    frame = next(frame for node, frame in bound.frames if node is probe)
-    reader = _Reader(frame, mention)
+    bound = bind(probe, context)
+    scope = next(scope for node, scope in bound.scopes if node is probe)
+    reader = _Reader(scope, mention)
     names: list[str] = []
     shown: list[exp.Expr] = []
-    with errors_located(text):
-        for item in list(probe.expressions):
-            for name, node in reader.expand(item):
-                names.append(name)
-                shown.append(node)
+    for item in list(probe.expressions):
+        for name, node in reader.expand(item):
+            names.append(name)
+            shown.append(node)
     written = exp.Select(
         expressions=shown, from_=exp.From(this=exp.Table(this=exp.to_identifier(WRITTEN)))
     )
@@ -104,21 +94,21 @@ def read_returning(
     return ReturnedRows(finish(over, context), reader.column_ids, reader.carried)
 
 
-def _refuse(items: Sequence[exp.Expr], text: str) -> None:
+def _refuse(items: Sequence[exp.Expr]) -> None:
     for kind, what in _REFUSED:
         for item in items:
             offender = item.find(kind)
             if offender is None:
                 continue
-            position = node_position(offender, text)
+            span = node_span(offender)
             if kind is exp.Query:
                 raise NotSupportedError(
                     f"{what} in RETURNING is not supported",
                     hint="run it as a query of its own",
-                    position=position,
+                    span=span,
                 )
             raise ProgrammingError(
-                f"{what} cannot stand in RETURNING", position=position, sqlstate="42803"
+                f"{what} is not allowed in RETURNING", span=span, sqlstate="42803"
             )
 
 
@@ -139,8 +129,8 @@ def _hide_actions(probe: exp.Select) -> list[exp.Expr]:
 class _Reader:
     """Turns bound items into items over `WRITTEN`, noting what they read."""
 
-    def __init__(self, frame: Frame, target: exp.Table) -> None:
-        self._frame = frame
+    def __init__(self, scope: Scope, target: exp.Table) -> None:
+        self._scope = scope
         self._target = target
         self.column_ids: list[int] = []
         self.carried: list[exp.Column] = []
@@ -153,48 +143,48 @@ class _Reader:
             return
         name = output_name(item)
         node = item.this if isinstance(item, exp.Alias) else item
-        holder = exp.Paren(this=node)
-        for column in list(holder.find_all(exp.Column)):
+        parent = exp.Paren(this=node)
+        for column in list(parent.find_all(exp.Column)):
             column.replace(self._value(column))
-        yield name, holder.this
+        yield name, parent.this
 
     def _star(self, item: exp.Expr, star: exp.Star) -> Iterator[tuple[str, exp.Expr]]:
         if star.args.get("replace") or star.args.get("rename"):
             raise NotSupportedError("RETURNING * takes EXCLUDE, but no REPLACE or RENAME")
         dropped = {node.name.lower() for node in star.args.get("except_") or ()} | {PRESENT}
-        sources = self._sources()
+        relations = self._relations()
         if isinstance(item, exp.Column) and item.table:
-            sources = [qualified_source(item, self._frame)]
-        for source in sources:
-            for name in source.column_names():
+            relations = [qualified_relation(item, self._scope)]
+        for relation in relations:
+            for name in relation.column_names():
                 if name not in dropped:
-                    yield name, self._written(source, name)
+                    yield name, self._written(relation, name)
 
-    def _sources(self) -> list[Source]:
-        """All sources, the target first."""
-        return sorted(self._frame.visible(), key=lambda source: not self._is_target(source))
+    def _relations(self) -> list[Relation]:
+        """All relations, the target first."""
+        return sorted(self._scope.visible(), key=lambda relation: not self._is_target(relation))
 
     def _value(self, column: exp.Column) -> exp.Expr:
         """What a name of the list means: a column, or a field of a struct that is one."""
         name = column.name.lower()
         if not column.table:
-            return self._written(self._frame.holders(name)[0], name)
-        field = struct_field(column, self._frame)
+            return self._written(self._scope.relations_with(name)[0], name)
+        field = struct_field(column, self._scope)
         if field is None:
-            return self._written(qualified_source(column, self._frame), name)
-        struct = exp.Paren(this=self._written(field.sources[0], field.column))
+            return self._written(qualified_relation(column, self._scope), name)
+        struct = exp.Paren(this=self._written(*field.struct[0]))
         return exp.Dot.build([struct, *(part.copy() for part in field.path)])
 
-    def _is_target(self, source: Source) -> bool:
-        return isinstance(source, TableReference) and source.node is self._target
+    def _is_target(self, relation: Relation) -> bool:
+        return isinstance(relation, TableReference) and relation.node is self._target
 
-    def _written(self, source: Source, name: str) -> exp.Column:
-        if isinstance(source, TableReference) and self._is_target(source):
-            column_id = source.column(name).id
+    def _written(self, relation: Relation, name: str) -> exp.Column:
+        if isinstance(relation, TableReference) and self._is_target(relation):
+            column_id = relation.column(name).id
             if column_id not in self.column_ids:
                 self.column_ids.append(column_id)
             return exp.column(written_name(column_id))
-        mine = column_of(source, name, self._frame)
+        mine = column_of(relation, name, self._scope)
         if mine not in self.carried:
             self.carried.append(mine)
         return exp.column(carried_name(self.carried.index(mine)))

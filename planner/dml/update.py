@@ -18,13 +18,15 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_target
-from pykudu_sql.planner.bind.moment import current_nodes
-from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.planner.bind.moment import reads_current_time
+from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.bind.target import mention, mentioned_table, target_table
 from pykudu_sql.planner.dml.assignments import Assignment, read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft, one_match_each
 from pykudu_sql.planner.dml.returning import read_returning
-from pykudu_sql.planner.parse.dialect import node_position, parse
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.error_positions import errors_located
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
 from pykudu_sql.planner.plan.context import PlanContext
@@ -47,13 +49,12 @@ _DELETE_CLAUSES = frozenset({"this", "tables", "using", "where", "with_", "clust
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _TargetRows:
     """The rows a statement is about.
 
     Attributes:
         select: FROM and WHERE of the statement, without a SELECT list yet.
         target: the mention of the table to write in it.
-        table: that table.
         joined: whether other tables stand beside it.
     """
 
@@ -85,14 +86,13 @@ def plan_update(
 ) -> UpdateQuery | KeyUpdate | ChangeQuery:
     """Plan an UPDATE.
 
-    Raises:
-        SyntaxError, NotSupportedError: a clause is wrong or not offered.
-        UndefinedTableError, UndefinedColumnError: a name is unknown.
-        ProgrammingError: a key column, or one column twice, is assigned.
-        ImmutableColumnError: an immutable column is assigned.
-        DataError: a constant does not fit its column.
+    Raises SyntaxError, NotSupportedError: a clause is wrong or not offered; UndefinedTableError,
+    UndefinedColumnError: a name is unknown; ProgrammingError: a key column, or one column twice, is
+    assigned; ImmutableColumnError: an immutable column is assigned; DataError: a constant does not
+    fit its column.
     """
-    general = cache(partial(plan_update, text, context.without_key_access(), start))
+    as_query = partial(plan_update, text, context.without_key_access(), start)
+    general = cache(errors_located(text)(as_query))
     text, kind = _without_ignore(text, start)
     tree = parse(text, start)
     if (
@@ -101,18 +101,18 @@ def plan_update(
         or not tree.expressions
     ):
         raise SyntaxError("UPDATE table SET column = value [FROM ...] [WHERE ...] is expected")
-    _refuse_clauses(tree, _UPDATE_CLAUSES, text)
-    volatile = any(True for _ in current_nodes(tree))
+    _refuse_clauses(tree, _UPDATE_CLAUSES)
+    volatile = reads_current_time(tree)
     clause = tree.args.get("from_")
-    rows = _rows(tree, tree.this, [clause.this] if clause else [], text, context)
-    assignments = read_assignments(tree.expressions, rows.table, rows.name, kind, text, context)
+    rows = _rows(tree, tree.this, [clause.this] if clause else [], context)
+    assignments = read_assignments(tree.expressions, rows.table, rows.name, kind, context)
     if tree.args.get("returning") is not None:
         set_ids = _set_anyway(assignments, kind)
         branch = BranchDraft(kind, [*rows.keys(), *set_ids])
-        return _returning(rows, branch, tree, text, context)
-    bound = _bound(rows, [a.as_node() for a in assignments], text, context)
+        return _returning(rows, branch, tree, context)
+    bound = _bound(rows, [a.as_node() for a in assignments], context)
     bound = bound.with_volatility(volatile)
-    if all(assignment.known for assignment in assignments):
+    if all(assignment.is_constant for assignment in assignments):
         key = _single_key(rows, bound, context)
         if key is not None:
             pairs = tuple((a.column.id, a.value) for a in assignments)
@@ -134,16 +134,16 @@ def plan_delete(
 ) -> DeleteQuery | KeyDelete | ChangeQuery:
     """Plan a DELETE.
 
-    Raises:
-        SyntaxError, NotSupportedError: a clause is wrong or not offered.
-        UndefinedTableError, UndefinedColumnError: a name is unknown.
+    Raises SyntaxError, NotSupportedError: a clause is wrong or not offered; UndefinedTableError,
+    UndefinedColumnError: a name is unknown.
     """
-    general = cache(partial(plan_delete, text, context.without_key_access(), start))
+    as_query = partial(plan_delete, text, context.without_key_access(), start)
+    general = cache(errors_located(text)(as_query))
     text, _ = _without_ignore(text, start)
     tree = parse(text, start)
     if not isinstance(tree, exp.Delete):
         raise SyntaxError("DELETE FROM table [USING ...] [WHERE ...] is expected")
-    _refuse_clauses(tree, _DELETE_CLAUSES, text)
+    _refuse_clauses(tree, _DELETE_CLAUSES)
     named = tree.args.get("tables") or []
     if len(named) > 1:
         raise NotSupportedError("DELETE from several tables at once is not supported")
@@ -151,11 +151,11 @@ def plan_delete(
     if named and isinstance(tree.this, exp.Table):
         others.append(tree.this)
     target = named[0] if named else tree.this
-    rows = _rows(tree, target, others, text, context)
+    rows = _rows(tree, target, others, context)
     if tree.args.get("returning") is not None:
         branch = BranchDraft(RowOpKind.DELETE, rows.keys())
-        return _returning(rows, branch, tree, text, context)
-    bound = _bound(rows, [], text, context)
+        return _returning(rows, branch, tree, context)
+    bound = _bound(rows, [], context)
     key = _single_key(rows, bound, context)
     if key is not None:
         return KeyDelete(rows.table, key, general, _in_order(key), not bound.volatile)
@@ -163,17 +163,17 @@ def plan_delete(
 
 
 def _returning(
-    rows: _Rows, branch: BranchDraft, tree: exp.Expr, text: str, context: PlanContext
+    rows: _TargetRows, branch: BranchDraft, tree: exp.Expr, context: PlanContext
 ) -> ChangeQuery:
     """An UPDATE or DELETE that shows the rows it changed."""
     shown = tree.args["returning"].expressions
-    volatile = any(True for _ in current_nodes(tree))
-    returned = read_returning(shown, rows.select, rows.target, text, context)
+    volatile = reads_current_time(tree)
+    returned = read_returning(shown, rows.select, rows.target, context)
     drafted = draft(exp.Literal.number(0), [branch], rows.table, rows.name, returned)
     rows.select.set("expressions", drafted.items)
     if rows.joined:
         one_match_each(rows.select, rows.key_columns())
-    bound = bind(rows.select, text, context)
+    bound = bind(rows.select, context)
     bound = bound.with_volatility(volatile)
     query = finish(bound, context)
     statement = tree.key.upper()
@@ -183,9 +183,7 @@ def _returning(
 def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery | NoOperation:
     """Plan a TRUNCATE from its first word on: a deletion of all rows; none of no table IF EXISTS.
 
-    Raises:
-        SyntaxError: it does not follow the grammar.
-        UndefinedTableError: the table is unknown.
+    Raises SyntaxError: it does not follow the grammar; UndefinedTableError: the table is unknown.
     """
     tokens.expect("TRUNCATE")
     tokens.accept("TABLE")
@@ -195,26 +193,26 @@ def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery | No
     tokens.expect_end()
     if if_exists and context.catalog.full_name(name) not in context.catalog.tables:
         return NoOperation("Table does not exist.")
-    table = target_table(name, place, tokens.text, context)
+    table = target_table(name, place, context)
     # The table is named as the catalog stores it, whatever the session's database is.
     target = mention(table.name, "target")
-    rows = _Rows(exp.Select(from_=exp.From(this=target)), target, table, False)
+    rows = _TargetRows(exp.Select(from_=exp.From(this=target)), target, table, False)
     world = context.within(DEFAULT_DATABASE, None)
-    bound = _bound(rows, [], tokens.text, world)
-    return DeleteQuery(table, finish(bound, world))
+    bound = _bound(rows, [], world)
+    return DeleteQuery(table, finish(bound, world), "TRUNCATE TABLE")
 
 
-def _bound(rows: _Rows, values: list[exp.Expr], text: str, context: PlanContext) -> BoundQuery:
+def _bound(rows: _TargetRows, values: list[exp.Expr], context: PlanContext) -> BoundQuery:
     """The query for the rows of a statement and values for each, bound; each row comes once."""
     select = rows.select
     if not _has_addresses(rows, values, context):
         keys = rows.key_columns()
         select.set("expressions", [*keys, *values])
         _take_once(rows, keys, values)
-        return bind(select, text, context)
+        return bind(select, context)
     # Nobody but the store can name the addresses, so they join the list when it is bound.
     select.set("expressions", values or [exp.Literal.number(0)])
-    bound = bind(select, text, context)
+    bound = bind(select, context)
     reference = rows.reference(bound)
     reference.addressed = True
     address = exp.column(ROW_ADDRESS.name, table=reference.engine_alias)
@@ -223,7 +221,7 @@ def _bound(rows: _Rows, values: list[exp.Expr], text: str, context: PlanContext)
     return replace(bound, names=(ROW_ADDRESS.name, *bound.names[: len(values)]))
 
 
-def _has_addresses(rows: _Rows, values: Sequence[exp.Expr], context: PlanContext) -> bool:
+def _has_addresses(rows: _TargetRows, values: Sequence[exp.Expr], context: PlanContext) -> bool:
     """Whether the query can say where its rows are, and whether that is enough to know of them."""
     select, target = rows.select, rows.target
     items = [select.args["from_"], *(select.args.get("joins") or ())]
@@ -242,7 +240,7 @@ def _shows_whole_rows(node: exp.Expr, target: exp.Table) -> bool:
     return any(column.is_star and column.table.lower() == alias for column in columns)
 
 
-def _take_once(rows: _Rows, names: list[exp.Expr], values: list[exp.Expr]) -> None:
+def _take_once(rows: _TargetRows, names: list[exp.Expr], values: list[exp.Expr]) -> None:
     """See that a row of the target comes once, however many rows of other tables it meets."""
     if rows.joined and values:
         one_match_each(rows.select, names)
@@ -251,7 +249,7 @@ def _take_once(rows: _Rows, names: list[exp.Expr], values: list[exp.Expr]) -> No
 
 
 def _without_ignore(text: str, start: int) -> tuple[str, RowOpKind]:
-    """The statement with IGNORE blanked out, so that places stay, and what an UPDATE does then."""
+    """The statement with IGNORE blanked out, so that positions stay, and the effect of UPDATE."""
     match = _IGNORE.match(text, start)
     if match is None:
         return text, RowOpKind.UPDATE
@@ -259,25 +257,25 @@ def _without_ignore(text: str, start: int) -> tuple[str, RowOpKind]:
     return text[:first] + " " * (last - first) + text[last:], RowOpKind.UPDATE_IGNORE
 
 
-def _refuse_clauses(tree: exp.Expr, offered: frozenset[str], text: str) -> None:
+def _refuse_clauses(tree: exp.Expr, offered: frozenset[str]) -> None:
     for name, value in tree.args.items():
         if value and name not in offered:
             node = value if isinstance(value, exp.Expr) else tree
             raise NotSupportedError(
                 f"{name.rstrip('_').upper()} in {tree.key.upper()} is not supported",
-                position=node_position(node, text),
+                span=node_span(node),
             )
 
 
 def _rows(
-    tree: exp.Expr, named: exp.Table, others: list[exp.Expr], text: str, context: PlanContext
-) -> _Rows:
+    tree: exp.Expr, named: exp.Table, others: list[exp.Expr], context: PlanContext
+) -> _TargetRows:
     """FROM and WHERE of a statement as a SELECT.
 
     The table named first may be an alias of one in the FROM clause, as Impala writes it:
     `UPDATE a SET ... FROM t a JOIN u b ON ...`.
     """
-    same = (node for node in _mentioned(others) if _is_meant(named, node, context))
+    same = (node for node in _mentioned(others) if _refers_to(named, node, context))
     target = next(same, named)
     sources = others if target is not named else [named, *others]
     first, joins = sources[0], [exp.Join(this=source) for source in sources[1:]]
@@ -286,8 +284,8 @@ def _rows(
     select = exp.Select(from_=exp.From(this=first), joins=[*hoisted, *joins])
     for key in ("where", "with_"):
         select.set(key, tree.args.get(key))
-    table = mentioned_table(target, text, context)
-    rows = _Rows(select, target, table, joined=len(sources) > 1 or bool(hoisted))
+    table = mentioned_table(target, context)
+    rows = _TargetRows(select, target, table, joined=len(sources) > 1 or bool(hoisted))
     if any(join.side for join in hoisted):  # the join may bring rows without one of the target
         is_present = exp.Not(this=exp.Is(this=rows.key_columns()[0], expression=exp.Null()))
         select.where(is_present, copy=False)
@@ -302,7 +300,7 @@ def _mentioned(sources: Sequence[exp.Expr]) -> Iterator[exp.Table]:
                 yield node
 
 
-def _is_meant(named: exp.Table, node: exp.Table, context: PlanContext) -> bool:
+def _refers_to(named: exp.Table, node: exp.Table, context: PlanContext) -> bool:
     """Whether the name of the target means a table of the FROM clause.
 
     A bare name means an alias there. It means a table without alias if that is the very table, or
@@ -312,8 +310,8 @@ def _is_meant(named: exp.Table, node: exp.Table, context: PlanContext) -> bool:
         return False
     if node.alias:
         return not named.db
-    meant, known = _full_name(named, context), context.catalog.tables
-    return _full_name(node, context) == meant or (not named.db and meant not in known)
+    full_name, tables = _full_name(named, context), context.catalog.tables
+    return _full_name(node, context) == full_name or (not named.db and full_name not in tables)
 
 
 def _full_name(node: exp.Table, context: PlanContext) -> str:
@@ -321,7 +319,9 @@ def _full_name(node: exp.Table, context: PlanContext) -> str:
     return context.catalog.full_name(name.lower())
 
 
-def _single_key(rows: _Rows, bound: BoundQuery, context: PlanContext) -> tuple[Value, ...] | None:
+def _single_key(
+    rows: _TargetRows, bound: BoundQuery, context: PlanContext
+) -> tuple[Value, ...] | None:
     if rows.joined or len(bound.references) != 1 or rows.select.args.get("with_") is not None:
         return None
     where = rows.select.args.get("where")

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
-from pykudu_sql.planner.parse.lexer import source_position
 from pykudu_sql.planner.plan.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
-from pykudu_sql.storage.errors import DataError, ProgrammingError
+from pykudu_sql.storage.errors import DataError, ProgrammingError, SourceSpan
 
 _GAP = r"\s*"
 _VALUE = re.compile(
@@ -92,16 +91,13 @@ class ValueRows:
 def read_values(text: str, start: int) -> ValueRows | None:
     """Read the rows behind the word VALUES.
 
-    Args:
-        text: the whole statement.
-        start: offset behind VALUES.
+    `start`: offset behind VALUES.
 
     Returns:
         None where anything but plain values stands in the rows, or something else than ON
         CONFLICT or RETURNING behind them.
 
-    Raises:
-        ProgrammingError: rows of different lengths.
+    Raises ProgrammingError: rows of different lengths.
     """
     opening = _OPEN.match(text, start)
     columns: list[list[Raw]] = []
@@ -125,7 +121,7 @@ def read_values(text: str, start: int) -> ValueRows | None:
         if len(offsets) == 1:
             columns = [[] for _ in row]
         if len(row) != len(columns):
-            raise _ragged(text, offsets[-1], len(row), len(columns))
+            raise _ragged(offsets[-1], len(row), len(columns))
         for column, value in zip(columns, row, strict=True):
             column.append(value)
         opening = _NEXT.match(text, at)
@@ -138,7 +134,7 @@ def read_values(text: str, start: int) -> ValueRows | None:
 
 
 def column_values(
-    raw: Sequence[Raw], column: ColumnSchema, text: str, offsets: Sequence[int]
+    raw: Sequence[Raw], column: ColumnSchema, offsets: Sequence[int]
 ) -> tuple[Value, ...]:
     """One column's values as cells and parameters.
 
@@ -147,8 +143,7 @@ def column_values(
         column: the column that receives them.
         text, offsets: the statement and where its rows start, for errors.
 
-    Raises:
-        DataError: a value does not fit; the message names column, value and row.
+    Raises DataError: a value does not fit; the message names column, value and row.
     """
     if _are_cells(raw, column):
         return tuple(raw)  # type: ignore[arg-type]
@@ -162,7 +157,7 @@ def column_values(
             try:
                 values.append(to_cell(value, column.type))
             except DataError as error:
-                raise _unfit(error, column, len(values), len(raw), text, offsets) from error
+                raise _unfit(error, column, len(values), len(raw), offsets) from error
     return tuple(values)
 
 
@@ -176,25 +171,20 @@ def _are_cells(raw: Sequence[Raw], column: ColumnSchema) -> bool:
 
 
 def _unfit(
-    error: DataError,
-    column: ColumnSchema,
-    row: int,
-    rows: int,
-    text: str,
-    offsets: Sequence[int],
+    error: DataError, column: ColumnSchema, row: int, rows: int, offsets: Sequence[int]
 ) -> DataError:
     which = f" in row {row + 1}" if rows > 1 else ""
     return type(error)(
         f"column '{column.name}'{which}: {error.message}",
         hint=error.hint,
-        position=source_position(text, offsets[row]),
+        span=SourceSpan(offsets[row]),
         sqlstate=error.sqlstate,
     )
 
 
-def _ragged(text: str, start: int, width: int, expected: int) -> ProgrammingError:
+def _ragged(start: int, width: int, expected: int) -> ProgrammingError:
     return ProgrammingError(
         f"this row has {width} values where the first has {expected}",
-        position=source_position(text, start),
+        span=SourceSpan(start),
         sqlstate="42601",
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pykudu_sql.planner.explain.change_text import change_details, change_head
 from pykudu_sql.planner.explain.predicate_text import (
-    indexes_asked,
+    matching_indexes,
     parameter_text,
     predicate_text,
     value_text,
@@ -54,7 +54,7 @@ _INDENT = "  "
 
 @dataclass(frozen=True, slots=True)
 class ScanFacts:
-    """What is known of one scan beyond its plan; None where nothing is.
+    """Facts of one scan beyond its plan; None where there are none.
 
     Attributes:
         rowsets: how many rowsets its tablets have.
@@ -75,7 +75,7 @@ class ScanFacts:
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """What is known of the engine of a query, in a session that may use another.
+    """Facts of the engine of a query, in a session that may use another.
 
     Attributes:
         name: `spark` or `duckdb`.
@@ -92,7 +92,7 @@ class EngineFacts:
 
 @dataclass(frozen=True, slots=True)
 class ExplainFacts:
-    """What the caller knows when it explains.
+    """Facts of the store and of a run that EXPLAIN shows.
 
     Attributes:
         parameters: values for the plan's parameters; without them nothing is pruned by those.
@@ -108,10 +108,10 @@ class ExplainFacts:
     engine: EngineFacts | None = None
 
 
-NOTHING_KNOWN = ExplainFacts()
+NO_FACTS = ExplainFacts()
 
 
-def explain(plan: Plan, facts: ExplainFacts = NOTHING_KNOWN) -> list[str]:
+def explain(plan: Plan, facts: ExplainFacts = NO_FACTS) -> list[str]:
     """The lines that describe a plan."""
     lines = _lines(plan, facts)
     if facts.seconds is not None:
@@ -156,7 +156,7 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
                 f"UPDATE {plan.table.name}", [f"columns: {names}", *_query(plan.query, facts)]
             )
         case DeleteQuery():
-            return _tree(f"DELETE FROM {plan.table.name}", _query(plan.query, facts))
+            return _tree(f"{plan.statement} {plan.table.name}", _query(plan.query, facts))
         case KeyUpdate():
             changes = ", ".join(
                 f"{plan.table.schema.by_id[i].name} = {_value(plan.table, i, value)}"
@@ -194,25 +194,25 @@ def _query(query: Query, facts: ExplainFacts) -> list[str]:
     return lines
 
 
-def _engine(query: Query, known: EngineFacts | None) -> list[str]:
-    if known is None:
+def _engine(query: Query, facts: EngineFacts | None) -> list[str]:
+    if facts is None:
         coded = () if query.coded is None else query.coded.columns
         keys = ", ".join(f"{column.column} ({column.scan})" for column in coded)
         by_codes = [f"grouped by codes if the words are few: {keys}"] if keys else []
         return _tree("ENGINE", [f"sql: {query.sql}", *by_codes])
-    details = [] if known.reason is None else [f"not on Spark: {known.reason}"]
-    return _tree(f"ENGINE {known.name}", [*details, f"sql: {known.sql}"])
+    details = [] if facts.reason is None else [f"not on Spark: {facts.reason}"]
+    return _tree(f"ENGINE {facts.name}", [*details, f"sql: {facts.sql}"])
 
 
 def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
     table = scan.table
-    known = facts.scans.get(scan.name, ScanFacts())
+    scan_facts = facts.scans.get(scan.name, ScanFacts())
     if is_system(table):
         return _tree(f"SYSTEM TABLE {table.name} ({scan.name})", [])
     details = [_pruning(scan, facts)]
-    if known.rowsets is not None:
-        read = known.rowsets if known.rowsets_read is None else known.rowsets_read
-        details.append(f"rowsets: {read} of {known.rowsets}")
+    if scan_facts.rowsets is not None:
+        read = scan_facts.rowsets if scan_facts.rowsets_read is None else scan_facts.rowsets_read
+        details.append(f"rowsets: {read} of {scan_facts.rowsets}")
     if scan.bound is not None:
         details.append(f"as of: hybrid time {last_before(scan.bound)}")
     if scan.history is not None:
@@ -221,7 +221,7 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details.append(f"pushed: {predicate_text(scan.predicate, table.schema)}")
         if facts.engine is not None and scan.name in facts.engine.conditions:
             details.append(f"read where: {facts.engine.conditions[scan.name]}")
-        indexes = indexes_asked(scan.predicate, table.schema)
+        indexes = matching_indexes(scan.predicate, table.schema)
         details += [f"skip indexes: {', '.join(indexes)}"] if indexes else []
     if scan.limit is not None:
         details.append(f"limit: {scan.limit}")
@@ -229,13 +229,13 @@ def _scan(scan: Scan, facts: ExplainFacts) -> list[str]:
         details.append(f"order: by {scan.order}")
     names = [table.schema.by_id[i].name for i in scan.column_ids]
     details.append(f"columns: {', '.join([*names, 'row addresses'] if scan.addressed else names)}")
-    if known.filtered_by:
-        details.append(f"narrowed by: rows of {', '.join(known.filtered_by)}")
-    if known.stats is not None:
-        details += _read(known.stats)
-    if known.rows is not None:
-        took = "" if known.seconds is None else f" in {known.seconds * 1000:.1f} ms"
-        details.append(f"returned: {_rows(known.rows)}{took}")
+    if scan_facts.filtered_by:
+        details.append(f"narrowed by: rows of {', '.join(scan_facts.filtered_by)}")
+    if scan_facts.stats is not None:
+        details += _read(scan_facts.stats)
+    if scan_facts.rows is not None:
+        took = "" if scan_facts.seconds is None else f" in {scan_facts.seconds * 1000:.1f} ms"
+        details.append(f"returned: {_rows(scan_facts.rows)}{took}")
     return _tree(f"SCAN {table.name} ({scan.name})", details)
 
 

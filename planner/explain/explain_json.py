@@ -2,7 +2,7 @@
 
 One JSON object: `operator` says what the statement is, `sql` what the embedded engine is given,
 `scans` is a list with an object for each scan, `passes` one with what each pass of the planner
-changed, where that is asked for, `rows` and `milliseconds` are those of ANALYZE. In a session that
+changed, if requested, `rows` and `milliseconds` are those of ANALYZE. In a session that
 may use Spark, `engine` names the engine, `engine_sql` is what it is given, and `not_on_spark` says
 why it is not Spark. What is not known is left out. Counts are numbers, conditions are text.
 """
@@ -24,12 +24,7 @@ _INDENT = 2
 
 
 def explain_json(plan: Plan, facts: ExplainFacts) -> str:
-    """The JSON text that describes a plan.
-
-    Args:
-        plan: what is explained.
-        facts: what is known beyond it, as for `explain`.
-    """
+    """The JSON text that describes a plan. `facts`: what is known beyond it, as for `explain`."""
     document: dict[str, Any] = {}
     if isinstance(plan, Explain):
         if plan.passes:
@@ -73,21 +68,21 @@ def _scan(scan: Scan, facts: ExplainFacts) -> dict[str, Any]:
         entry["limit"] = scan.limit
     if scan.order is not ScanOrder.NONE:
         entry["order"] = str(scan.order)
-    return {**entry, **_known(facts.scans.get(scan.name, ScanFacts()))}
+    return {**entry, **_runtime_facts(facts.scans.get(scan.name, ScanFacts()))}
 
 
-def _known(known: ScanFacts) -> dict[str, Any]:
+def _runtime_facts(facts: ScanFacts) -> dict[str, Any]:
     """What the store knows of a scan, and what ANALYZE measured."""
     entry: dict[str, Any] = {}
-    if known.rowsets is not None:
-        entry["rowsets"] = known.rowsets
-        entry["rowsets_in_key_range"] = known.rowsets_read
-    if known.filtered_by:
-        entry["narrowed_by"] = list(known.filtered_by)
-    if known.stats is not None:
-        entry["read"] = {**asdict(known.stats), "blocks_read": known.stats.blocks_read}
-    if known.rows is not None:
-        entry["rows"] = known.rows
-    if known.seconds is not None:
-        entry["milliseconds"] = round(known.seconds * 1000, 3)
+    if facts.rowsets is not None:
+        entry["rowsets"] = facts.rowsets
+        entry["rowsets_in_key_range"] = facts.rowsets_read
+    if facts.filtered_by:
+        entry["narrowed_by"] = list(facts.filtered_by)
+    if facts.stats is not None:
+        entry["read"] = {**asdict(facts.stats), "blocks_read": facts.stats.blocks_read}
+    if facts.rows is not None:
+        entry["rows"] = facts.rows
+    if facts.seconds is not None:
+        entry["milliseconds"] = round(facts.seconds * 1000, 3)
     return entry

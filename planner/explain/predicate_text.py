@@ -28,16 +28,16 @@ from pykudu_sql.storage.common.types.types import Cell
 _SHOWN_VALUES = 8
 
 
-def indexes_asked(template: PredicateTemplate, schema: Schema) -> list[str]:
-    """The indexes that its equalities and IN lists ask, each with the column: `i (a)`."""
+def matching_indexes(template: PredicateTemplate, schema: Schema) -> list[str]:
+    """The skip indexes that its equalities and IN lists use, each with the column: `i (a)`."""
     match template:
         case Comparison(column_id, Op.EQ, _) | InList(column_id, _):
             column = schema.by_id[column_id]
         case ParameterComparison(column, Op.EQ, _) | ParameterInList(column, _):
             pass
         case And(parts) | AllOf(parts) | Or(parts) | AnyOf(parts):
-            found = (name for part in parts for name in indexes_asked(part, schema))
-            return list(dict.fromkeys(found))
+            names = (name for part in parts for name in matching_indexes(part, schema))
+            return list(dict.fromkeys(names))
         case _:
             return []
     return [f"{index} ({column.name})" for index in column.indexes]

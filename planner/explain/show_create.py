@@ -20,9 +20,7 @@ from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression
 def create_table_sql(table: TableInfo, databases: Collection[str] = ()) -> str:
     """The CREATE TABLE statement of a table, without a semicolon.
 
-    Args:
-        table: to be described.
-        databases: that there are; a dot behind none of them is part of the table's own name.
+    `databases`: that there are; a dot behind none of them is part of the table's own name.
     """
     is_split = database_of(table.name) in databases
     name = quoted_full_name(table.name) if is_split else quoted_name(table.name)

@@ -6,22 +6,19 @@ into the parentheses of `sum`, FILTER and OVER behind them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from sqlglot import exp
 
 from pykudu_sql.storage.errors import NotSupportedError
 
 _NAME = "pykudu_aggregate"  # in the meta of what a call became: its name
-_REFUSED: Mapping[type[exp.Expr], str] = MappingProxyType(
-    {
-        exp.WithinGroup: "WITHIN GROUP",
-        exp.IgnoreNulls: "IGNORE NULLS",
-        exp.RespectNulls: "RESPECT NULLS",
-        exp.Limit: "LIMIT",
-        exp.HavingMax: "HAVING",
-    }
-)
+_REFUSED: Mapping[type[exp.Expr], str] = {
+    exp.WithinGroup: "WITHIN GROUP",
+    exp.IgnoreNulls: "IGNORE NULLS",
+    exp.RespectNulls: "RESPECT NULLS",
+    exp.Limit: "LIMIT",
+    exp.HavingMax: "HAVING",
+}
 _BEHIND = (exp.Filter, exp.Window, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 # Aggregates whose result does not depend on the order of rows.
 _UNORDERED = (exp.ApproxDistinct, exp.Median, exp.PercentileCont, exp.PercentileDisc)
@@ -33,7 +30,6 @@ class AggregateCall:
     """The arguments of a call, and what stands in its parentheses besides.
 
     Attributes:
-        name: of the function.
         arguments: without clauses.
         is_distinct: whether DISTINCT stands before them.
         order: of ORDER BY.
@@ -48,8 +44,7 @@ class AggregateCall:
 def aggregate_call(name: str, arguments: Sequence[exp.Expr]) -> AggregateCall:
     """Tell a call's arguments from the clauses around them.
 
-    Raises:
-        NotSupportedError: a clause that compatibility aggregates do not take.
+    Raises NotSupportedError: a clause that compatibility aggregates do not take.
     """
     for argument in arguments:
         _refuse(argument, name)
@@ -60,30 +55,28 @@ def aggregate_call(name: str, arguments: Sequence[exp.Expr]) -> AggregateCall:
     if isinstance(last, exp.Order):
         order, last = last.expressions, last.this
         _refuse(last, name)
-    given = [*first, last]
-    is_distinct = isinstance(given[0], exp.Distinct)
+    positional = [*first, last]
+    is_distinct = isinstance(positional[0], exp.Distinct)
     if is_distinct:
-        given[:1] = given[0].expressions
-    return AggregateCall(name, given, is_distinct, order)
+        positional[:1] = positional[0].expressions
+    return AggregateCall(name, positional, is_distinct, order)
 
 
 def with_clauses(meaning: exp.Expr, call: AggregateCall) -> exp.Expr:
     """What a call means, with its DISTINCT and ORDER BY; a call without an aggregate as it is.
 
-    Args:
-        meaning: of the call without them, in parentheses; changed.
-        call: with them.
+    `meaning`: of the call without them, in parentheses; changed.
     """
     aggregate = meaning.find(exp.AggFunc)
     if aggregate is None:
         return meaning
     meaning.meta[_NAME] = call.name
-    given = aggregate.this
-    if call.is_distinct and not isinstance(given, exp.Distinct):
-        given = exp.Distinct(expressions=[given])
+    argument = aggregate.this
+    if call.is_distinct and not isinstance(argument, exp.Distinct):
+        argument = exp.Distinct(expressions=[argument])
     if call.order and not isinstance(aggregate, _UNORDERED):
-        given = exp.Order(this=given, expressions=[each.copy() for each in call.order])
-    aggregate.set("this", given)
+        argument = exp.Order(this=argument, expressions=[each.copy() for each in call.order])
+    aggregate.set("this", argument)
     plain_logical_aggregate(aggregate)
     return meaning
 
@@ -104,8 +97,7 @@ def plain_logical_aggregate(node: exp.Expr) -> exp.Expr:
 def push_aggregate_clause(node: exp.Expr) -> exp.Expr:
     """A rule: FILTER and OVER behind what a compatibility aggregate became, moved inside of it.
 
-    Raises:
-        NotSupportedError: a clause that compatibility aggregates do not take.
+    Raises NotSupportedError: a clause that compatibility aggregates do not take.
     """
     meaning = node.this if isinstance(node, _BEHIND) else None
     if not isinstance(meaning, exp.Paren) or _NAME not in meaning.meta:

@@ -1,38 +1,29 @@
 """Clauses of a call that only aggregates and windows take: DISTINCT, ORDER BY, FILTER, OVER."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.functions import gathers, written_name
-from pykudu_sql.planner.parse.dialect import node_position
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import ProgrammingError
 
 # Inside of the parentheses, and behind them.
-_INSIDE: Mapping[type[exp.Expr], str] = MappingProxyType(
-    {exp.Distinct: "DISTINCT", exp.Order: "ORDER BY"}
-)
-_BEHIND: Mapping[type[exp.Expr], str] = MappingProxyType(
-    {
-        exp.Filter: "FILTER",
-        exp.Window: "OVER",
-        exp.WithinGroup: "WITHIN GROUP",
-        exp.IgnoreNulls: "IGNORE NULLS",
-        exp.RespectNulls: "RESPECT NULLS",
-    }
-)
+_INSIDE: Mapping[type[exp.Expr], str] = {exp.Distinct: "DISTINCT", exp.Order: "ORDER BY"}
+_BEHIND: Mapping[type[exp.Expr], str] = {
+    exp.Filter: "FILTER",
+    exp.Window: "OVER",
+    exp.WithinGroup: "WITHIN GROUP",
+    exp.IgnoreNulls: "IGNORE NULLS",
+    exp.RespectNulls: "RESPECT NULLS",
+}
 
 
-def check_call_clause(node: exp.Expr, text: str) -> None:
+def check_call_clause(node: exp.Expr) -> None:
     """See that such a clause belongs to an aggregate or a window function.
 
-    Args:
-        node: of an expression; of a clause or not.
-        text: the statement, for positions in errors.
-
-    Raises:
-        ProgrammingError: it belongs to another function (42809).
+    `node`: of an expression; of a clause or not. Raises ProgrammingError: it belongs to another
+    function (42809).
     """
     clause = _INSIDE.get(type(node))
     if clause is not None:
@@ -50,10 +41,10 @@ def check_call_clause(node: exp.Expr, text: str) -> None:
         return
     if not isinstance(call, exp.Func) or gathers(call):
         return
-    name = written_name(call, text)
+    name = written_name(call)
     raise ProgrammingError(
         f"{clause} belongs to aggregates, and {'this function' if name is None else name + '()'}"
         " is none",
-        position=node_position(call, text),
+        span=node_span(call),
         sqlstate="42809",
     )

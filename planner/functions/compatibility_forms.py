@@ -7,7 +7,6 @@ They and units must be written as constants, since they are translated while pla
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -15,49 +14,41 @@ from pykudu_sql.storage.errors import InvalidValueError
 
 _NO_LISTS = (exp.Predicate, exp.Connector, exp.Not, exp.Literal)
 _PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|.", re.DOTALL)
-_DIRECTIVES: Mapping[str, str] = MappingProxyType(
-    {
+_DIRECTIVES: Mapping[str, str] = {
         "yyyy": "%Y", "yyy": "%Y", "yy": "%y", "y": "%Y", "MMMM": "%B", "MMM": "%b", "MM": "%m",
         "M": "%-m", "dd": "%d", "d": "%-d", "DDD": "%j", "D": "%-j", "HH": "%H", "H": "%-H",
         "hh": "%I", "h": "%-I", "mm": "%M", "m": "%-M", "ss": "%S", "s": "%-S", "SSS": "%g",
         "SSSSSS": "%f", "SSSSSSSSS": "%n", "a": "%p", "EEEE": "%A", "EEE": "%a", "E": "%a",
-    }
-)  # fmt: skip
-_LETTERS: Mapping[str, str] = MappingProxyType(
-    {
+    }  # fmt: skip
+_LETTERS: Mapping[str, str] = {
         "YYYY": "%Y", "YY": "%y", "MONTH": "%B", "MON": "%b", "MM": "%m", "DDD": "%j", "DD": "%d",
         "DAY": "%A", "DY": "%a", "HH24": "%H", "HH12": "%I", "HH": "%I", "MI": "%M", "SS": "%S",
         "MS": "%g", "US": "%f", "FF3": "%g", "FF6": "%f", "FF": "%f", "AM": "%p", "PM": "%p",
-    }
-)  # fmt: skip
+    }  # fmt: skip
 _LETTER = re.compile(rf'"([^"]*)"|({"|".join(_LETTERS)})|([A-Za-z]+)|.', re.DOTALL | re.IGNORECASE)
 _IS_LETTERS = re.compile("YY|HH24|HH12|MI")
-_UNITS: Mapping[str, str] = MappingProxyType(
-    {
-        name: unit
-        for unit, names in {
-            "year": "SYYYY YYYY YEAR SYEAR YYY YY Y",
-            "quarter": "Q QUARTER",
-            "month": "MONTH MON MM RM",
-            "week": "DAY DY D WEEK",
-            "day": "DDD DD J",
-            "hour": "HH HH12 HH24 HOUR",
-            "minute": "MI MINUTE",
-            "second": "SS SECOND",
-        }.items()
-        for name in names.split()
-    }
-)
+_UNITS: Mapping[str, str] = {
+    name: unit
+    for unit, names in {
+        "year": "SYYYY YYYY YEAR SYEAR YYY YY Y",
+        "quarter": "Q QUARTER",
+        "month": "MONTH MON MM RM",
+        "week": "DAY DY D WEEK",
+        "day": "DDD DD J",
+        "hour": "HH HH12 HH24 HOUR",
+        "minute": "MI MINUTE",
+        "second": "SS SECOND",
+    }.items()
+    for name in names.split()
+}
 
 # The engine's functions for encode and for decode, the inner one first.
-_FORMATS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = MappingProxyType(
-    {
-        "hex": (("hex", "lower"), ("unhex",)),
-        "base64": (("to_base64",), ("from_base64",)),
-        "utf-8": (("encode",), ("decode",)),
-        "utf8": (("encode",), ("decode",)),
-    }
-)
+_FORMATS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+    "hex": (("hex", "lower"), ("unhex",)),
+    "base64": (("to_base64",), ("from_base64",)),
+    "utf-8": (("encode",), ("decode",)),
+    "utf8": (("encode",), ("decode",)),
+}
 _ADDED = (
     "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter",
     "year",
@@ -67,8 +58,7 @@ _ADDED = (
 def strftime_pattern(argument: exp.Expr) -> exp.Expr:
     """A pattern such as `'yyyy-MM-dd'` as one of strftime's; also `'YYYY-MM-DD'`.
 
-    Raises:
-        InvalidValueError: it is no constant text, or has a letter that no part of a time has.
+    Raises InvalidValueError: it is no constant text, or has a letter that no part of a time has.
     """
     pieces = []
     written = _constant_text(argument, "pattern of time", "'yyyy-MM-dd'")
@@ -84,7 +74,7 @@ def strftime_pattern(argument: exp.Expr) -> exp.Expr:
             pieces.append(_DIRECTIVES[text])
         else:
             raise InvalidValueError(
-                f"'{text}' in a pattern of time stands for nothing",
+                f"'{text}' in a pattern of time means nothing",
                 hint=f"there are {', '.join(_DIRECTIVES)}; other letters stand in quotes",
                 sqlstate="22023",
             )
@@ -94,28 +84,26 @@ def strftime_pattern(argument: exp.Expr) -> exp.Expr:
 def letters_pattern(argument: exp.Expr) -> exp.Expr:
     """A pattern such as `'YYYY-MM-DD HH24:MI:SS'`, the standard's, as one of strftime's.
 
-    Raises:
-        InvalidValueError: it is no constant text, or has a letter that no part of a time has.
+    Raises InvalidValueError: it is no constant text, or has a letter that no part of a time has.
     """
     pieces = []
     for match in _LETTER.finditer(_constant_text(argument, "pattern of time", "'YYYY-MM-DD'")):
         if match[3]:
             raise InvalidValueError(
-                f"'{match[3]}' in a pattern of time stands for nothing",
+                f"'{match[3]}' in a pattern of time means nothing",
                 hint=f"there are {', '.join(_LETTERS)}; other letters stand in double quotes",
                 sqlstate="22023",
             )
-        known = _LETTERS.get(match.group().upper())
+        directive = _LETTERS.get(match.group().upper())
         quoted = match.group() if match[1] is None else match[1]
-        pieces.append(known or quoted.replace("%", "%%"))
+        pieces.append(directive or quoted.replace("%", "%%"))
     return exp.Literal.string("".join(pieces))
 
 
 def units_later(arguments: Sequence[exp.Expr]) -> exp.Expr:
     """`timestampadd(DAY, n, time)`: so many units later.
 
-    Raises:
-        InvalidValueError: there is no such unit.
+    Raises InvalidValueError: there is no such unit.
     """
     unit, count, moment = arguments
     name = _constant_text(unit, "unit", "DAY").lower().removesuffix("s")
@@ -135,8 +123,7 @@ def named(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
 def zipped(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     """`list_zip(a, b, true)`: pairs up to the end of the shorter list, not of the longer one.
 
-    Raises:
-        InvalidValueError: the last argument is no list, and neither TRUE nor FALSE.
+    Raises InvalidValueError: the last argument is no list, and neither TRUE nor FALSE.
     """
     *lists, shortest = arguments or (exp.null(),)
     if isinstance(shortest.unnest(), _NO_LISTS):
@@ -164,9 +151,7 @@ def texts_of_codes(arguments: Sequence[exp.Expr]) -> exp.Expr:
 def extreme_of(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     """SQLite's max() and min() of several values, which are NULL if one of these is.
 
-    Args:
-        name: the engine's function, which passes over NULLs.
-        arguments: the values.
+    `name`: the engine's function, which passes over NULLs; `arguments`: the values.
     """
     unknown = [exp.Is(this=exp.paren(each.copy()), expression=exp.null()) for each in arguments]
     extreme = exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
@@ -176,8 +161,7 @@ def extreme_of(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
 def truncated(arguments: Sequence[exp.Expr]) -> exp.Expr:
     """`trunc(time, 'MM')`: the time cut to a unit; D is the Monday of its week.
 
-    Raises:
-        InvalidValueError: there is no such unit.
+    Raises InvalidValueError: there is no such unit.
     """
     moment, written = arguments
     text = _constant_text(written, "unit", "'MM'")
@@ -194,11 +178,11 @@ def truncated(arguments: Sequence[exp.Expr]) -> exp.Expr:
 
 def decoded(arguments: Sequence[exp.Expr]) -> exp.Expr:
     """`decode(x, a, b, ..., default)`: b where x is a, NULL being equal to NULL."""
-    given, *rest = arguments
+    operand, *rest = arguments
     pairs = zip(rest[::2], rest[1::2], strict=False)
     default = rest[-1].copy() if len(rest) % 2 else exp.null()
     cases = [
-        exp.If(this=exp.NullSafeEQ(this=given.copy(), expression=key.copy()), true=value.copy())
+        exp.If(this=exp.NullSafeEQ(this=operand.copy(), expression=key.copy()), true=value.copy())
         for key, value in pairs
     ]
     return exp.Case(ifs=cases, default=default)
@@ -207,14 +191,10 @@ def decoded(arguments: Sequence[exp.Expr]) -> exp.Expr:
 def in_format(word: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
     """PostgreSQL's `encode(bytes, 'hex')` and `decode(text, 'base64')`; of UTF-8 Spark's.
 
-    Args:
-        word: encode or decode.
-        arguments: what is turned, and the format.
-
-    Raises:
-        InvalidValueError: there is no such format.
+    `word`: encode or decode; `arguments`: what is turned, and the format. Raises InvalidValueError:
+    there is no such format.
     """
-    given, written = arguments
+    value, written = arguments
     name = _constant_text(written, "format", "'hex'").lower()
     functions = _FORMATS.get(name)
     if functions is None:
@@ -224,8 +204,8 @@ def in_format(word: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
             sqlstate="22023",
         )
     for function in functions[word == "decode"]:
-        given = exp.Anonymous(this=function, expressions=[given.copy()])
-    return given
+        value = exp.Anonymous(this=function, expressions=[value.copy()])
+    return value
 
 
 def _constant_text(argument: exp.Expr, what: str, example: str) -> str:

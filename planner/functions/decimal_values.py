@@ -1,4 +1,4 @@
-"""Values that meet a number column, put so that the engine compares them exactly.
+"""Values compared with a number column, written so that the engine compares them exactly.
 
 The engine compares decimals in a common type of at most 38 digits, and fails or takes doubles where
 that is too narrow. Where a column leaves room for it, a parameter that would need more is replaced
@@ -40,7 +40,7 @@ class Digits:
         return self.whole <= other.whole and self.scale <= other.scale
 
     def with_neighbours(self) -> "Digits":
-        """The type of its values and of what stands for others beside them."""
+        """The type of its values and of their substitutes."""
         return Digits(self.whole + 1, self.scale + 1)
 
 
@@ -74,12 +74,8 @@ def digits_of_number(value: Decimal) -> Digits:
 def comparable(value: Any, data_type: DataType) -> Any:
     """A parameter's value in place of which it is compared with a column.
 
-    Args:
-        value: of the caller.
-        data_type: of the column, an exact number.
-
-    Raises:
-        InvalidValueError: a text is compared with a wide column, and is no number.
+    `value`: of the caller; `data_type`: of the column, an exact number. Raises InvalidValueError: a
+    text is compared with a wide column, and is no number.
     """
     if is_wide(data_type):
         return _key_of(value, data_type)
@@ -94,14 +90,8 @@ def unitable(values: Sequence[Any], others: Digits) -> list[Any]:
     """The values of parameters that become one column, list or value with decimals.
 
     The engine finds a type of 38 digits for what is handed over and the others, with all digits of
-    both.
-
-    Args:
-        values: of the caller.
-        others: the digits that the others have together.
-
-    Raises:
-        ValueOutOfRangeError: there is none, and the engine would round.
+    both. `values`: of the caller; `others`: the digits that the others have together. Raises
+    ValueOutOfRangeError: there is none, and the engine would round.
     """
     numbers = [exact_number(value) for value in values]
     handed = [

@@ -14,14 +14,14 @@ from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS
 def type_literals(tree: exp.Expr) -> exp.Expr:
     """The tree with its literals as exact as their digits; changed in place.
 
-    Args:
-        tree: of a query, or a value alone.
+    `tree`: of a query, or a value alone.
     """
-    for cast in tree.find_all(exp.Cast):
-        if cast.to.is_type(exp.DType.DECIMAL):
-            _write_long_number(cast)
-    for node in list(tree.find_all(exp.Literal)):
-        typed = _typed(node)
+    nodes = list(tree.walk())
+    for node in nodes:
+        if isinstance(node, exp.Cast) and node.to.is_type(exp.DType.DECIMAL):
+            _write_long_number(node)
+    for node in nodes:
+        typed = _typed(node) if isinstance(node, exp.Literal) else node
         if typed is not node and node is tree:
             return typed
         if typed is not node:

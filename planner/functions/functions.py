@@ -1,18 +1,23 @@
-"""The functions a query may call: pure ones of the engine, by name; nothing else gets through.
+"""The functions a query may call: pure ones of the engine, by name; all others are refused.
 
 The engine has functions that read files, show its settings or run text as SQL. They are kept out by
 this list, not by a list of what is known to be dangerous; the engine's own lockdown is the second
-line. The names are those of `function_table`, and what stands for some of them inside of the
-planner, of `compatibility_functions`. sqlglot knows most functions as node classes, which carry the
-SQL names they stand for; the rest arrive as `Anonymous`.
+line. The names are those of `function_table`, and the inner ones of `compatibility_functions`.
+sqlglot knows most functions as node classes, which carry their SQL names; the rest arrive as
+`Anonymous`.
 """
 
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.compatibility_functions import COMPATIBILITY_FUNCTIONS
-from pykudu_sql.planner.parse.dialect import node_position
-from pykudu_sql.planner.parse.written_calls import undefined_function
-from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, FunctionKind
+from pykudu_sql.planner.parse.call_arity import undefined_function
+from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.vocabulary.function_table import (
+    FUNCTIONS,
+    NODE_NAMES,
+    SOURCE_NAME,
+    FunctionKind,
+)
 from pykudu_sql.storage.errors import ProgrammingError
 
 ALLOWED = frozenset(FUNCTIONS) | COMPATIBILITY_FUNCTIONS | NODE_NAMES
@@ -36,7 +41,7 @@ TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
 
 
 def function_names(node: exp.Func) -> frozenset[str]:
-    """The SQL names a call may stand for, in lower case."""
+    """The SQL names of a call, in lower case."""
     if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
         return frozenset({node.name.lower()})
     return frozenset(name.lower() for name in type(node).sql_names())
@@ -49,26 +54,25 @@ def is_allowed(node: exp.Func) -> bool:
     return not ALLOWED.isdisjoint(function_names(node))
 
 
-def check_function(node: exp.Func, text: str) -> None:
+def check_function(node: exp.Func) -> None:
     """Refuse a call of a function that is not on the list.
 
-    Raises:
-        ProgrammingError: with the place, and a near name if there is one.
+    Raises ProgrammingError: with the place, and a near name if there is one.
     """
     if is_allowed(node):
         return
-    name = written_name(node, text)
+    name = written_name(node)
     if name is None:
         raise ProgrammingError("a function of this statement does not exist", sqlstate="42883")
-    raise undefined_function(name, node_position(node, text))
+    raise undefined_function(name, node_span(node))
 
 
-def written_name(node: exp.Func, text: str) -> str | None:
-    """The name of a call as the statement has it; None if it has none of its names."""
-    if "start" in node.meta and text:
-        return text[node.meta["start"] : node.meta["end"] + 1].strip('"`').lower()
-    lower = text.lower()
-    return min((name for name in function_names(node) if name in lower), key=len, default=None)
+def written_name(node: exp.Func) -> str | None:
+    """The name of a call as the statement has it; None if it is written without one."""
+    written: str | None = node.meta.get(SOURCE_NAME)
+    if written is None and "start" in node.meta:
+        return min(function_names(node), key=len)
+    return written
 
 
 def gathers(node: exp.Func) -> bool:

@@ -1,17 +1,15 @@
-"""Forms of a query that the engine lacks, put into ones it has; what a SELECT list is called."""
+"""Forms of a query that the engine lacks, rewritten to ones it has; names of result columns."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import display
+from pykudu_sql.planner.parse.headings import heading
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import SyntaxError
 
-_OF_WHOLE: Mapping[str, str] = MappingProxyType(
-    {"order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET"}
-)
+_OF_WHOLE: Mapping[str, str] = {"order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET"}
 
 
 def name_rolled_up(select: exp.Select) -> None:
@@ -77,7 +75,7 @@ def is_stray_join(node: exp.Subquery) -> bool:
     return bool(node.args.get("joins")) and not in_clause
 
 
-def turn_right_semi_join(select: exp.Select) -> None:
+def swap_right_semi_join(select: exp.Select) -> None:
     """`a RIGHT SEMI JOIN b` as `b LEFT SEMI JOIN a`, which the engine has; ANTI alike."""
     joins, clause = select.args.get("joins"), select.args.get("from_")
     if not joins or clause is None:
@@ -93,15 +91,12 @@ def turn_right_semi_join(select: exp.Select) -> None:
     first.set("side", None)
 
 
-def asked_outputs(select: exp.Select, names: Sequence[str]) -> list[int]:
-    """The places of the SELECT list that its own ORDER BY and GROUP BY ask for.
+def referenced_outputs(select: exp.Select, names: Sequence[str]) -> list[int]:
+    """The indices of the SELECT list's entries that its own ORDER BY and GROUP BY refer to.
 
-    A `*` brings only columns that somebody asks for, so these must be known: by name, and all of
-    them where a clause counts places (`ORDER BY 2`, `GROUP BY ALL`).
-
-    Args:
-        select: the query.
-        names: of its columns, stars spread.
+    A `*` brings only columns that are used, so these are needed: by name, and all of them where a
+    clause counts entries (`ORDER BY 2`, `GROUP BY ALL`). `names`: of its columns, stars
+    spread.
     """
     order, group = select.args.get("order"), select.args.get("group")
     keys = [node.this.unnest() for node in order.expressions] if order is not None else []
@@ -110,12 +105,13 @@ def asked_outputs(select: exp.Select, names: Sequence[str]) -> list[int]:
         counted.extend(group.find_all(exp.Literal))
     if any(not key.is_string for key in counted) or (group is not None and group.args.get("all")):
         return list(range(len(names)))
-    asked = {column.name.lower() for key in keys for column in key.find_all(exp.Column)}
-    return [i for i, name in enumerate(names) if name.lower() in asked]
+    referenced = {column.name.lower() for key in keys for column in key.find_all(exp.Column)}
+    return [i for i, name in enumerate(names) if name.lower() in referenced]
 
 
 def output_name(item: exp.Expr) -> str:
     """The result's name of an entry of the SELECT list: its alias, its column, or its text."""
+    written = heading(item)
     item = item.unnest()
     if isinstance(item, exp.Alias):
         identifier = item.args["alias"]
@@ -123,16 +119,39 @@ def output_name(item: exp.Expr) -> str:
         return item.alias if quoted else item.alias.lower()
     if isinstance(item, exp.Column):
         return item.name.lower()
-    return display(item)
+    return display(item) if written is None else written
+
+
+def name_outputs(query: exp.Expr) -> None:
+    """Write the names of a query's computed columns behind them, for the engine, in place.
+
+    It would call them otherwise than `output_name` does.
+    """
+    query = query.unnest()
+    if isinstance(query, exp.SetOperation):
+        name_outputs(query.this)
+        name_outputs(query.expression)
+    elif isinstance(query, exp.Select):
+        query.set("expressions", [_named(item) for item in query.expressions])
+
+
+def name_ordered(query: exp.Expr, order: exp.Expr) -> None:
+    """The same where the query's own ORDER BY may ask for a heading: it has to be quoted."""
+    if any(column.this.args.get("quoted") for column in order.find_all(exp.Column)):
+        name_outputs(query)
+
+
+def _named(item: exp.Expr) -> exp.Expr:
+    if isinstance(item, exp.Alias | exp.Star) or isinstance(item.unnest(), exp.Column | exp.Alias):
+        return item
+    return exp.Alias(this=item, alias=exp.to_identifier(output_name(item), quoted=True))
 
 
 def check_operand(operand: exp.Expr, operation: exp.SetOperation) -> None:
     """See that an operand of a set operation has no clause that is about its rows alone.
 
-    What stands behind the last operand is about the whole; before it, nobody reads it alike.
-
-    Raises:
-        SyntaxError: it has one, and no parentheses around it.
+    What stands behind the last operand is about the whole; before it, nobody reads it alike. Raises
+    SyntaxError: it has one, and no parentheses around it.
     """
     for key, clause in _OF_WHOLE.items() if isinstance(operand, exp.Select) else ():
         node = operand.args.get(key)
@@ -141,5 +160,5 @@ def check_operand(operand: exp.Expr, operation: exp.SetOperation) -> None:
             raise SyntaxError(
                 f"{clause} of one query of {word} needs parentheses around that query",
                 hint=f"write (SELECT ... {clause} ...) {word} ..., or put it behind the last query",
-                position=next((p for each in node.walk() if (p := node_span(each))), None),
+                span=next((p for each in node.walk() if (p := node_span(each))), None),
             )

@@ -16,7 +16,7 @@ from pykudu_sql.planner.functions.aggregate_clauses import (
 )
 from pykudu_sql.planner.functions.compatibility_forms import letters_pattern
 from pykudu_sql.planner.functions.compatibility_functions import replace_compatibility_function
-from pykudu_sql.planner.functions.zoned_text import utc_cast
+from pykudu_sql.planner.functions.utc_offsets import utc_cast
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.storage.errors import NotSupportedError
 
@@ -66,8 +66,7 @@ def approximate_top(node: exp.Expr) -> exp.Expr:
 def sha2_of_256_bits(node: exp.Expr) -> exp.Expr:
     """`sha2(x, 256)`, and 0 for the same; the engine has no other of its family.
 
-    Raises:
-        NotSupportedError: another number of bits, or one that is no literal.
+    Raises NotSupportedError: another number of bits, or one that is no literal.
     """
     bits = node.args.get("length") if isinstance(node, exp.SHA2) else None
     if bits is None:
@@ -80,10 +79,10 @@ def sha2_of_256_bits(node: exp.Expr) -> exp.Expr:
     return exp.SHA2(this=node.this, length=exp.Literal.number(256))
 
 
-def unasked_alternative(node: exp.Expr) -> exp.Expr:
+def unreachable_alternative(node: exp.Expr) -> exp.Expr:
     """`SELECT coalesce(1, a) .. GROUP BY b` is 1, as in SQLite and MySQL.
 
-    The engine wants `a` in GROUP BY although it is never asked for its value. Any value of the
+    The engine wants `a` in GROUP BY although it never evaluates it. Any value of the
     group will do then, and keeps the type of the result.
     """
     if not isinstance(node, exp.Coalesce):
@@ -93,7 +92,9 @@ def unasked_alternative(node: exp.Expr) -> exp.Expr:
         return node
     if _is_group_key(node, select):
         return node
-    alternatives = takewhile(lambda given: not _is_constant(given), (node.this, *node.expressions))
+    alternatives = takewhile(
+        lambda argument: not _is_constant(argument), (node.this, *node.expressions)
+    )
     for alternative in node.expressions[len(list(alternatives)) :]:
         for column in list(alternative.find_all(exp.Column)):
             if column.find_ancestor(exp.AggFunc, exp.Select) is select:
@@ -128,13 +129,19 @@ RULES: tuple[Rule, ...] = (
     formatted_cast,
     varchar_cast,
     utc_cast,
-    unasked_alternative,
+    unreachable_alternative,
 )
+
+
+# More than half of the nodes of most trees.
+_NEVER_RULED = (exp.Column, exp.Identifier, exp.Literal)
 
 
 def apply_rules(tree: exp.Expr) -> exp.Expr:
     """The tree after all rules; changed in place, the innermost nodes first."""
     for node in reversed(list(tree.walk())):
+        if isinstance(node, _NEVER_RULED):
+            continue
         changed = node
         for rule in RULES:
             changed = rule(changed)

@@ -5,34 +5,27 @@ They become literals before anything runs, so no engine evaluates them.
 
 import getpass
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from sqlglot import exp
 
 from pykudu_sql.storage.common.release import VERSION
 
 CATALOG = "pykudu"  # as information_schema has it
-_KINDS: Mapping[type[exp.Expr], str] = MappingProxyType(
-    {
-        exp.CurrentDatabase: "database",
-        exp.CurrentSchema: "database",
-        exp.CurrentUser: "user",
-        exp.SessionUser: "user",
-        exp.CurrentVersion: "version",
-        exp.CurrentCatalog: "catalog",
-    }
-)
-_CALLS: Mapping[str, str] = MappingProxyType(
-    {"user": "user", "effective_user": "user", "logged_in_user": "user"}
-)
+SESSION_KINDS: Mapping[type[exp.Expr], str] = {
+    exp.CurrentDatabase: "database",
+    exp.CurrentSchema: "database",
+    exp.CurrentUser: "user",
+    exp.SessionUser: "user",
+    exp.CurrentVersion: "version",
+    exp.CurrentCatalog: "catalog",
+}
+_CALLS: Mapping[str, str] = {"user": "user", "effective_user": "user", "logged_in_user": "user"}
 
 
 def replace_session_functions(tree: exp.Expr, database: str) -> exp.Expr:
     """The tree with `current_database()`, `user()`, `version()` and their kind as texts.
 
-    Args:
-        tree: changed in place.
-        database: the session's.
+    `tree`: changed in place; `database`: the session's.
     """
     asking = ((node, _fact(node)) for node in tree.walk())
     for node, fact in [(node, fact) for node, fact in asking if fact is not None]:
@@ -44,10 +37,10 @@ def replace_session_functions(tree: exp.Expr, database: str) -> exp.Expr:
 
 
 def _fact(node: exp.Expr) -> str | None:
-    """Which fact a node asks for."""
+    """The session function that a node calls."""
     if isinstance(node, exp.Anonymous):
         return None if node.expressions else _CALLS.get(node.name.lower())
-    return _KINDS.get(type(node))
+    return SESSION_KINDS.get(type(node))
 
 
 def _answer(fact: str, database: str) -> str:
@@ -63,7 +56,7 @@ def _answer(fact: str, database: str) -> str:
 
 
 def _user() -> str:
-    """Who runs this process, empty where the system has no name for that."""
+    """The user of this process, empty where the system has no name for that."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

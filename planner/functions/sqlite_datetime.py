@@ -41,8 +41,7 @@ def sqlite_datetime_call(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
         name: one of `SQLITE_DATETIME_FUNCTIONS`.
         arguments: a time and modifiers; of `strftime_of` a pattern before them.
 
-    Raises:
-        InvalidValueError: a modifier is unknown, or no constant text.
+    Raises InvalidValueError: a modifier is unknown, or no constant text.
     """
     if name != "strftime_of":
         return _tree(_SHOWN[name], _moment(arguments))
@@ -64,27 +63,27 @@ def _moment(arguments: Sequence[exp.Expr]) -> exp.Expr:
     """The time with its modifiers done."""
     if not arguments:
         raise InvalidValueError("a time is missing", hint="such as 'now'", sqlstate="22023")
-    given, *modifiers = arguments
+    operand, *modifiers = arguments
     texts = [_modifier(modifier) for modifier in modifiers]
     if "unixepoch" in texts:
         seconds = exp.Mul(
-            this=exp.cast(given.copy(), "double"), expression=exp.Literal.number("1e6")
+            this=exp.cast(operand.copy(), "double"), expression=exp.Literal.number("1e6")
         )
         moment: exp.Expr = exp.Anonymous(
             this="make_timestamp", expressions=[exp.cast(seconds, "bigint")]
         )
     else:
-        moment = exp.cast(_with_day(given), "timestamp")
+        moment = exp.cast(_with_day(operand), "timestamp")
     for text in texts:
         moment = _changed(moment, text)
     return moment
 
 
-def _with_day(given: exp.Expr) -> exp.Expr:
+def _with_day(operand: exp.Expr) -> exp.Expr:
     """A time; one written as `'12:30'` is of the day 2000-01-01, as in SQLite."""
-    if isinstance(given, exp.Literal) and _ONLY_CLOCK.fullmatch(given.name):
-        return exp.Literal.string(f"2000-01-01 {given.name}")
-    return given.copy()
+    if isinstance(operand, exp.Literal) and _ONLY_CLOCK.fullmatch(operand.name):
+        return exp.Literal.string(f"2000-01-01 {operand.name}")
+    return operand.copy()
 
 
 def _modifier(node: exp.Expr) -> str:

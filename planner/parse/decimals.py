@@ -1,7 +1,7 @@
-"""DECIMAL without parameters in a statement: what it is as the type of a column.
+"""DECIMAL without parameters in a statement gets the precision of a column's type.
 
-The parser gives it DuckDB's, and what it has parsed tells no more whether they were written. So
-each precision that is written gets a zero in front of it before, which is taken away again behind.
+The parser gives it DuckDB's, and its tree does not show whether they were written. So each written
+precision gets a zero in front of it before parsing, which is removed afterwards.
 """
 
 from collections.abc import Sequence

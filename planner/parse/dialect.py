@@ -17,6 +17,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, UnsupportedError
 from sqlglot.generator import Generator
 
+from pykudu_sql.planner.parse.call_arity import check_arguments, check_unread, token_calls
 from pykudu_sql.planner.parse.decimals import complete_decimals, mark_precisions
 from pykudu_sql.planner.parse.exponents import (
     has_odd_numbers,
@@ -25,28 +26,23 @@ from pykudu_sql.planner.parse.exponents import (
     with_signs,
     without_signs,
 )
-from pykudu_sql.planner.parse.guards import (
-    MAX_TOKENS,
-    guard_text,
-    guard_tokens,
-    guard_tree,
-)
-from pykudu_sql.planner.parse.lexer import source_position, tokenize
+from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens, guard_tree
+from pykudu_sql.planner.parse.headings import marked, note_headings
+from pykudu_sql.planner.parse.lexer import tokenize
 from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, place_long_lists
-from pykudu_sql.planner.parse.not_offered import refuse_offsets
-from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.text_lengths import check_text_lengths
 from pykudu_sql.planner.parse.token_rewrites import (
-    GIVEN_THE_PRESENT,
+    CURRENT_TIME_CALLS,
     WRITTEN_NAMES,
     rewrite_tokens,
     token_like,
 )
-from pykudu_sql.planner.parse.written_calls import check_arguments, check_unread, written_calls
+from pykudu_sql.planner.parse.unsupported import refuse_with_offset
+from pykudu_sql.planner.parse.version_clauses import with_versions
 from pykudu_sql.storage.errors import (
     NotSupportedError,
-    SourcePosition,
+    SourceSpan,
     StatementTooComplexError,
     SyntaxError,
 )
@@ -56,16 +52,6 @@ POSITIONAL = "?"
 
 # What sqlglot fails with over input that it does not expect.
 _SLIPS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-_STARTS_MOMENT = frozenset(
-    {
-        TokenType.NUMBER,
-        TokenType.STRING,
-        TokenType.PLACEHOLDER,
-        TokenType.COLON,
-        TokenType.CURRENT_TIMESTAMP,
-        TokenType.L_PAREN,
-    }
-)
 _BEFORE_PARAMETER = frozenset(
     {
         TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.EQ, TokenType.NEQ,
@@ -74,7 +60,6 @@ _BEFORE_PARAMETER = frozenset(
     }
 )  # fmt: skip
 _SHORT_CHARACTERS = 2_000
-_BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")
 
 
 class Kudu(DuckDB):
@@ -119,30 +104,27 @@ def parse(text: str, start: int = 0) -> exp.Expr:
         text: the whole statement, so that positions in errors are true.
         start: where to begin, for the query behind a head that was parsed already.
 
-    Returns:
-        The tree. Placeholders are named: `?0`, `?1`, ... for `?`, and as written for `:name`.
-
-    Raises:
-        SyntaxError: it is not SQL.
-        ProgrammingError: a call has arguments that its function does not take.
-        StatementTooComplexError: too long or too deep.
-        NotSupportedError: sqlglot knows it only as text to pass through.
+    Returns the tree. Placeholders are named: `?0`, `?1`, ... for `?`, and as written for `:name`;
+    entries of SELECT lists have their headings (`headings.heading`).
+    Raises SyntaxError: it is not SQL; ProgrammingError: a call has arguments that its function does
+    not take; StatementTooComplexError: too long or too deep; NotSupportedError: sqlglot knows it
+    only as text to pass through.
     """
     raw = _read(text, start)
     tokens = _rewritten(raw.tokens)
-    tree = _tree(raw.tokens, tokens, text)
-    check_arguments(tree, written_calls(raw.tokens), text)
-    _settle(tree, tokens, text, raw.lists)
+    tree = _tree(raw.tokens, marked(tokens), text)
+    check_arguments(tree, token_calls(raw.tokens))
+    _normalize(tree, tokens, raw.lists)
+    note_headings(tree, tokens, text)
     return tree
 
 
-def _settle(tree: exp.Expr, tokens: Sequence[Token], text: str, lists: Sequence[LongList]) -> None:
+def _normalize(tree: exp.Expr, tokens: Sequence[Token], lists: Sequence[LongList]) -> None:
     """Refuse what no engine gets, then complete what the tree leaves open.
 
-    Raises:
-        StatementTooComplexError, NotSupportedError: see `parse`.
+    Raises StatementTooComplexError, NotSupportedError: see `parse`.
     """
-    guard_tree(tree, partial(_place, tokens, text))
+    guard_tree(tree, partial(_place, tokens))
     place_long_lists(tree, lists)
     if any(token.token_type is TokenType.DECIMAL for token in tokens):
         complete_decimals(tree)
@@ -159,9 +141,7 @@ class _Read:
 def _read(text: str, start: int) -> _Read:
     """The tokens of a text from an offset on.
 
-    Raises:
-        SyntaxError: it has text that is no SQL.
-        StatementTooComplexError: it is too long.
+    Raises SyntaxError: it has text that is no SQL; StatementTooComplexError: it is too long.
     """
     if len(text) - start > MAX_QUERY_CHARACTERS:
         raise StatementTooComplexError(
@@ -179,39 +159,32 @@ def _read(text: str, start: int) -> _Read:
 def _tree(raw: list[Token], tokens: list[Token], text: str) -> exp.Expr:
     """The tree of one statement.
 
-    Args:
-        raw: its tokens as they are written.
-        tokens: the same for the parser.
-        text: the statement, for positions in errors.
-
-    Raises:
-        SyntaxError, StatementTooComplexError: see `parse`.
-        ProgrammingError: the parser lacks an argument of a call.
+    `raw`: its tokens as they are written; `tokens`: the same for the parser. Raises SyntaxError,
+    StatementTooComplexError: see `parse`; ProgrammingError: the parser lacks an argument of a call.
     """
-    guard_tokens(tokens, text)
-    refuse_offsets(tokens, text)
+    guard_tokens(tokens)
+    refuse_with_offset(tokens)
     try:
         trees = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, text)
     except ParseError as error:
-        check_unread(raw, text)
+        check_unread(raw)
         raise unparsed(error, text) from None
     except TokenError as error:  # of a quoted word that it reads as a type
         raise _quoted_type(None) from error
     except (SqlglotError, *_SLIPS) as error:
-        check_unread(raw, text)
+        check_unread(raw)
         raise SyntaxError("this cannot be read as SQL") from error
     tree = trees[0] if trees else None
     if tree is None:
         raise SyntaxError("the statement is empty")
-    _check_types(tree, tokens, text)
+    _check_types(tree, tokens)
     return tree
 
 
 def printed(tree: exp.Expr) -> str:
     """The engine's SQL of a tree, of which nothing is checked; see `engine_sql`.
 
-    Raises:
-        NotSupportedError: a construct has no counterpart there.
+    Raises NotSupportedError: a construct has no counterpart there.
     """
     generator = _DIALECT.generator(
         identify=True, comments=False, unsupported_level=ErrorLevel.RAISE
@@ -232,7 +205,7 @@ def _unsupported(generator: Generator, tree: exp.Expr) -> NotSupportedError:
                 f"function {call.sql_name().lower()}() cannot be used with these arguments",
                 hint="see docs/functions.md for what it takes",
             )
-    return NotSupportedError("a part of this statement means nothing to the engine")
+    return NotSupportedError("the engine does not support a part of this statement")
 
 
 def _generated(generator: Generator, tree: exp.Expr) -> str:
@@ -242,7 +215,7 @@ def _generated(generator: Generator, tree: exp.Expr) -> str:
         raise
     except (SqlglotError, *_SLIPS) as error:
         raise NotSupportedError(
-            "a part of this statement means nothing to the engine",
+            "the engine does not support a part of this statement",
             hint="see that each function has the arguments it takes",
         ) from error
 
@@ -252,7 +225,7 @@ def display(tree: exp.Expr) -> str:
     tree = exp.maybe_copy(tree)
     for call in list(tree.find_all(exp.Anonymous, exp.Initcap)):
         if isinstance(call, exp.Anonymous):
-            if call.name in GIVEN_THE_PRESENT and _is_present(call.expressions):
+            if call.name in CURRENT_TIME_CALLS and _is_present(call.expressions):
                 call.set("expressions", call.expressions[1:])
             call.set("this", WRITTEN_NAMES.get(call.name, call.name))
             continue
@@ -269,20 +242,12 @@ def _is_present(arguments: Sequence[exp.Expr]) -> bool:
     return bool(arguments) and isinstance(arguments[0], exp.CurrentTimestamp)
 
 
-def node_position(node: exp.Expr, text: str) -> SourcePosition | None:
-    """Where a node stands in the statement, None if the parser kept no place."""
-    span = node_span(node)
-    return source_position(text, span.start, span.length) if span is not None and text else None
-
-
-def _check_types(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
+def _check_types(tree: exp.Expr, tokens: Sequence[Token]) -> None:
     """Refuse quoted names of which the parser read only the beginning, as a type.
 
-    Raises:
-        SyntaxError: there is one.
-        ProgrammingError: a name is given as the length of a text.
+    Raises SyntaxError: there is one; ProgrammingError: a name is given as the length of a text.
     """
-    check_text_lengths(tokens, text)
+    check_text_lengths(tokens)
     odd = {
         token.text.upper(): token
         for token in tokens
@@ -296,25 +261,25 @@ def _check_types(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
                 for name in [name for name in odd if name in value.upper()]:
                     del odd[name]
     for token in odd.values():
-        raise _quoted_type(source_position(text, token.start, token.end - token.start + 1))
+        raise _quoted_type(SourceSpan(token.start, token.end - token.start + 1))
 
 
-def _quoted_type(position: SourcePosition | None) -> SyntaxError:
+def _quoted_type(span: SourceSpan | None) -> SyntaxError:
     return SyntaxError(
         "a name in quotes stands where a type or an operator is expected",
         hint="types are written without quotes: CAST(x AS INT)",
-        position=position,
+        span=span,
     )
 
 
-def _place(tokens: Sequence[Token], text: str, word: str) -> SourcePosition | None:
+def _place(tokens: Sequence[Token], word: str) -> SourceSpan | None:
     """Where a word stands first, alone or within a text; None if it does not."""
     sought = word.upper()
     spoken = [(token, token.text.upper()) for token in tokens]
     alone = (token for token, spelling in spoken if spelling == sought)
     within = (token for token, spelling in spoken if sought in spelling)
     for token in (*alone, *within):
-        return source_position(text, token.start, token.end - token.start + 1)
+        return SourceSpan(token.start, token.end - token.start + 1)
     return None
 
 
@@ -341,7 +306,7 @@ def _tokens(text: str, start: int) -> list[Token]:
 
 def _rewritten(tokens: list[Token]) -> list[Token]:
     """The tokens with what the parser does not know as what it does."""
-    return mark_precisions(_numbered(_with_versions(rewrite_tokens(tokens))))
+    return mark_precisions(_numbered(with_versions(rewrite_tokens(tokens))))
 
 
 def _moved(token: Token, text: str, start: int) -> Token:
@@ -359,61 +324,6 @@ def _moved(token: Token, text: str, start: int) -> Token:
         token.end + start,
         token.comments,
     )
-
-
-def _with_versions(tokens: list[Token]) -> list[Token]:
-    """`AS OF [TIMESTAMP] x`, where it is not an alias named "of", as `FOR TIMESTAMP x`.
-
-    `[FOR SYSTEM_TIME] AS OF SNAPSHOT name` becomes `FOR VERSION AS OF 'name'`.
-    """
-    out: list[Token] = []
-    skip = 0
-    for i, token in enumerate(tokens):
-        if skip:
-            skip -= 1
-            continue
-        if token.token_type is TokenType.ALIAS and _is_as_of(tokens, i):
-            if out and out[-1].text.upper() == "SYSTEM_TIME":
-                del out[-2:]
-            if _names_snapshot(tokens, i):
-                out.append(token_like(token, TokenType.FOR, "FOR"))
-                out.append(token_like(tokens[i + 1], TokenType.VAR, "VERSION"))
-                out.append(token_like(tokens[i + 3], TokenType.STRING, tokens[i + 3].text))
-                skip = 3
-                continue
-            explicit = tokens[i + 2].text.upper() == "TIMESTAMP"
-            out.append(token_like(token, TokenType.FOR, "FOR"))
-            out.append(token_like(tokens[i + 1], TokenType.TIMESTAMP, "TIMESTAMP"))
-            skip = 2 if explicit else 1
-        else:
-            out.append(token)
-    return out
-
-
-def _is_as_of(tokens: list[Token], i: int) -> bool:
-    if i + 2 >= len(tokens) or tokens[i + 1].text.upper() != "OF":
-        return False
-    if i and tokens[i - 1].text.upper() in _BEFORE_AS_OF:
-        return _names_snapshot(tokens, i) and _is_system_time(tokens, i)
-    after = tokens[i + 2]
-    call = i + 3 < len(tokens) and tokens[i + 3].token_type is TokenType.L_PAREN
-    explicit = after.text.upper() == "TIMESTAMP" or _names_snapshot(tokens, i)
-    return after.token_type in _STARTS_MOMENT or explicit or call
-
-
-def _is_system_time(tokens: list[Token], i: int) -> bool:
-    """Whether `FOR SYSTEM_TIME` stands before this place."""
-    before = [token.text.upper() for token in tokens[max(0, i - 2) : i]]
-    return before == ["FOR", "SYSTEM_TIME"]
-
-
-def _names_snapshot(tokens: list[Token], i: int) -> bool:
-    """Whether `AS OF` at this place is followed by `SNAPSHOT name`."""
-    if i + 3 >= len(tokens) or tokens[i + 2].text.upper() != "SNAPSHOT":
-        return False
-    name = tokens[i + 3]
-    quoted = name.token_type is TokenType.IDENTIFIER
-    return quoted or (name.token_type is not TokenType.STRING and name.text.isidentifier())
 
 
 def _numbered(tokens: list[Token]) -> list[Token]:

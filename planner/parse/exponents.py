@@ -1,4 +1,4 @@
-"""What touches a number and is none of its: the sign of `1e1-1`, the word of `THEN 2ELSE 3`.
+"""Signs and words that follow a number without a space: `1e1-1`, `THEN 2ELSE 3`.
 
 sqlglot's tokenizer takes a sign behind an exponent, the digits behind it, and an E without digits
 for parts of the number. It leaves `1.e1`, which is no number to the engine's printer.
@@ -45,10 +45,10 @@ def without_signs(text: str, signs: Sequence[int]) -> str:
 
 def with_signs(tokens: Sequence[Token], text: str, signs: Sequence[int]) -> list[Token]:
     """The tokens of `without_signs` as those of the text."""
-    known = frozenset(signs)
+    offsets = frozenset(signs)
     return [
         token_like(token, _SIGNS[text[token.start]], text[token.start])
-        if token.start in known
+        if token.start in offsets
         else token
         for token in tokens
     ]
@@ -64,9 +64,7 @@ def plain_numbers(
 ) -> Iterator[Token]:
     """The tokens with `1.e1` as 1.0e1, and with `2ELSE` as a number and a word.
 
-    Args:
-        tokens: of a text.
-        tokenize: tells what kind of token a word is.
+    `tokens`: of a text; `tokenize`: gives the kind of token of a word.
     """
     split = None  # a number whose last letter belongs to what touches it
     for token in tokens:

@@ -1,21 +1,28 @@
-"""Too long or too deep a statement is refused before a parser or an engine chokes on it.
+"""Limits of length and depth, checked before a parser or an engine fails on a statement.
 
-sqlglot overflows at about a hundred nested parentheses, and engines take seconds, or crash, on ten
-thousand chained operators. The text is looked at first, by the lexer of our own, since making
-tokens for the parser takes ten times longer; what only the tree shows is checked on the tree.
+Parser and printer recurse with the nesting (see `deep_stack`), and engines take seconds, or crash,
+on ten thousand chained operators. The text is looked at first, by the lexer of our own, since
+making tokens for the parser takes ten times longer; what only the tree shows is checked on the
+tree.
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from sqlglot import Token, TokenType, exp
 
-from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, source_position
-from pykudu_sql.planner.parse.written_texts import SETTLERS, Place
-from pykudu_sql.storage.errors import NotSupportedError, StatementTooComplexError, SyntaxError
+from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind
+from pykudu_sql.planner.parse.normalizers import NORMALIZERS, Place
+from pykudu_sql.storage.errors import (
+    NotSupportedError,
+    SourceSpan,
+    StatementTooComplexError,
+    SyntaxError,
+)
 
 MAX_TOKENS = 100_000
-MAX_NESTING = 60
+MAX_NESTING = 250
+MAX_CALLS = 60
+MAX_RETRIED = 8
 MAX_DEPTH = 600
 MAX_JOINS = 250
 MAX_WITH_QUERIES = 400
@@ -33,24 +40,36 @@ _OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "||", "::", "->", "->>", "=", "<", ">", "<=", ">="}
 )
 _UNARY = frozenset({"NOT", "-", "+", "~", "@"})
-_DEEPER: Mapping[str, int] = MappingProxyType(
-    {"(": 1, "[": 1, "{": 1, "CASE": 1, ")": -1, "]": -1, "}": -1, "END": -1}
-)
+_DEEPER: Mapping[str, int] = {
+    "(": 1,
+    "[": 1,
+    "{": 1,
+    "CASE": 1,
+    ")": -1,
+    "]": -1,
+    "}": -1,
+    "END": -1,
+}
+# In brackets behind these words, and around a lambda, the parser reads a content several times, as
+# one form and then as another: nested, each level multiplies.
+_RETRIED_BEHIND = frozenset({"ROW", "ARRAY"})
+_RETRIED_AROUND = frozenset({"->", "LAMBDA"})
+# What makes values of nested types: planners and engines take more than linear time for those.
+_CALLS = (exp.Func, exp.DataType)
+_NO_CALLS = (exp.Binary, exp.Case, exp.If, exp.Cast, exp.Exists)
 _SET_OPERATIONS = frozenset({"UNION", "INTERSECT", "EXCEPT"})
 _ENDS_CHAIN = frozenset({",", "AND", "OR", "SELECT", "FROM", "WHERE", "WHEN", "THEN", "ELSE", "ON"})
 _BEGINS_QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 
 
 def guard_text(text: str, start: int) -> None:
-    """Refuse at a glance what the parser would take long to refuse.
+    """Refuse quickly what the parser would take long to refuse.
 
-    Its tokens are a few more or less than the parser's, so the limits are a little wider.
-
-    Raises:
-        StatementTooComplexError: it is too long or too deep.
+    Its tokens are a few more or less than the parser's, so the limits are a little wider. Raises
+    StatementTooComplexError: it is too long or too deep.
     """
     count = depth = unary = subscripts = 0
-    found_of = dict.fromkeys(("chain", "joins", "sets", "queries"), 0)
+    counts = dict.fromkeys(("chain", "joins", "sets", "queries"), 0)
     before = last = ""
     for match in TOKEN_PATTERN.finditer(text, start):
         if match.lastindex == TokenKind.SPACE:
@@ -65,46 +84,44 @@ def guard_text(text: str, start: int) -> None:
         unary = unary + 1 if mark in _UNARY else 0
         subscripts += mark == "[" and last == "]"
         if max(depth, unary, subscripts) > MAX_NESTING:
-            raise _too_deep(text, match.start())
-        _count_parts(found_of, before, last, mark)
+            raise _too_deep(match.start())
+        _count_parts(counts, before, last, mark)
         if count > MAX_TOKENS + MAX_TOKENS // 8:
             raise _too_long(count)
         before, last = last, mark
 
 
-def _count_parts(found: dict[str, int], before: str, last: str, mark: str) -> None:
+def _count_parts(counts: dict[str, int], before: str, last: str, mark: str) -> None:
     """Count what repeats without nesting, with room for what the tree shows to be apart.
 
-    Raises:
-        StatementTooComplexError: there is too much of it.
+    Raises StatementTooComplexError: there is too much of it.
     """
     if mark in _ENDS_CHAIN or mark in _DEEPER:
-        found["chain"] = 0
+        counts["chain"] = 0
     elif mark in _OPERATORS:
-        found["chain"] += 1
-        if found["chain"] > 2 * MAX_DEPTH:
+        counts["chain"] += 1
+        if counts["chain"] > 2 * MAX_DEPTH:
             raise _too_chained()
     elif mark == "JOIN":
-        found["joins"] += 1
-        if found["joins"] > MAX_JOINS:
+        counts["joins"] += 1
+        if counts["joins"] > MAX_JOINS:
             raise StatementTooComplexError(f"more than {MAX_JOINS} joins are not allowed")
     elif mark in _SET_OPERATIONS:
-        found["sets"] += 1
-        if found["sets"] > MAX_DEPTH:
+        counts["sets"] += 1
+        if counts["sets"] > MAX_DEPTH:
             raise StatementTooComplexError(
                 f"more than {MAX_DEPTH} set operations are not allowed",
                 hint="write rows as VALUES, or gather them in a table",
             )
     if mark in _BEGINS_QUERY and last == "(" and before == "AS":
-        found["queries"] += 1
-        guard_with_queries(found["queries"])
+        counts["queries"] += 1
+        guard_with_queries(counts["queries"])
 
 
 def guard_with_queries(count: int) -> None:
     """Refuse a WITH clause of so many queries.
 
-    Raises:
-        StatementTooComplexError: there are too many.
+    Raises StatementTooComplexError: there are too many.
     """
     if count > MAX_WITH_QUERIES:
         raise StatementTooComplexError(
@@ -112,18 +129,16 @@ def guard_with_queries(count: int) -> None:
         )
 
 
-def _too_deep(text: str, position: int) -> StatementTooComplexError:
+def _too_deep(start: int) -> StatementTooComplexError:
     return StatementTooComplexError(
-        f"statement is nested deeper than {MAX_NESTING} levels",
-        position=source_position(text, position),
+        f"statement is nested deeper than {MAX_NESTING} levels", span=SourceSpan(start)
     )
 
 
 def guard_words(count: int) -> None:
-    """Refuse a statement that what it stands for makes so long.
+    """Refuse a statement that its expansion makes too long.
 
-    Raises:
-        StatementTooComplexError: it has too many words.
+    Raises StatementTooComplexError: it has too many words.
     """
     if count > MAX_TOKENS:
         raise _too_long(count)
@@ -143,16 +158,15 @@ def _too_chained() -> StatementTooComplexError:
     )
 
 
-def guard_tokens(tokens: Sequence[Token], text: str) -> None:
+def guard_tokens(tokens: Sequence[Token]) -> None:
     """Refuse what the parser cannot take.
 
-    Raises:
-        StatementTooComplexError: too many tokens, or too deep.
-        SyntaxError: there is more than one statement, or nothing before a comma.
+    Raises StatementTooComplexError: too many tokens, or too deep; SyntaxError: there is more than
+    one statement, or nothing before a comma.
     """
     if len(tokens) > MAX_TOKENS:
         raise _too_long(len(tokens))
-    depth = prefixes = subscripts = joins = 0
+    depth = deepest = prefixes = subscripts = joins = 0
     previous = None
     for token in tokens:
         kind = token.token_type
@@ -161,25 +175,47 @@ def guard_tokens(tokens: Sequence[Token], text: str) -> None:
             raise SyntaxError(
                 f'syntax error at or near "{token.text}"',
                 hint="something is missing before it",
-                position=source_position(text, token.start),
+                span=SourceSpan(token.start),
             )
         previous = kind
         if kind in OPENING:
             depth += 1
+            deepest = max(deepest, depth)
         elif kind in CLOSING:
             depth -= depth > 0
         elif kind is TokenType.SEMICOLON:
             raise SyntaxError(
                 "more than one statement was given",
                 hint="execute them one by one; split_statements() cuts a script",
-                position=source_position(text, token.start),
+                span=SourceSpan(token.start),
             )
         prefixes = prefixes + 1 if kind in _PREFIXES else 0
         joins += kind is TokenType.JOIN
         if max(depth, prefixes, subscripts) > MAX_NESTING:
-            raise _too_deep(text, token.start)
+            raise _too_deep(token.start)
     if joins > MAX_JOINS:
         raise StatementTooComplexError(f"{joins} joins are more than the {MAX_JOINS} allowed")
+    if deepest > MAX_RETRIED:
+        _guard_retried(tokens)
+
+
+def _guard_retried(tokens: Sequence[Token]) -> None:
+    """Refuse what the parser would read again and again. Raises StatementTooComplexError."""
+    retried: list[bool] = []  # of each open bracket, whether its content is read several times
+    previous = ""
+    for token in tokens:
+        if token.token_type in OPENING:
+            retried.append(previous in _RETRIED_BEHIND)
+        elif token.token_type in CLOSING:
+            del retried[-1:]
+        previous = token.text.upper()
+        if retried and previous in _RETRIED_AROUND:
+            retried[-1] = True
+        if sum(retried) > MAX_RETRIED:
+            raise StatementTooComplexError(
+                f"ROW, ARRAY and lambdas are nested deeper than {MAX_RETRIED} levels",
+                span=SourceSpan(token.start),
+            )
 
 
 def _lacks_item(previous: TokenType | None, kind: TokenType) -> bool:
@@ -193,24 +229,27 @@ def guard_tree(tree: exp.Expr, place: Place) -> None:
     """Refuse trees that engines choke on; chains of AND and OR are flat to them.
 
     Args:
-        tree: as it was parsed; words in it are spelt as `SETTLERS` do.
+        tree: as it was parsed; words in it are spelt as `NORMALIZERS` do.
         place: where a word stands in the statement.
 
-    Raises:
-        StatementTooComplexError: it is too deep.
-        NotSupportedError: the parser knows it only as text to pass through.
-        Error: of `SETTLERS`.
+    Raises StatementTooComplexError: it is too deep; NotSupportedError: the parser knows it only as
+    text to pass through; Error: of `NORMALIZERS`.
     """
-    stack: list[tuple[exp.Expr, int]] = [(tree, 0)]
+    stack = [(tree, 0, 0)]
     while stack:
-        node, depth = stack.pop()
+        node, depth, calls = stack.pop()
         if depth > MAX_DEPTH:
             raise _too_chained()
+        calls += isinstance(node, _CALLS) and not isinstance(node, _NO_CALLS)
+        if calls > MAX_CALLS:
+            raise StatementTooComplexError(
+                f"functions, lists or types are nested deeper than {MAX_CALLS} levels"
+            )
         if isinstance(node, exp.Command):
             raise NotSupportedError(f"{str(node.this).upper()} is not supported here")
-        settle = SETTLERS.get(type(node))
-        if settle is not None:
-            settle(node, place)
+        normalize = NORMALIZERS.get(type(node))
+        if normalize is not None:
+            normalize(node, place)
         for child in node.iter_expressions():
             flat = isinstance(node, exp.Connector) and type(child) is type(node)
-            stack.append((child, depth if flat else depth + 1))
+            stack.append((child, depth if flat else depth + 1, calls))

@@ -2,7 +2,7 @@
 
 One compiled regular expression cuts SQL into tokens that carry their offsets. sqlglot's tokenizer
 does the same for queries at forty times the cost, so it is left out wherever the text is ours to
-parse: splitting a script, reading a thousand rows of VALUES, telling what kind a statement is.
+parse: splitting a script, reading a thousand rows of VALUES, finding out what kind a statement is.
 
 Lexical rules, the same for both: `'...'` is a string with `''` inside for a quote, "..." and
 `...` are identifiers that double their quote, `--` and `/* */` are comments that do not nest,
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from pykudu_sql.storage.errors import SourcePosition, SyntaxError
+from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
 
 class TokenKind(IntEnum):
@@ -54,7 +54,6 @@ class Token:
     """One token.
 
     Attributes:
-        kind: its kind.
         text: as written, quotes included; empty for END.
         start: offset of its first character in the statement.
     """
@@ -67,6 +66,11 @@ class Token:
     def end(self) -> int:
         """The offset behind its last character."""
         return self.start + len(self.text)
+
+    @property
+    def span(self) -> SourceSpan:
+        """Where it stands in the statement."""
+        return SourceSpan(self.start, len(self.text))
 
     @property
     def word(self) -> str:
@@ -82,8 +86,7 @@ class Token:
 def tokenize(text: str, start: int = 0) -> Iterator[Token]:
     """The tokens of a statement from an offset on, without spaces, an END token last.
 
-    Raises:
-        SyntaxError: a string, a quoted name or a comment has no end.
+    Raises SyntaxError: a string, a quoted name or a comment has no end.
     """
     for match in TOKEN_PATTERN.finditer(text, start):
         kind = match.lastindex
@@ -92,8 +95,7 @@ def tokenize(text: str, start: int = 0) -> Iterator[Token]:
         if kind == TokenKind.UNCLOSED:
             mark = match.group()
             raise SyntaxError(
-                f"this {_UNCLOSED[mark]} has no end",
-                position=source_position(text, match.start(), len(mark)),
+                f"this {_UNCLOSED[mark]} has no end", span=SourceSpan(match.start(), len(mark))
             )
         yield Token(TokenKind(kind or TokenKind.SYMBOL), match.group(), match.start())
     yield Token(TokenKind.END, "", len(text))
@@ -113,24 +115,3 @@ def quote_string(text: str) -> str:
 def quote_name(name: str) -> str:
     """A name in double quotes; one of a table in one piece with its database."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def source_position(text: str, start: int, length: int = 1) -> SourcePosition:
-    """Where an offset lies, as line and column with the line's text.
-
-    Args:
-        text: the whole statement.
-        start: offset of the first character meant; behind the text for its end.
-        length: characters meant; cut at the end of the line.
-    """
-    start = min(start, len(text))
-    line_start = text.rfind("\n", 0, start) + 1
-    line_end = text.find("\n", start)
-    line = text[line_start : line_end if line_end >= 0 else len(text)].rstrip("\r")
-    column = start - line_start
-    if len(line) > 160:  # a thousand rows on one line: show the part that matters
-        cut = max(0, column - 60)
-        line = line[cut : cut + 120]
-        column -= cut
-    visible = max(1, min(length, len(line) - column))
-    return SourcePosition(text.count("\n", 0, start) + 1, column + 1, line, visible)

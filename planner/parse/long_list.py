@@ -3,7 +3,7 @@
 Parsers and engines take seconds for a hundred thousand literals, so such a list is cut from the
 text before it is parsed: its values become a relation of their own, and the expression
 `x IN (SELECT value FROM relation)`, a join. NULLs mean the same there. What is cut is as long as
-what stands in its place, so places in errors stay true.
+what stands in its place, so positions in errors stay true.
 """
 
 import re
@@ -36,9 +36,7 @@ _NOT_A_LINE = re.compile(r"[^\n]")
 class LongList:
     """The values of one list, all integers or all text.
 
-    Attributes:
-        values: without NULLs.
-        has_null: whether NULL was among them.
+    `values`: without NULLs; `has_null`: whether NULL was among them.
     """
 
     values: tuple[int, ...] | tuple[str, ...]
@@ -59,13 +57,8 @@ class LongList:
 def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequence[LongList]]:
     """A statement without its long lists, and these.
 
-    Args:
-        text: the whole statement.
-        start: where to begin.
-        most_tokens: that are looked at; lists behind them stay.
-
-    Returns:
-        Text of the same length and lines, and the lists in order.
+    `start`: where to begin; `most_tokens`: that are looked at; lists behind them stay. Returns Text
+    of the same length and lines, and the lists in order.
     """
     if text.count(",", start) < LEAST_VALUES or _MARK in text:
         return text, ()
@@ -118,12 +111,12 @@ def place_long_lists(tree: exp.Expr, lists: Sequence[LongList]) -> None:
 
 
 def long_list(node: exp.Expr | None) -> LongList | None:
-    """The list that a subquery stands for, None for any other node."""
+    """The list that a subquery replaces, None for any other node."""
     return node.meta.get(_META) if isinstance(node, exp.Subquery) else None
 
 
-def turn_long_list(node: exp.Expr, turn: Callable[[str], str]) -> None:
-    """Change the texts of the list that a subquery stands for; leave other nodes alone."""
+def map_long_list(node: exp.Expr, convert: Callable[[str], str]) -> None:
+    """Change the texts of the list that a subquery replaces; leave other nodes alone."""
     values = long_list(node)
     if values is not None and values.is_text:
-        node.meta[_META] = replace(values, values=tuple(turn(str(v)) for v in values.values))
+        node.meta[_META] = replace(values, values=tuple(convert(str(v)) for v in values.values))

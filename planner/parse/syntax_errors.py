@@ -1,11 +1,10 @@
-"""Errors of text that is no SQL: where it is, and what was meant by a word that is almost right."""
+"""Syntax errors: their position, and a suggestion for a misspelt keyword."""
 
 import difflib
 
 from sqlglot.errors import ParseError
 
-from pykudu_sql.planner.parse.lexer import source_position
-from pykudu_sql.storage.errors import SyntaxError
+from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "VALUES", "SET")
 
@@ -22,14 +21,14 @@ def unparsed(error: ParseError, text: str) -> SyntaxError:
         return SyntaxError(
             "syntax error at the end of the statement",
             hint=None if "<" in description else description or None,
-            position=source_position(text, len(text)),
+            span=SourceSpan(len(text)),
         )
     start = max(0, start)
     unspecific = description.startswith("Invalid expression") or "<" in description
     return SyntaxError(
         f'syntax error at or near "{word}"',
         hint=(_foreign(text[:start]) or _misspelt(text[:start])) if unspecific else description,
-        position=source_position(text, start, len(word)),
+        span=SourceSpan(start, len(word)),
     )
 
 

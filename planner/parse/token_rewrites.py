@@ -1,70 +1,66 @@
 """Token rewrites: calls that sqlglot's parser reads differently from Impala, before parsing.
 
-The parser makes nodes of the functions it knows, and turns away numbers of arguments it does not
+The parser makes nodes of the functions it knows, and refuses numbers of arguments it does not
 expect. Here such a call gets a name that the parser does not know and `compatibility_functions`
-does: which one, is told by the number of arguments, and for some by whether one is a text. A time
+does: which one depends on the number of arguments, and for some on whether one is a text. A time
 that is written as a plain text, `year('2026-08-17')`, gets the word TIMESTAMP before it. SQLite's
-`x IS 1` gets the words of the standard, and `'now'` as the time of its calls is the present.
+`x IS 1` gets the words of the standard, and `'now'` in its calls becomes CURRENT_TIMESTAMP.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sqlglot import Token, TokenType
 
 from pykudu_sql.planner.parse.guards import CLOSING, OPENING
+from pykudu_sql.planner.vocabulary.time_units import ENGINE_UNITS
 
 # By upper-case name and number of arguments.
-_RENAMED: Mapping[tuple[str, int], str] = MappingProxyType(
-    {
-        ("DATEDIFF", 2): "days_between",
-        ("EXTRACT", 2): "extract_unit",
-        ("GETBIT", 2): "bit_at",
-        ("JARO_WINKLER_SIMILARITY", 3): "winkler_from",
-        ("INSTR", 3): "instr_from",
-        ("INSTR", 4): "instr_from",
-        ("MONTHS_BETWEEN", 2): "months_apart",
-        ("NEGATIVE", 1): "minus",
-        ("NEXT_DAY", 2): "day_after",
-        ("PARSE_URL", 2): "part_of_url",
-        ("REGEXP_REPLACE", 3): "replace_pattern",
-        ("SOUNDEX", 1): "sound_of",
-        ("SUBSTRING_INDEX", 3): "pieces_to",
-        ("TIMESTAMPADD", 3): "units_later",
-        ("DATEADD", 3): "date_later",
-        ("TIMESTAMPDIFF", 3): "units_between",
-        ("TO_CHAR", 2): "text_of_time",
-        ("TO_TIMESTAMP", 2): "time_of_text",
-        ("WIDTH_BUCKET", 4): "bucket_of",
-    }
-)
+_RENAMED: Mapping[tuple[str, int], str] = {
+    ("DATEDIFF", 2): "days_between",
+    ("EXTRACT", 2): "extract_unit",
+    ("GETBIT", 2): "bit_at",
+    ("JARO_WINKLER_SIMILARITY", 3): "winkler_from",
+    ("INSTR", 3): "instr_from",
+    ("INSTR", 4): "instr_from",
+    ("MONTHS_BETWEEN", 2): "months_apart",
+    ("NEGATIVE", 1): "minus",
+    ("NEXT_DAY", 2): "day_after",
+    ("PARSE_URL", 2): "part_of_url",
+    ("REGEXP_REPLACE", 3): "replace_pattern",
+    ("SOUNDEX", 1): "sound_of",
+    ("SUBSTRING_INDEX", 3): "pieces_to",
+    ("TIMESTAMPADD", 3): "units_later",
+    ("DATEADD", 3): "date_later",
+    ("TIMESTAMPDIFF", 3): "units_between",
+    ("TO_CHAR", 2): "text_of_time",
+    ("TO_TIMESTAMP", 2): "time_of_text",
+    ("WIDTH_BUCKET", 4): "bucket_of",
+}
 # By upper-case name, with the least number of arguments.
-_RENAMED_FROM: Mapping[str, tuple[int, str]] = MappingProxyType(
-    {
-        "CHAR": (2, "text_of_codes"),
-        "DATABASE": (0, "current_database"),
-        "DATETIME": (0, "datetime_of"),
-        "MAX": (3, "greatest_of"),
-        "MIN": (3, "least_of"),
-        "REDUCE": (2, "reduce_list"),
-        "SCHEMA": (0, "current_schema"),
-    }
-)
-_OF_SEVERAL: Mapping[str, str] = MappingProxyType(
-    {
-        "clock_to": "current_time",
-        "date_of": "date",
-        "decode_as": "decode",
-        "decode_pairs": "decode",
-        "encode_as": "encode",
-        "local_clock_to": "localtime",
-        "local_moment_to": "localtimestamp",
-        "moment_to": "current_timestamp",
-        "strftime_of": "strftime",
-        "time_of": "time",
-        "trunc_time": "trunc",
-    }
-)
+_RENAMED_FROM: Mapping[str, tuple[int, str]] = {
+    "CHAR": (2, "text_of_codes"),
+    "DATABASE": (0, "current_database"),
+    "DATETIME": (0, "datetime_of"),
+    "MAX": (3, "greatest_of"),
+    "MIN": (3, "least_of"),
+    "REDUCE": (2, "reduce_list"),
+    "SCHEMA": (0, "current_schema"),
+}
+_OF_SEVERAL: Mapping[str, str] = {
+    "clock_to": "current_time",
+    "date_of": "date",
+    "decode_as": "decode",
+    "decode_pairs": "decode",
+    "encode_as": "encode",
+    "local_clock_to": "localtime",
+    "local_moment_to": "localtimestamp",
+    "moment_to": "current_timestamp",
+    "strftime_of": "strftime",
+    "time_of": "time",
+    "trunc_time": "trunc",
+}
 _CANDIDATES = frozenset(
     (
         *(word for word, _ in _RENAMED),
@@ -75,16 +71,14 @@ _CANDIDATES = frozenset(
         "LOCALTIMESTAMP",
     )
 )
-_WITH_PRECISION: Mapping[str, str] = MappingProxyType(
-    {
-        "CURRENT_TIME": "clock_to",
-        "CURRENT_TIMESTAMP": "moment_to",
-        "LOCALTIME": "local_clock_to",
-        "LOCALTIMESTAMP": "local_moment_to",
-    }
-)
+_WITH_PRECISION: Mapping[str, str] = {
+    "CURRENT_TIME": "clock_to",
+    "CURRENT_TIMESTAMP": "moment_to",
+    "LOCALTIME": "local_clock_to",
+    "LOCALTIMESTAMP": "local_moment_to",
+}
 _UNIT_FIRST = frozenset({"TIMESTAMPADD", "DATEADD", "TIMESTAMPDIFF"})
-_OF_THE_PRESENT = frozenset(
+_CURRENT_TIME_WORDS = frozenset(
     {"UNIX_TIMESTAMP", "DATE", "DATETIME", "JULIANDAY", "TIME", "TIMEOFDAY", "UNIXEPOCH"}
 )
 _TAKES_NOW = frozenset({"DATE", "TIME", "DATETIME", "JULIANDAY", "UNIXEPOCH"})
@@ -95,32 +89,33 @@ _BEFORE_NAMES = frozenset(
         TokenType.WITH, TokenType.RECURSIVE,
     }
 )  # fmt: skip
-# What stands in the statement for a name that calls got here.
+# The name in the statement for each name that calls get here.
 WRITTEN_NAMES: Mapping[str, str] = MappingProxyType(
     {name: word.lower() for (word, _), name in _RENAMED.items()}
     | {name: word.lower() for word, (_, name) in _RENAMED_FROM.items()}
     | dict(_OF_SEVERAL)
 )
 _OUTSIDE_TOO = frozenset({"current_database", "current_schema", "days_between"})
-# Calls whose first argument is put in where none stands, by the names they have inside.
-GIVEN_THE_PRESENT = frozenset(
+# Calls that get CURRENT_TIMESTAMP as their first argument where it is missing, by inner names.
+CURRENT_TIME_CALLS = frozenset(
     (
         *_WITH_PRECISION.values(),
-        *(word.lower() for word in _OF_THE_PRESENT),
+        *(word.lower() for word in _CURRENT_TIME_WORDS),
         *("date_of", "datetime_of", "time_of"),
     )
 )
 INNER_NAMES = frozenset(WRITTEN_NAMES) - _OUTSIDE_TOO
-OUTER_NAMES = frozenset(map(str.lower, _CANDIDATES))
 _ONE_TIME_WORDS = """
     YEAR QUARTER MONTH WEEK WEEKOFYEAR DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR HOUR MINUTE SECOND
     MILLISECOND MICROSECOND DAYNAME MONTHNAME LAST_DAY
 """
 _OF_ONE_TIME = frozenset(_ONE_TIME_WORDS.split())
 _OF_UNIT_AND_TIME = frozenset({"DATE_TRUNC", "DATE_PART"})
-_HINT_PLACES: Mapping[TokenType, int] = MappingProxyType(
-    {TokenType.L_BRACKET: 0, TokenType.VAR: 1, TokenType.R_BRACKET: 2}
-)
+_HINT_OFFSETS: Mapping[TokenType, int] = {
+    TokenType.L_BRACKET: 0,
+    TokenType.VAR: 1,
+    TokenType.R_BRACKET: 2,
+}
 _JOIN_HINTS = frozenset({"BROADCAST", "NOSHUFFLE", "SHUFFLE"})
 _BEGINS_VALUE = frozenset(
     {
@@ -129,6 +124,7 @@ _BEGINS_VALUE = frozenset(
     }
 )  # fmt: skip
 _AFTER_IS = frozenset({"UNKNOWN", "JSON", "NORMALIZED", "DOCUMENT", "NAN"})
+_PLAIN_INTERVAL = re.compile(r"\s*-?\d+(\.\d+)?\s*|(\s*-?\d+(\.\d+)?\s*[a-zA-Z]+\s*)+")
 _BEGINS_OPERAND = frozenset({"SELECT", "VALUES", "ALL", "DISTINCT"})
 
 
@@ -137,8 +133,10 @@ def rewrite_tokens(tokens: Sequence[Token]) -> list[Token]:
     result: list[Token] = []
     tokens = [token for i, token in enumerate(tokens) if not _is_join_hint(tokens, i)]
     for i, token in enumerate(tokens):
-        result.extend(_comparing_words(tokens, i) or (_renamed(tokens, i),))
-        if _asks_for_the_present(tokens, i):
+        result.extend(
+            _comparing_words(tokens, i) or _interval_text(tokens, i) or (_renamed(tokens, i),)
+        )
+        if _needs_current_time(tokens, i):
             result.append(token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp"))
         elif _is_before_precision(tokens, i):
             result.append(token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp"))
@@ -148,12 +146,36 @@ def rewrite_tokens(tokens: Sequence[Token]) -> list[Token]:
     return result
 
 
+def _interval_text(tokens: Sequence[Token], i: int) -> Sequence[Token]:
+    """`INTERVAL '1 day 12:30:00'` as `('1 day 12:30:00'::INTERVAL)`, which is read whole.
+
+    The parser takes what looks like a number and a unit out of the text and drops the rest.
+    """
+    token = tokens[i]
+    if token.token_type is TokenType.INTERVAL and _is_mixed_interval(tokens[i + 1 : i + 3]):
+        return (token_like(token, TokenType.L_PAREN, "("),)
+    is_named = i > 0 and tokens[i - 1].token_type is TokenType.INTERVAL
+    if not (is_named and _is_mixed_interval(tokens[i : i + 2])):
+        return ()
+    kind = ((TokenType.DCOLON, "::"), (TokenType.INTERVAL, "INTERVAL"), (TokenType.R_PAREN, ")"))
+    return (token, *(token_like(token, *each) for each in kind))
+
+
+def _is_mixed_interval(tokens: Sequence[Token]) -> bool:
+    """Whether a text of an interval is no number, nor numbers with a unit each."""
+    text, *behind = tokens or (None,)
+    if text is None or text.token_type is not TokenType.STRING:
+        return False
+    has_unit = bool(behind) and behind[0].text.upper() in ENGINE_UNITS
+    return not has_unit and _PLAIN_INTERVAL.fullmatch(text.text) is None
+
+
 def _is_join_hint(tokens: Sequence[Token], i: int) -> bool:
-    """Whether Impala's planner is told how to join here: STRAIGHT_JOIN, `JOIN [SHUFFLE] t`."""
+    """Whether a token belongs to a join hint of Impala: STRAIGHT_JOIN, `JOIN [SHUFFLE] t`."""
     kind = tokens[i].token_type
     if kind is TokenType.STRAIGHT_JOIN:
         return i > 0 and tokens[i - 1].text.upper() in ("SELECT", "DISTINCT")
-    before = _HINT_PLACES.get(kind)
+    before = _HINT_OFFSETS.get(kind)
     if before is None or i <= before or tokens[i - before - 1].token_type is not TokenType.JOIN:
         return False
     hint = tokens[i - before + 1 : i - before + 2]
@@ -330,9 +352,9 @@ def _is_before_precision(tokens: Sequence[Token], i: int) -> bool:
     return is_called(tokens, i - 1) and tokens[i + 1].token_type is not TokenType.R_PAREN
 
 
-def _asks_for_the_present(tokens: Sequence[Token], i: int) -> bool:
+def _needs_current_time(tokens: Sequence[Token], i: int) -> bool:
     """Whether this is the parenthesis of `unix_timestamp()` or `datetime()`."""
-    if i == 0 or i + 1 >= len(tokens) or tokens[i - 1].text.upper() not in _OF_THE_PRESENT:
+    if i == 0 or i + 1 >= len(tokens) or tokens[i - 1].text.upper() not in _CURRENT_TIME_WORDS:
         return False
     kinds = (tokens[i].token_type, tokens[i + 1].token_type)
     return kinds == (TokenType.L_PAREN, TokenType.R_PAREN)

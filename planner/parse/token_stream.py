@@ -2,21 +2,17 @@
 
 from collections import deque
 
-from pykudu_sql.planner.parse.lexer import Token, TokenKind, source_position, tokenize, unquote
+from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize, unquote
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.storage.errors import SyntaxError
 
 
 class TokenStream:
-    """Tokens with one place among them, read as far as they are asked for.
+    """Tokens and a position among them; they are read as far as needed.
 
     What lies behind, such as thousands of rows of VALUES, is never cut into tokens. A semicolon
     ends the statement; reading on raises SyntaxError if another statement follows, or if a string,
-    a quoted name or a comment has no end.
-
-    Args:
-        text: the whole statement.
-        start: offset of the first token.
+    a quoted name or a comment has no end. `start`: offset of the first token.
     """
 
     def __init__(self, text: str, start: int = 0) -> None:
@@ -30,7 +26,7 @@ class TokenStream:
         return self.ahead(0)
 
     def ahead(self, count: int) -> Token:
-        """The token `count` places behind the next one; END past the last."""
+        """The token `count` positions behind the next one; END past the last."""
         while len(self._read) <= count:
             if self._read and self._read[-1].kind is TokenKind.END:
                 return self._read[-1]
@@ -56,7 +52,7 @@ class TokenStream:
         raise SyntaxError(
             "more than one statement was given",
             hint="execute them one by one; split_statements() cuts a script",
-            position=source_position(self.text, after.start, len(after.text)),
+            span=after.span,
         )
 
     def at_end(self) -> bool:
@@ -87,39 +83,23 @@ class TokenStream:
         return True
 
     def expect(self, *words: str) -> None:
-        """Pass over these words.
-
-        Raises:
-            SyntaxError: others come next.
-        """
+        """Pass over these words. Raises SyntaxError: others come next."""
         for word in words:
             if not self.accept(word):
                 raise self.error(word)
 
     def expect_symbol(self, symbol: str) -> None:
-        """Pass over this symbol.
-
-        Raises:
-            SyntaxError: another comes next.
-        """
+        """Pass over this symbol. Raises SyntaxError: another comes next."""
         if not self.accept_symbol(symbol):
             raise self.error(f"'{symbol}'")
 
     def expect_end(self) -> None:
-        """Check that nothing is left.
-
-        Raises:
-            SyntaxError: something is.
-        """
+        """Check that nothing is left. Raises SyntaxError: something is."""
         if not self.at_end():
             raise self.error()
 
     def name(self, what: str = "a name") -> str:
-        """An identifier, folded to lower case.
-
-        Raises:
-            SyntaxError: something else comes next.
-        """
+        """An identifier, folded to lower case. Raises SyntaxError: something else comes next."""
         if self.current.kind not in (TokenKind.WORD, TokenKind.QUOTED):
             raise self.error(what)
         return self.take().name
@@ -141,21 +121,13 @@ class TokenStream:
         return tuple(names)
 
     def whole_number(self) -> int:
-        """A number without fraction or sign.
-
-        Raises:
-            SyntaxError: something else comes next.
-        """
+        """A number without fraction or sign. Raises SyntaxError: something else comes next."""
         if self.current.kind is not TokenKind.NUMBER or not self.current.text.isdigit():
             raise self.error("a whole number")
         return int(self.take().text)
 
     def string(self) -> str:
-        """A string literal's text.
-
-        Raises:
-            SyntaxError: something else comes next.
-        """
+        """A string literal's text. Raises SyntaxError: something else comes next."""
         if self.current.kind is not TokenKind.STRING:
             raise self.error("a string in single quotes")
         return unquote(self.take().text)
@@ -165,13 +137,9 @@ class TokenStream:
         offender = token or self.current
         hint = None
         if expected:
-            meant = near(offender.text.upper(), expected.split(", "))
-            hint = meant or f"{expected} is expected here"
-        position = source_position(self.text, offender.start, len(offender.text))
+            suggestion = near(offender.text.upper(), expected.split(", "))
+            hint = suggestion or f"{expected} is expected here"
+        span = offender.span
         if offender.kind is TokenKind.END:
-            return SyntaxError(
-                "syntax error at the end of the statement", hint=hint, position=position
-            )
-        return SyntaxError(
-            f'syntax error at or near "{offender.text[:40]}"', hint=hint, position=position
-        )
+            return SyntaxError("syntax error at the end of the statement", hint=hint, span=span)
+        return SyntaxError(f'syntax error at or near "{offender.text[:40]}"', hint=hint, span=span)

@@ -1,7 +1,7 @@
 """Plans of statements that change rows in several ways at once, or show the rows they changed.
 
-MERGE, ON CONFLICT DO UPDATE and every statement with RETURNING are one thing here: a query finds
-rows and says for each which branch of the statement it takes (its first column, a number or NULL
+MERGE, ON CONFLICT DO UPDATE and every statement with RETURNING have one plan: a query finds rows
+and says for each which branch of the statement it takes (its first column, a number or NULL
 for none); each branch is one kind of row operation on some of the query's columns. The rows shown
 are made from the rows as written, by a query of their own over the relation `WRITTEN`.
 """
@@ -38,9 +38,9 @@ class Returning:
         query: over `WRITTEN`, which has a row for each row that was inserted, updated (as it is
             then) or deleted (as it was), and in `ACTION` the name of what was done.
         column_ids: columns of the table that it reads.
-        before: column ids and the places in the change's query where their cells stand as they
+        before: column ids and the positions in the change's query where their cells stand as they
             were before the change.
-        carried: places in the change's query of the columns of other sources that it reads.
+        carried: positions in the change's query of the columns of other sources that it reads.
     """
 
     query: Query
@@ -55,7 +55,7 @@ class ChangeBranch:
 
     Attributes:
         kind: INSERT, UPDATE, UPDATE_IGNORE or DELETE.
-        columns: the columns set and the places in the query where their values stand; the key's
+        columns: the columns set and the positions in the query where their values stand; the key's
             always among them, except for the hidden counter of an INSERT.
     """
 
@@ -68,7 +68,6 @@ class ChangeQuery:
     """Rows of a query, each into the branch that the query's first column says.
 
     Attributes:
-        table: the target.
         query: no two of its rows may update or delete the same row.
         branches: by number.
         statement: MERGE, UPDATE, ...: for messages.

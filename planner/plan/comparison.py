@@ -94,7 +94,7 @@ def among(column: ColumnSchema, values: Iterable[object]) -> Predicate:
 
 
 def null_test(column: ColumnSchema, is_null: bool) -> Predicate:
-    """The predicate `column IS [NOT] NULL`; settled at once for NOT NULL columns."""
+    """The predicate `column IS [NOT] NULL`; constant for NOT NULL columns."""
     if column.nullable:
         return IsNull(column.id) if is_null else IsNotNull(column.id)
     return NEVER if is_null else ALWAYS
@@ -148,10 +148,8 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
     """The one cell that equals a value; None when no cell of the type does.
 
     Unlike `to_cell` nothing is cut or rounded: `'abcd'` equals no VARCHAR(3) and 1.005 no
-    DECIMAL(9,2).
-
-    Raises:
-        InexactKeyError: the value may equal several cells, or none may be compared with it.
+    DECIMAL(9,2). Raises InexactKeyError: the value may equal several cells, or none may be compared
+    with it.
     """
     if type(value) is int:
         limits = _INTEGER_RANGES.get(column_type.kind)

@@ -1,4 +1,4 @@
-"""What planning may ask of the database around it."""
+"""The context of planning: what it reads of the database and the session."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,11 +75,7 @@ class PlanContext:
 def check_writable(as_of: object) -> None:
     """Refuse to write while the session's tables are those of a past moment.
 
-    Args:
-        as_of: the session's setting; None is now.
-
-    Raises:
-        ReadOnlyError: it is set.
+    `as_of`: the session's setting; None is now. Raises ReadOnlyError: it is set.
     """
     if as_of is not None:
         raise ReadOnlyError(

@@ -1,16 +1,15 @@
-"""Plans of the statements that list what there is: SHOW and DESCRIBE."""
+"""Plans of SHOW and DESCRIBE."""
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
 
-from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.plan.command import Command
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Show:
+class Show(Command):
     """SHOW of something.
 
     Attributes:
@@ -24,55 +23,35 @@ class Show:
     item: TableInfo | ViewInfo | None = None
     pattern: str | None = None
     database: str | None = None
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
 
     @property
     def headline(self) -> str:
         """What EXPLAIN says of it."""
-        return f"SHOW {self.kind}"
+        inside = " IN" if self.database and self.kind in ("TABLES", "VIEWS") else ""
+        name = self.item.name if self.item else self.database
+        listed = f"SHOW {self.kind}{inside}" + (f" {name}" if name else "")
+        return listed if self.pattern is None else f"{listed} LIKE {self.pattern!r}"
 
 
 @dataclass(frozen=True, slots=True)
-class Describe:
+class Describe(Command, headline="DESCRIBE {0.item.name}"):
     """DESCRIBE of a table or view."""
 
     item: TableInfo | ViewInfo
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-    @property
-    def headline(self) -> str:
-        """What EXPLAIN says of it."""
-        return f"DESCRIBE {self.item.name}"
 
 
 @dataclass(frozen=True, slots=True)
-class DescribeFormatted:
+class DescribeFormatted(Command, headline="DESCRIBE FORMATTED {0.item.name}"):
     """DESCRIBE FORMATTED of a table or view: its columns and all there is to know of it."""
 
     item: TableInfo | ViewInfo
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-    @property
-    def headline(self) -> str:
-        """What EXPLAIN says of it."""
-        return f"DESCRIBE FORMATTED {self.item.name}"
 
 
 @dataclass(frozen=True, slots=True)
-class DescribeDatabase:
+class DescribeDatabase(Command, headline="DESCRIBE DATABASE {0.name}"):
     """DESCRIBE DATABASE."""
 
     name: str
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-    @property
-    def headline(self) -> str:
-        """What EXPLAIN says of it."""
-        return f"DESCRIBE DATABASE {self.name}"
 
 
 class PragmaKind(StrEnum):
@@ -84,22 +63,16 @@ class PragmaKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pragma:
-    """PRAGMA.
-
-    Attributes:
-        item: the table or view it is about, where the kind needs one.
-    """
+class Pragma(Command):
+    """PRAGMA. `item`: the table or view it is about, where the kind needs one."""
 
     kind: PragmaKind
     item: TableInfo | ViewInfo | None = None
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
 
     @property
     def headline(self) -> str:
         """What EXPLAIN says of it."""
-        return f"PRAGMA {self.kind}"
+        return f"PRAGMA {self.kind}" + (f"({self.item.name})" if self.item else "")
 
 
 Description = Describe | DescribeFormatted | DescribeDatabase

@@ -1,8 +1,8 @@
 """Which Python values may be parameters, and which columns each may be compared with.
 
-A value of numpy is the Python value that it stands for. What has no value in SQL is refused at the
-one place where a statement takes its parameters; what no column of a type is ever compared with,
-before a row is read, so that the answer does not depend on the rows.
+A value of numpy is converted to the Python value. A value without a type in SQL is refused where a
+statement takes its parameters; one that no column of a type can be compared with, before a row is
+read, so that the answer does not depend on the rows.
 """
 
 import datetime as dt
@@ -27,7 +27,7 @@ _MOMENTS: tuple[type, ...] = (dt.date, str)  # a datetime is a date
 _COMPARED_WITH: Mapping[Kind, tuple[type, ...]] = MappingProxyType(
     dict.fromkeys(Kind, _NUMBERS)
     | dict.fromkeys((Kind.DATE, Kind.UNIXTIME_MICROS), _MOMENTS)
-    | dict.fromkeys((Kind.STRING, Kind.VARCHAR), (*_NUMBERS, bytes, dt.date))
+    | dict.fromkeys((Kind.STRING, Kind.VARCHAR), (str,))
     | {Kind.BINARY: (bytes, str)}
 )
 _INSTEAD: Mapping[Kind, str] = MappingProxyType(
@@ -46,14 +46,9 @@ def parameter_name(key: int | str) -> str:
 def sql_value(value: object, key: int | str, column: str) -> Any:
     """The plain Python value of a parameter.
 
-    Args:
-        value: of the caller.
-        key: of the parameter.
-        column: that receives or meets it; empty if that is none.
-
-    Raises:
-        InterfaceError: SQL has no value for it.
-        InvalidValueError: it is numpy's or pandas' NaT, or a time beyond those of Python.
+    `value`: of the caller; `column`: that receives or meets it; empty if that is none. Raises
+    InterfaceError: SQL has no value for it; InvalidValueError: it is numpy's or pandas' NaT, or a
+    time beyond those of Python.
     """
     if type(value) in PLAIN:
         return value
@@ -77,22 +72,18 @@ def sql_value(value: object, key: int | str, column: str) -> Any:
 def check_comparable(value: object, column_type: DataType, key: int | str, column: str) -> None:
     """Refuse a value that no cell of a column's type is compared with.
 
-    Args:
-        value: as `sql_value` gives it.
-        column_type: of the column.
-        key: of the parameter.
-        column: that it is compared with.
-
-    Raises:
-        InvalidValueError: it is such a value.
+    `value`: as `sql_value` gives it; `column`: that it is compared with; empty if that is computed.
+    Raises InterfaceError: it is such a value.
     """
     kind = column_type.kind
     if value is None or isinstance(value, _COMPARED_WITH[kind]):
         return
-    raise InvalidValueError(
+    place = f"column '{column}'" if column else "a value"
+    raise InterfaceError(
         f"{parameter_name(key)} is a {type(value).__name__}, {str(value)!r:.80}, which cannot be "
-        f"compared with column '{column}' of type {column_type}",
+        f"compared with {place} of type {column_type}",
         hint=_INSTEAD[kind],
+        sqlstate="07006",
     )
 
 

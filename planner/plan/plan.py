@@ -21,6 +21,7 @@ from pykudu_sql.planner.plan.change_plans import (
     ConflictInsert,
     InsertReturning,
 )
+from pykudu_sql.planner.plan.command import Command
 from pykudu_sql.planner.plan.listing_plans import Describe, Description, Pragma, Show
 from pykudu_sql.planner.plan.namespace_plans import Namespace
 from pykudu_sql.planner.plan.query_plans import Query, Scan
@@ -60,7 +61,7 @@ from pykudu_sql.storage.common.types.types import DataType
 
 @dataclass(frozen=True, slots=True)
 class KeyLookup:
-    """SELECT of plain columns of the one row whose key is given: no engine at all.
+    """SELECT of plain columns of one row by its key: no engine at all.
 
     Attributes:
         table: as of the moment read.
@@ -111,38 +112,32 @@ class CreateTable:
 
 
 @dataclass(frozen=True, slots=True)
-class DropTable:
+class DropTable(Command, headline="DROP TABLE {0.name}"):
     """DROP TABLE; with `if_exists` a missing table is no error."""
 
     name: str
     if_exists: bool = False
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
-
-    @property
-    def headline(self) -> str:
-        """What EXPLAIN says of it."""
-        return f"DROP TABLE {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
-class AlterTable:
-    """All steps of one ALTER TABLE, atomic; no steps when IF [NOT] EXISTS left none."""
+class AlterTable(Command):
+    """All steps of one statement that changes a table, atomic, and how it is written.
+
+    There are no steps when IF [NOT] EXISTS left none.
+    """
 
     table: TableInfo
     steps: tuple[AlterStep, ...]
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
+    statement: str
 
     @property
     def headline(self) -> str:
         """What EXPLAIN says of it."""
-        steps = ", ".join(type(step).__name__ for step in self.steps)
-        return f"ALTER TABLE {self.table.name}: {steps or 'nothing to do'}"
+        return self.statement if self.steps else f"{self.statement}: nothing to do"
 
 
 @dataclass(frozen=True, slots=True)
-class SetOption:
+class SetOption(Command):
     """SET name = value; a value of None resets the option to its default.
 
     `as_of` comes with its value already turned into a bound (or None for the present).
@@ -150,27 +145,19 @@ class SetOption:
 
     name: str
     value: bool | int | float | str | None
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = False
+    word: str = "SET"
 
     @property
     def headline(self) -> str:
         """What EXPLAIN says of it."""
-        return f"SET {self.name}"
+        return f"{self.word} {self.value if self.word == 'USE' else self.name}"
 
 
 @dataclass(frozen=True, slots=True)
-class NoOperation:
+class NoOperation(Command, headline="{0.message}", cacheable=True):
     """A statement accepted for its writers' sake that changes nothing, and why."""
 
     message: str
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = True
-
-    @property
-    def headline(self) -> str:
-        """What EXPLAIN says of it."""
-        return self.message
 
 
 class ExplainFormat(StrEnum):
@@ -184,9 +171,7 @@ class ExplainFormat(StrEnum):
 class PassEffect:
     """What a rewrite pass of the planner changed.
 
-    Attributes:
-        name: of the pass.
-        lines: of the query that it changed or added; none if it changed nothing.
+    `lines`: of the query that it changed or added; none if it changed nothing.
     """
 
     name: str
@@ -198,10 +183,9 @@ class Explain:
     """EXPLAIN; with `analyze` the plan also runs.
 
     Attributes:
-        plan: what is explained.
         analyze: whether it also runs.
         format: of what comes out.
-        passes: what planning it did step by step, where that is asked for.
+        passes: what each pass of planning did, if requested.
     """
 
     plan: "Plan"
@@ -226,47 +210,19 @@ class ConstantColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantRow:
+class ConstantRow(Command, headline="VALUES", cacheable=True):
     """One row of literals."""
 
     columns: tuple[ConstantColumn, ...]
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = True
-
-    @property
-    def headline(self) -> str:
-        """What EXPLAIN says of it."""
-        return "VALUES"
 
 
 Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
 Plan = (
-    Query
-    | KeyLookup
-    | ConstantRow
-    | Write
-    | Change
-    | CreateTable
-    | DropTable
-    | AlterTable
-    | TransactionControl
-    | SavepointControl
-    | SetOption
-    | SetDatabase
-    | UndropTable
-    | RestoreTable
-    | CreateSnapshot
-    | DropSnapshot
-    | Show
-    | Pragma
-    | Description
-    | Namespace
-    | Flush
-    | Optimize
-    | Vacuum
-    | NoOperation
-    | Explain
-)
+    Query | KeyLookup | ConstantRow | Write | Change | CreateTable | DropTable | AlterTable
+    | TransactionControl | SavepointControl | SetOption | SetDatabase | UndropTable | RestoreTable
+    | CreateSnapshot | DropSnapshot | Show | Pragma | Description | Namespace | Flush | Optimize
+    | Vacuum | NoOperation | Explain
+)  # fmt: skip
 
 
 def scans_of(plan: Plan) -> Iterator[Scan]:
@@ -292,50 +248,12 @@ def scans_of(plan: Plan) -> Iterator[Scan]:
 
 
 __all__ = [
-    "AlterTable",
-    "Change",
-    "ChangeQuery",
-    "ConflictInsert",
-    "ConstantColumn",
-    "ConstantRow",
-    "CreateSnapshot",
-    "CreateTable",
-    "DeleteQuery",
-    "Describe",
-    "Description",
-    "DropSnapshot",
-    "DropTable",
-    "Explain",
-    "ExplainFormat",
-    "Flush",
-    "InsertQuery",
-    "InsertReturning",
-    "InsertValues",
-    "KeyDelete",
-    "KeyLookup",
-    "KeyUpdate",
-    "Namespace",
-    "NoOperation",
-    "Optimize",
-    "Parameter",
-    "ParameterKey",
-    "PassEffect",
-    "Plan",
-    "Pragma",
-    "Query",
-    "RestoreTable",
-    "SavepointAction",
-    "SavepointControl",
-    "Scan",
-    "SetDatabase",
-    "SetOption",
-    "Show",
-    "TransactionAction",
-    "TransactionControl",
-    "UndropTable",
-    "UpdateQuery",
-    "Vacuum",
-    "Value",
-    "Write",
-    "scans_of",
-]
+    "AlterTable", "Change", "ChangeQuery", "ConflictInsert", "ConstantColumn", "ConstantRow",
+    "CreateSnapshot", "CreateTable", "DeleteQuery", "Describe", "Description", "DropSnapshot",
+    "DropTable", "Explain", "ExplainFormat", "Flush", "InsertQuery", "InsertReturning",
+    "InsertValues", "KeyDelete", "KeyLookup", "KeyUpdate", "Namespace", "NoOperation", "Optimize",
+    "Parameter", "ParameterKey", "PassEffect", "Plan", "Pragma", "Query", "RestoreTable",
+    "SavepointAction", "SavepointControl", "Scan", "SetDatabase", "SetOption", "Show",
+    "TransactionAction", "TransactionControl", "UndropTable", "UpdateQuery", "Vacuum", "Value",
+    "Write", "scans_of",
+]  # fmt: skip

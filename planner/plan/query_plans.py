@@ -26,7 +26,7 @@ class HistoryWindow:
         kind: changes, or versions.
         low: bound at which the window begins; None is where history does.
         high: bound at which it ends; None is the transaction's snapshot.
-        until: commits at or above this bound are not known of; None is the transaction's snapshot.
+        until: commits at or above this bound are not seen; None is the transaction's snapshot.
     """
 
     kind: HistoryKind
@@ -87,10 +87,7 @@ class RuntimeFilter:
 class CodedColumn:
     """A text column of a scan that a query groups by.
 
-    Attributes:
-        scan: name of the scan.
-        column: name of the column.
-        code: name of the column of its codes.
+    `scan`: name of the scan; `column`: name of the column; `code`: name of the column of its codes.
     """
 
     scan: str
@@ -100,13 +97,13 @@ class CodedColumn:
 
 @dataclass(frozen=True, slots=True)
 class CodedGroups:
-    """The form of a query that groups by codes, made of its tree; see `planner.group_codes`.
+    """The form of a query that groups by codes; see `pushdown.dictionary_grouping`.
 
     Attributes:
         columns: whose codes it reads beside the scans' columns.
         shown: which of the columns the further parameters are the words of, in their order.
-        print: its SQL, as that of `Query`, with lists of words as further parameters; made when it
-            is asked for first.
+        print: its SQL, as that of `Query`, with lists of words as further parameters; made at its
+            first use.
     """
 
     columns: tuple[CodedColumn, ...]
@@ -128,7 +125,7 @@ class Query:
         names: the result's column names, as many as it has columns.
         cacheable: whether the same text gives the same plan under the same catalog.
         expected: rows that come out if the limit of the one scan was enough. Scans drop fewer rows
-            than the query, so the rows of a limited scan may turn out to be too few.
+            than the query, so the rows of a limited scan may be too few.
         summary: what the columns of the one row are, if they are facts about the whole table of
             the one scan; else nothing.
         runtime_filters: by which scans that were read filter those still to be read.
@@ -163,9 +160,7 @@ class Query:
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.
 
-        Args:
-            scanned: rows that the one scan gave.
-            rows: rows that the query made of them.
+        `scanned`: rows that the one scan gave; `rows`: rows that the query made of them.
         """
         if self.expected is None or rows >= self.expected:
             return False

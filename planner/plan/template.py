@@ -1,7 +1,7 @@
 """Pushed predicates whose constants may still be parameters.
 
 A template is a storage predicate, complete, or a tree with conditions that wait for parameters.
-`bind_predicate` fills them by the rules that turn literals into predicates
+`bind_predicate` fills them by the rules that make predicates of literals
 (`planner.comparison`), so a parameter prunes exactly as the literal in its place would.
 """
 
@@ -78,8 +78,7 @@ def bind_predicate(
         template: of a `Scan`.
         parameters: the caller's values, a sequence for `?` and a mapping for `:name`.
 
-    Raises:
-        InterfaceError: a parameter has no value.
+    Raises InterfaceError: a parameter has no value.
     """
     if template is None:
         return None
@@ -109,9 +108,7 @@ def _bind(template: PredicateTemplate, parameters: ParameterValues) -> Predicate
             return template
 
 
-def _separate(
-    parts: Sequence[PredicateTemplate],
-) -> tuple[list[Predicate], tuple[Waiting, ...]]:
+def _separate(parts: Sequence[PredicateTemplate]) -> tuple[list[Predicate], tuple[Waiting, ...]]:
     complete: list[Predicate] = []
     waiting: list[Waiting] = []
     for part in parts:

@@ -1,10 +1,9 @@
-"""Plans of the statements that begin and end transactions and set places in them."""
+"""Plans of the statements that begin and end transactions and set savepoints."""
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
 
-from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.plan.command import Command
 
 
 class TransactionAction(StrEnum):
@@ -16,17 +15,10 @@ class TransactionAction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TransactionControl:
+class TransactionControl(Command, headline="{0.action}", cacheable=True):
     """BEGIN, COMMIT or ROLLBACK."""
 
     action: TransactionAction
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = True
-
-    @property
-    def headline(self) -> str:
-        """What EXPLAIN says of it."""
-        return str(self.action)
 
 
 class SavepointAction(StrEnum):
@@ -38,15 +30,8 @@ class SavepointAction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SavepointControl:
+class SavepointControl(Command, headline="{0.action} {0.name}", cacheable=True):
     """SAVEPOINT, ROLLBACK TO or RELEASE; the name in lower case unless it was quoted."""
 
     action: SavepointAction
     name: str
-    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
-    cacheable: ClassVar[bool] = True
-
-    @property
-    def headline(self) -> str:
-        """What EXPLAIN says of it."""
-        return f"{self.action} {self.name}"

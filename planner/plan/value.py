@@ -21,7 +21,7 @@ class United:
     Attributes:
         whole: the digits before the point that the others have together.
         scale: those behind it.
-        group: tells apart those of a statement.
+        group: distinguishes those of a statement.
     """
 
     whole: int
@@ -39,7 +39,7 @@ class Parameter:
     Attributes:
         key: 0-based position of a `?`, or the name of a `:name`.
         type: type of the column that receives or meets the value.
-        column: that column's name, for messages.
+        column: that column's name, for messages; empty of what is computed.
     """
 
     key: ParameterKey
@@ -55,12 +55,10 @@ def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str 
 
     Args:
         parameters: the caller's values, a sequence for `?` and a mapping for `:name`.
-        key: of the parameter.
         column: that receives or meets the value, for messages; empty if that is none.
 
-    Raises:
-        InterfaceError: none was supplied, or SQL has no value for it.
-        InvalidValueError: it is no time, and of a type for times.
+    Raises InterfaceError: none was supplied, or SQL has no value for it; InvalidValueError: it is
+    no time, and of a type for times.
     """
     try:
         value = parameters[key]  # type: ignore[index]
@@ -76,15 +74,14 @@ def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str 
 def bind_value(value: Value, parameters: ParameterValues) -> Cell:
     """A plan's value as a cell.
 
-    Raises:
-        InterfaceError: the parameter has no value, or one that SQL has not.
-        DataError: the value does not fit the column; the message names it.
+    Raises InterfaceError: the parameter has no value, or one that SQL has not; DataError: the value
+    does not fit the column; the message names it.
     """
     if type(value) is not Parameter:
         return value  # type: ignore[return-value]
-    given = parameter_value(parameters, value.key, value.column)
+    argument = parameter_value(parameters, value.key, value.column)
     try:
-        return to_cell(given, value.type)
+        return to_cell(argument, value.type)
     except DataError as error:
         raise type(error)(
             f"column '{value.column}': {error.message}", hint=error.hint, sqlstate=error.sqlstate
@@ -94,18 +91,15 @@ def bind_value(value: Value, parameters: ParameterValues) -> Cell:
 def bind_key(key: Sequence[Value], parameters: ParameterValues) -> tuple[Cell, ...] | None:
     """A key to look up, or None when no row can have it.
 
-    NULL equals nothing, and neither does a value the key column cannot hold exactly
-    (`id = 2.5` on an INT column, `name = 'abcd'` on a VARCHAR(3)).
-
-    Raises:
-        InterfaceError: a parameter has no value, or one that SQL has not.
-        InexactKeyError: a parameter is of another kind than its column.
+    NULL equals nothing, and neither does a value the key column cannot hold exactly (`id = 2.5` on
+    an INT column, `name = 'abcd'` on a VARCHAR(3)). Raises InterfaceError: a parameter has no
+    value, or one that SQL has not; InexactKeyError: a parameter is of another kind than its column.
     """
     cells: list[Cell] = []
     for value in key:
         if isinstance(value, Parameter):
-            given = parameter_value(parameters, value.key, value.column)
-            cells.append(exact_cell(value.type, given))
+            argument = parameter_value(parameters, value.key, value.column)
+            cells.append(exact_cell(value.type, argument))
         else:
             cells.append(value)
     return None if None in cells else tuple(cells)

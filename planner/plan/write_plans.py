@@ -19,7 +19,6 @@ class InsertValues:
     """Rows of constants and parameters, column by column.
 
     Attributes:
-        table: the target.
         kind: INSERT, INSERT_IGNORE or UPSERT.
         column_ids: the columns given; the others take their write default.
         columns: for each of them its values, all of equal length.
@@ -35,20 +34,16 @@ class InsertValues:
     cacheable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class InsertQuery:
-    """Rows of a query; its columns fill `column_ids` in order.
+class _QueryWrite:
+    """A plan that writes the rows of a query."""
 
-    Attributes:
-        reset_ids: columns that the query does not give and that get their default also in rows
-            that are there already.
-    """
-
-    table: TableInfo
-    kind: RowOpKind
-    column_ids: tuple[int, ...]
+    __slots__ = ()
     query: Query
-    reset_ids: tuple[int, ...] = ()
+
+    @property
+    def by_address(self) -> bool:
+        """Whether the query's first column are the addresses of the rows."""
+        return any(scan.addressed for scan in self.query.scans)
 
     @property
     def parameters(self) -> tuple[ParameterKey, ...]:
@@ -62,7 +57,22 @@ class InsertQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateQuery:
+class InsertQuery(_QueryWrite):
+    """Rows of a query; its columns fill `column_ids` in order.
+
+    `reset_ids`: columns that the query does not give and that get their default also in rows that
+    are there already.
+    """
+
+    table: TableInfo
+    kind: RowOpKind
+    column_ids: tuple[int, ...]
+    query: Query
+    reset_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateQuery(_QueryWrite):
     """New values for the rows of a query: it yields the rows, then `column_ids`.
 
     The rows come as their addresses, or else as their key columns.
@@ -72,51 +82,21 @@ class UpdateQuery:
     column_ids: tuple[int, ...]
     query: Query
 
-    @property
-    def by_address(self) -> bool:
-        """Whether the query's first column are the addresses of the rows."""
-        return any(scan.addressed for scan in self.query.scans)
-
-    @property
-    def parameters(self) -> tuple[ParameterKey, ...]:
-        """Keys of the values a caller must supply."""
-        return self.query.parameters
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether the plan may be kept."""
-        return self.query.cacheable
-
 
 @dataclass(frozen=True, slots=True)
-class DeleteQuery:
+class DeleteQuery(_QueryWrite):
     """Deletion of the rows of a query: it yields their addresses, or else their key columns."""
 
     table: TableInfo
     query: Query
-
-    @property
-    def by_address(self) -> bool:
-        """Whether the query's first column are the addresses of the rows."""
-        return any(scan.addressed for scan in self.query.scans)
-
-    @property
-    def parameters(self) -> tuple[ParameterKey, ...]:
-        """Keys of the values a caller must supply."""
-        return self.query.parameters
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether the plan may be kept."""
-        return self.query.cacheable
+    statement: str = "DELETE FROM"
 
 
 @dataclass(frozen=True, slots=True)
 class KeyUpdate:
     """UPDATE of the one row whose key is given, to constants and parameters.
 
-    Attributes:
-        general: plans the same as a query, for parameters of another kind than the key.
+    `general`: plans the same as a query, for parameters of another kind than the key.
     """
 
     table: TableInfo
@@ -129,11 +109,7 @@ class KeyUpdate:
 
 @dataclass(frozen=True, slots=True)
 class KeyDelete:
-    """DELETE of the one row whose key is given.
-
-    Attributes:
-        general: as of `KeyUpdate`.
-    """
+    """DELETE of the one row whose key is given. `general`: as of `KeyUpdate`."""
 
     table: TableInfo
     key: tuple[Value, ...]

@@ -1,7 +1,7 @@
-"""SQL for the engine: a closed tree as text, which is read again before anything runs it.
+"""SQL for the engine: a closed tree as text, which is checked before anything runs it.
 
-Two checks that know nothing of each other stand between a statement and the engine. `closed_tree`
-looks at the nodes that are printed. Here the printed text is cut into tokens, by rules that are not
+Two independent checks stand between a statement and the engine. `node_allowlist` checks the nodes
+that are printed. Here the printed text is cut into tokens, by rules that are not
 those of the printer, and each token must be one of a closed list: a word without quotes, a symbol,
 a number, the number of a parameter; or a string or a name in quotes that the tree has. So nothing
 that a tree keeps as text can become SQL, whatever the printer makes of it.
@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import printed
 from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, quote_name, quote_string
-from pykudu_sql.planner.printing.closed_tree import closed_texts
-from pykudu_sql.planner.printing.engine_words import (
+from pykudu_sql.planner.printing.node_allowlist import closed_texts
+from pykudu_sql.planner.printing.word_allowlist import (
     PRINTED_NAMES,
     PRINTED_TEXTS,
     SPARK_NAMES,
@@ -65,9 +65,8 @@ _COLUMNS_OF_WITH = re.compile(r'\((?:"(?:[^"]|"")*"(?:, )?)+\) AS (?:NOT )?(?:MA
 def to_sql(tree: exp.Expr) -> str:
     """The engine's SQL of a tree.
 
-    Raises:
-        NotSupportedError: a part of it is not on the list of what engines get, or has no
-            counterpart there.
+    Raises NotSupportedError: a part of it is not on the list of what engines get, or has no
+    counterpart there.
     """
     texts = closed_texts(tree)
     sql = printed(tree)
@@ -95,8 +94,7 @@ def _with_parameters(sql: str, quoted: Collection[str]) -> str:
 def check_spark(sql: str, tree: exp.Expr) -> None:
     """Refuse Spark's SQL of a tree in which not all is of a closed list.
 
-    Raises:
-        NotSupportedError: see `to_sql`.
+    Raises NotSupportedError: see `to_sql`.
     """
     texts = closed_texts(tree)
     nodes = (
@@ -109,8 +107,7 @@ def check_spark(sql: str, tree: exp.Expr) -> None:
 def _path_text(path: exp.JSONPath) -> str:
     """A JSON path as a string; it is one, and nothing behind it.
 
-    Raises:
-        NotSupportedError: it would end too early.
+    Raises NotSupportedError: it would end too early.
     """
     text = printed(path)
     match = TOKEN_PATTERN.match(text)
@@ -127,8 +124,7 @@ def check_printed(sql: str, quoted: Collection[str], lexis: Lexis) -> None:
         quoted: the strings and names of the tree, in quotes.
         lexis: the engine's.
 
-    Raises:
-        NotSupportedError: with that token.
+    Raises NotSupportedError: with that token.
     """
     pieces = lexis.quoted.split(sql)
     plain = " ".join(pieces[::2]).upper()
@@ -139,12 +135,12 @@ def check_printed(sql: str, quoted: Collection[str], lexis: Lexis) -> None:
             raise _refused(word)
     for i in range(1, len(pieces), 2):
         mark = pieces[i]
-        known = mark in quoted or mark in lexis.printed
+        is_allowed = mark in quoted or mark in lexis.printed
         if mark[0] == "'":
-            known = known and not _ENDS_IN_WORD.search(pieces[i - 1])  # E'\\x41'
+            is_allowed = is_allowed and not _ENDS_IN_WORD.search(pieces[i - 1])  # E'\\x41'
         elif pieces[i + 1].lstrip()[:1] == "(":
-            known = known and _names_columns(pieces, i)
-        if not known:
+            is_allowed = is_allowed and _names_columns(pieces, i)
+        if not is_allowed:
             raise _refused(mark)
 
 

@@ -6,13 +6,12 @@ residual query filters again.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of, table_of
+from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_of
 from pykudu_sql.planner.bind.constant import Constant, Hole, constant
-from pykudu_sql.planner.bind.sources import DerivedTable, Frame, Places, TableReference
+from pykudu_sql.planner.bind.relations import ColumnReferences, DerivedTable, Scope, TableReference
 from pykudu_sql.planner.parse.long_list import LongList, long_list
 from pykudu_sql.planner.plan.comparison import compare, mirrored, null_test, starts_with
 from pykudu_sql.planner.plan.context import PlanContext
@@ -27,11 +26,15 @@ from pykudu_sql.planner.plan.value import Parameter
 from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER, InList, Op
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-_OPS: Mapping[type[exp.Expr], Op] = MappingProxyType(
-    {exp.EQ: Op.EQ, exp.LT: Op.LT, exp.LTE: Op.LE, exp.GT: Op.GT, exp.GTE: Op.GE}
-)
+_OPS: Mapping[type[exp.Expr], Op] = {
+    exp.EQ: Op.EQ,
+    exp.LT: Op.LT,
+    exp.LTE: Op.LE,
+    exp.GT: Op.GT,
+    exp.GTE: Op.GE,
+}
 _WILDCARDS = "%_"
-STRAIGHT: Mapping[DerivedTable, Frame] = MappingProxyType({})
+STRAIGHT: Mapping[DerivedTable, Scope] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +66,14 @@ class ConditionReader:
         self,
         bound: BoundQuery,
         context: PlanContext,
-        way: Mapping[DerivedTable, Frame] = STRAIGHT,
-        only: Places | None = None,
+        way: Mapping[DerivedTable, Scope] = STRAIGHT,
+        only: ColumnReferences | None = None,
     ) -> None:
         """A reader for one way through the derived tables.
 
         Args:
             bound: the query.
-            context: for what constants stand for.
+            context: for the values of constants.
             way: the SELECT that a derived table is read as.
             only: columns, as they are written, of which something may be said; None for any.
         """
@@ -96,15 +99,15 @@ class ConditionReader:
         if isinstance(node, exp.Or):
             return self._either(node)
         for rule in self._rules:
-            found = rule(node)
-            if found is not None:
-                return (found,)
+            condition = rule(node)
+            if condition is not None:
+                return (condition,)
         return ()
 
     def conjuncts(self, node: exp.Expr | None) -> Iterator[Condition]:
         """The conditions among the AND-ed parts of an expression."""
         for part in conjuncts(node):
-            yield from (found for found in self.read(part) if found.template != ALWAYS)
+            yield from (condition for condition in self.read(part) if condition.template != ALWAYS)
 
     def column(self, node: exp.Expr) -> tuple[TableReference, ColumnSchema] | None:
         """The stored column that an expression is, None if it is anything else."""
@@ -112,34 +115,34 @@ class ConditionReader:
             node = node.this
         if not isinstance(node, exp.Column):
             return None
-        source, name = source_of(node), node.name.lower()
-        if self._only is not None and (source, name) not in self._only:
+        relation, name = relation_of(node), node.name.lower()
+        if self._only is not None and (relation, name) not in self._only:
             return None
-        while isinstance(source, DerivedTable):
-            shown, frame = source.column(name), self._way.get(source)
+        while isinstance(relation, DerivedTable):
+            shown, scope = relation.column(name), self._way.get(relation)
             branches = shown.branches if shown is not None else ()
-            branch = next((b for b in branches if b.frame is frame), None)
+            branch = next((b for b in branches if b.scope is scope), None)
             if branch is None:
                 return None
-            source, name = branch.source, branch.name
-        return None if source is None else (source, source.column(name))
+            relation, name = branch.relation, branch.name
+        return None if relation is None else (relation, relation.column(name))
 
     def constant(self, node: exp.Expr) -> Constant | Hole | None:
         """The constant that an expression is, None if it varies."""
         return constant(node, self._context)
 
     def _compare(self, column: exp.Expr, op: Op, value: exp.Expr) -> Condition | None:
-        found = self.column(column)
-        known = self.constant(value) if found else None
-        if found is None or known is None:
+        bound_column = self.column(column)
+        constant = self.constant(value) if bound_column else None
+        if bound_column is None or constant is None:
             return None
-        reference, schema = found
+        reference, schema = bound_column
         template: PredicateTemplate
-        if isinstance(known, Hole):
-            hole = Parameter(known.key, schema.type, schema.name)
+        if isinstance(constant, Hole):
+            hole = Parameter(constant.key, schema.type, schema.name)
             template = ParameterComparison(schema, op, hole)
         else:
-            template = compare(schema, op, known.value)
+            template = compare(schema, op, constant.value)
         return Condition(reference, template, fails_null=True)
 
     def _comparison(self, node: exp.Expr) -> Condition | None:
@@ -164,34 +167,34 @@ class ConditionReader:
             return self._long_list(node.this, values_cut)
         if not node.expressions:
             return None
-        found = self.column(node.this)
-        if found is None:
+        bound_column = self.column(node.this)
+        if bound_column is None:
             return None
-        reference, schema = found
+        reference, schema = bound_column
         values: list[object] = []
         for item in node.expressions:
-            known = self.constant(item)
-            if known is None:
+            constant = self.constant(item)
+            if constant is None:
                 return None
-            if isinstance(known, Hole):
-                values.append(Parameter(known.key, schema.type, schema.name))
+            if isinstance(constant, Hole):
+                values.append(Parameter(constant.key, schema.type, schema.name))
             else:
-                values.append(known.value)
+                values.append(constant.value)
         template: PredicateTemplate = ParameterInList(schema, tuple(values))
         if not any(isinstance(value, Parameter) for value in values):
             template = any_of([compare(schema, Op.EQ, value) for value in values])
         return Condition(reference, template, fails_null=True)
 
-    def _long_list(self, node: exp.Expr, given: LongList) -> Condition | None:
-        found = self.column(node)
-        if found is None:
+    def _long_list(self, node: exp.Expr, long_list: LongList) -> Condition | None:
+        bound_column = self.column(node)
+        if bound_column is None:
             return None
-        reference, schema = found
+        reference, schema = bound_column
         limits = schema.type.integer_range if schema.type.is_integer else None
-        cells: tuple[int | str, ...] = tuple(dict.fromkeys(given.values))
-        if limits is not None and not given.is_text:
+        cells: tuple[int | str, ...] = tuple(dict.fromkeys(long_list.values))
+        if limits is not None and not long_list.is_text:
             cells = tuple(cell for cell in cells if limits[0] <= int(cell) <= limits[1])
-        elif not (schema.type.is_text and given.is_text):
+        elif not (schema.type.is_text and long_list.is_text):
             return None
         template = InList(schema.id, cells) if cells else NEVER
         return Condition(reference, template, fails_null=True)
@@ -203,10 +206,10 @@ class ConditionReader:
             test = test.this
         if not isinstance(test, exp.Is) or not isinstance(test.expression, exp.Null):
             return None
-        found = self.column(test.this)
-        if found is None:
+        bound_column = self.column(test.this)
+        if bound_column is None:
             return None
-        reference, schema = found
+        reference, schema = bound_column
         return Condition(reference, null_test(schema, not negated), fails_null=negated)
 
     def _like(self, node: exp.Expr) -> Condition | None:
@@ -214,13 +217,17 @@ class ConditionReader:
             return None
         if node.args.get("negate"):  # NOT LIKE is no Not around a Like
             return None
-        found, known = self.column(node.this), self.constant(node.expression)
-        if found is None or not isinstance(known, Constant) or not isinstance(known.value, str):
+        bound_column, constant = self.column(node.this), self.constant(node.expression)
+        if (
+            bound_column is None
+            or not isinstance(constant, Constant)
+            or not isinstance(constant.value, str)
+        ):
             return None
-        reference, schema = found
+        reference, schema = bound_column
         if not schema.type.is_text:
             return None
-        pattern = known.value
+        pattern = constant.value
         first = min((pattern.index(c) for c in _WILDCARDS if c in pattern), default=len(pattern))
         prefix = pattern[:first]
         if first == len(pattern):
@@ -230,18 +237,18 @@ class ConditionReader:
     def _flag(self, node: exp.Expr) -> Condition | None:
         """A bare BOOLEAN column, or NOT of one."""
         negated = isinstance(node, exp.Not)
-        found = self.column(node.this if negated else node)
-        if found is None:
+        bound_column = self.column(node.this if negated else node)
+        if bound_column is None:
             return None
-        reference, schema = found
+        reference, schema = bound_column
         return Condition(reference, compare(schema, Op.EQ, not negated), fails_null=True)
 
     def _both(self, node: exp.And) -> Sequence[Condition]:
         """AND inside OR: what any part says holds, since the query filters again."""
         said: dict[TableReference, list[Condition]] = {}
         for part in flattened(node):
-            for found in self.read(part):
-                said.setdefault(found.reference, []).append(found)
+            for condition in self.read(part):
+                said.setdefault(condition.reference, []).append(condition)
         return [
             Condition(
                 parts[0].reference,
@@ -254,15 +261,15 @@ class ConditionReader:
     def _either(self, node: exp.Or) -> Sequence[Condition]:
         """OR: of a table something is said when every branch says something of it."""
         branches = flattened(node)
-        said = {found.reference: [found] for found in self.read(next(branches))}
+        said = {condition.reference: [condition] for condition in self.read(next(branches))}
         for branch in branches:
             if not said:
                 break
-            here = {found.reference: found for found in self.read(branch)}
+            here = {condition.reference: condition for condition in self.read(branch)}
             said = {key: parts for key, parts in said.items() if key in here}
             for key, parts in said.items():
                 parts.append(here[key])
-        return [found for parts in said.values() if (found := _joined(parts, any_of))]
+        return [condition for parts in said.values() if (condition := _joined(parts, any_of))]
 
 
 def own_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, ColumnSchema] | None:
@@ -317,8 +324,7 @@ def flattened(node: exp.Connector) -> Iterator[exp.Expr]:
 
 
 def _joined(
-    parts: Sequence[Condition],
-    join: Callable[[Sequence[PredicateTemplate]], PredicateTemplate],
+    parts: Sequence[Condition], join: Callable[[Sequence[PredicateTemplate]], PredicateTemplate]
 ) -> Condition | None:
     if not parts:
         return None

@@ -11,12 +11,13 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery, table_of
 from pykudu_sql.planner.bind.constant import Hole
-from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.comparison import compare
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Plan
 from pykudu_sql.planner.plan.value import Parameter, ParameterKey, Value
 from pykudu_sql.planner.pushdown.condition import ConditionReader, conjuncts
+from pykudu_sql.planner.pushdown.limit_pushdown import row_count
 from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op
 
 _PLAIN = frozenset({"expressions", "from_", "where", "limit"})
@@ -27,10 +28,7 @@ def key_lookup(
 ) -> KeyLookup | None:
     """The look-up that a SELECT amounts to, None if it is more than one.
 
-    Args:
-        bound: the query.
-        context: tables and time.
-        general: plans the same as a query.
+    `bound`: the query; `general`: plans the same as a query.
     """
     select = bound.tree
     if not isinstance(select, exp.Select) or len(bound.references) != 1:
@@ -66,25 +64,25 @@ def key_values(
     if not context.settings.key_access:
         return None
     reader = ConditionReader(bound, context)
-    found: dict[int, Value] = {}
+    values: dict[int, Value] = {}
     for part in conjuncts(where.this if where is not None else None):
         if not isinstance(part, exp.EQ):
             return None
         column, value = reader.column(part.this), part.expression
         if column is None:
             column, value = reader.column(part.expression), part.this
-        if column is None or column[0] is not reference or column[1].id in found:
+        if column is None or column[0] is not reference or column[1].id in values:
             return None
-        known = reader.constant(value)
-        if isinstance(known, Hole):
-            found[column[1].id] = Parameter(known.key, column[1].type, column[1].name)
+        constant = reader.constant(value)
+        if isinstance(constant, Hole):
+            values[column[1].id] = Parameter(constant.key, column[1].type, column[1].name)
             continue
-        equal = compare(column[1], Op.EQ, known.value) if known is not None else None
+        equal = compare(column[1], Op.EQ, constant.value) if constant is not None else None
         if not isinstance(equal, Comparison) or equal.op is not Op.EQ:
             return None
-        found[column[1].id] = equal.value
+        values[column[1].id] = equal.value
     key_ids = reference.table.schema.key_ids
-    return tuple(found[i] for i in key_ids) if set(found) == set(key_ids) else None
+    return tuple(values[i] for i in key_ids) if set(values) == set(key_ids) else None
 
 
 def parameters_of(values: tuple[Value, ...]) -> tuple[ParameterKey, ...]:
@@ -93,15 +91,7 @@ def parameters_of(values: tuple[Value, ...]) -> tuple[ParameterKey, ...]:
 
 
 def _keeps_a_row(limit: exp.Expr | None) -> bool:
-    if limit is None:
-        return True
-    count = limit.expression if isinstance(limit, exp.Limit) else None
-    return (
-        isinstance(count, exp.Literal)
-        and not count.is_string
-        and count.this.isdigit()
-        and (int(count.this) > 0 and not limit.args.get("expressions"))
-    )
+    return limit is None or bool(row_count(limit))
 
 
 def _outputs(select: exp.Select, bound: BoundQuery, reference: TableReference) -> list[int] | None:

@@ -2,8 +2,8 @@
 
 A SELECT with LIMIT that neither gathers nor computes over rows stops early; ordered by the key, or
 by its first columns, it reads the table in that order and no further. Conditions of WHERE may be
-pushed down wider than they are written, so the rows of such a scan may turn out to be too few for
-the query, which `Query.is_cut_short` tells.
+pushed down wider than they are written, so the rows of such a scan may be too few for the
+query: see `Query.is_cut_short`.
 
 A SELECT of COUNT(*), MIN and MAX over a whole table may be answered from metadata.
 """
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery, binding_of, table_of
-from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.planner.bind.relations import TableReference
+from pykudu_sql.planner.types.nullability import is_nullable
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary, SummaryKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
@@ -47,7 +48,7 @@ def row_limit(tree: exp.Expr, bound: BoundQuery) -> RowLimit | None:
     shown = (*tree.expressions, tree.args.get("where"))
     if any(item is not None and item.find(*_GATHERING) is not None for item in shown):
         return None
-    limit, offset = _whole(tree.args.get("limit")), _whole(tree.args.get("offset"))
+    limit, offset = row_count(tree.args.get("limit")), row_count(tree.args.get("offset"))
     if limit is None or (offset is None and tree.args.get("offset") is not None):
         return None
     ordering = tree.args.get("order")
@@ -64,9 +65,9 @@ def summaries(tree: exp.Expr, bound: BoundQuery) -> tuple[Summary, ...]:
         return ()
     if any(value for name, value in tree.args.items() if name not in _WHOLE_TABLE):
         return ()
-    found = [_summary(item, bound, reference) for item in tree.expressions]
-    known = tuple(summary for summary in found if summary is not None)
-    return known if len(known) == len(found) else ()
+    candidates = [_summary(item, bound, reference) for item in tree.expressions]
+    supported = tuple(summary for summary in candidates if summary is not None)
+    return supported if len(supported) == len(candidates) else ()
 
 
 def _only_table(tree: exp.Expr, bound: BoundQuery) -> TableReference | None:
@@ -124,16 +125,19 @@ def _summary(item: exp.Expr, bound: BoundQuery, reference: TableReference) -> Su
     if not isinstance(call, exp.Count | exp.Min | exp.Max) or not isinstance(call.this, exp.Column):
         return None
     binding = binding_of(call.this)
-    if binding is None or binding.source is not reference:
+    if binding is None or binding.relation is not reference:
         return None
     if isinstance(call, exp.Count):
-        return None if binding.nullable else Summary(SummaryKind.COUNT)
+        return None if is_nullable(call.this) else Summary(SummaryKind.COUNT)
     kind = SummaryKind.MIN if isinstance(call, exp.Min) else SummaryKind.MAX
     return Summary(kind, reference.column(binding.name).id)
 
 
-def _whole(clause: exp.Expr | None) -> int | None:
-    if not isinstance(clause, exp.Limit | exp.Offset) or clause.args.get("expressions"):
+def row_count(clause: exp.Expr | None) -> int | None:
+    """The rows that LIMIT or OFFSET writes as a number; None for a percentage or anything else."""
+    if not isinstance(clause, exp.Limit | exp.Offset):
+        return None
+    if clause.args.get("expressions") or clause.args.get("limit_options"):
         return None
     count = clause.expression
     if not isinstance(count, exp.Literal) or count.is_string or not count.this.isdigit():

@@ -1,10 +1,10 @@
-"""Conditions of a query that its scans can use: what WHERE, ON and HAVING say about one table.
+"""Predicate push-down: conditions of WHERE, ON and HAVING about one table, for its scan.
 
 A scan may drop a row when no result can come of it. That holds for
 
 - every conjunct of WHERE over one table's columns, which is applied after all joins; but where an
   outer join may have put NULLs for the table's rows, only for conjuncts that NULLs fail: dropping
-  a row there can at most turn it into such a NULL row, which WHERE then drops;
+  a row there can at most make it such a NULL row, which WHERE then drops;
 - conjuncts of ON over the side that the join need not preserve: both sides of an inner join, the
   right of LEFT, SEMI and ANTI, the left of RIGHT, none of FULL;
 - conjuncts of HAVING over columns that are keys of the groups.
@@ -23,12 +23,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery
-from pykudu_sql.planner.bind.sources import (
+from pykudu_sql.planner.bind.relations import (
+    ColumnReferences,
     DerivedTable,
-    Frame,
     JoinStep,
-    Places,
-    Source,
+    Relation,
+    Scope,
     TableReference,
 )
 from pykudu_sql.planner.plan.context import PlanContext
@@ -38,73 +38,67 @@ from pykudu_sql.storage.common.predicate.column_predicate import ALWAYS, NEVER
 
 _MAX_WAYS = 500
 Pushed = dict[TableReference, PredicateTemplate]
-Way = tuple[tuple[DerivedTable, Frame], ...]
+Way = tuple[tuple[DerivedTable, Scope], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
     """A condition of a SELECT that all its rows meet.
 
-    Attributes:
-        node: the condition.
-        sources: those it may be used for.
-        only: the columns it may be used for; None for any.
+    `relations`: those it may be used for; `only`: the columns it may be used for; None for any.
     """
 
     node: exp.Expr
-    sources: frozenset[Source]
-    only: Places | None = None
+    relations: frozenset[Relation]
+    only: ColumnReferences | None = None
 
 
 def push_down(bound: BoundQuery, context: PlanContext) -> Pushed:
     """The predicate of each mention of a table that has one."""
     descent = _Descent(bound, context)
     pushed: Pushed = {}
-    for frame in descent.frames:
-        pushed.update(descent.reaching(frame))
+    for scope in descent.scopes:
+        pushed.update(descent.predicates_through(scope))
     return {key: template for key, template in pushed.items() if template != ALWAYS}
 
 
 class _Descent:
     """Follows conditions from where they are written to the tables they end at.
 
-    Attributes:
-        frames: of all SELECTs, and those that only rename a table's columns.
+    `scopes`: of all SELECTs, and those that only rename a table's columns.
     """
 
     def __init__(self, bound: BoundQuery, context: PlanContext) -> None:
         self._bound = bound
         self._context = context
         self._ways = 0
-        self._clauses: dict[Frame, list[_Clause]] = {}
-        self._uses: dict[Frame, list[tuple[DerivedTable, Frame]]] = {}
-        self.frames = [frame for _, frame in bound.frames]
-        for select, frame in bound.frames:
-            _mark_absent(frame.steps)
-            self._clauses[frame] = list(_clauses(select, frame))
-            derived = [s for s in frame.sources.values() if isinstance(s, DerivedTable)]
+        self._clauses: dict[Scope, list[_Clause]] = {}
+        self._uses: dict[Scope, list[tuple[DerivedTable, Scope]]] = {}
+        self.scopes = [scope for _, scope in bound.scopes]
+        for select, scope in bound.scopes:
+            _mark_absent(scope.steps)
+            self._clauses[scope] = list(_clauses(select, scope))
+            derived = [s for s in scope.relations.values() if isinstance(s, DerivedTable)]
             for use in derived:
-                for read in use.frames:
-                    self._uses.setdefault(read, []).append((use, frame))
+                for read in use.scopes:
+                    self._uses.setdefault(read, []).append((use, scope))
                     if not read.steps:
-                        self.frames.append(read)
+                        self.scopes.append(read)
 
-    def reaching(self, frame: Frame, way: Way = ()) -> Pushed:
-        """What conditions in a SELECT and around it say of the tables at the end of a way.
+    def predicates_through(self, scope: Scope, way: Way = ()) -> Pushed:
+        """What conditions in a SELECT and around it say of the tables at the end of `way`.
 
-        Args:
-            frame: of the SELECT.
-            way: from there, each derived table with the SELECT that it is read as.
-
-        Returns:
-            The templates of tables about which something is said.
+        `way`: the nested derived tables from `scope` down to the tables, each with the SELECT that
+        it is read as. Returns the
+        templates of tables about which something is said.
         """
         self._ways += 1
         if self._ways > _MAX_WAYS:
             return {}
-        said = [self._said_here(frame, way)]
+        said = [self._said_here(scope, way)]
         around = [
-            self.reaching(user, ((use, frame), *way)) for use, user in self._uses.get(frame, ())
+            self.predicates_through(user, ((use, scope), *way))
+            for use, user in self._uses.get(scope, ())
         ]
         if around:
             common = set.intersection(*(set(each) for each in around))
@@ -112,26 +106,26 @@ class _Descent:
         keys = dict.fromkeys(key for each in said for key in each)
         return {key: all_of([each[key] for each in said if key in each]) for key in keys}
 
-    def _said_here(self, frame: Frame, way: Way) -> Pushed:
-        """What the conditions of one SELECT say of the tables at the end of a way."""
-        end = way[-1][1] if way else frame
-        ends = {each for each in end.sources.values() if isinstance(each, TableReference)}
+    def _said_here(self, scope: Scope, way: Way) -> Pushed:
+        """What the conditions of one SELECT say of the tables at the end of `way`."""
+        end = way[-1][1] if way else scope
+        ends = {each for each in end.relations.values() if isinstance(each, TableReference)}
         steps = dict(way)
-        found: dict[TableReference, list[PredicateTemplate]] = {}
-        for clause in self._clauses.get(frame, ()):
-            if way and way[0][0] not in clause.sources:
+        templates_of: dict[TableReference, list[PredicateTemplate]] = {}
+        for clause in self._clauses.get(scope, ()):
+            if way and way[0][0] not in clause.relations:
                 continue
             if clause.only is None and _is_false(clause.node):
-                for reference in ends if way else ends & clause.sources:
-                    found.setdefault(reference, []).append(NEVER)
+                for reference in ends if way else ends & clause.relations:
+                    templates_of.setdefault(reference, []).append(NEVER)
             reader = ConditionReader(self._bound, self._context, steps, clause.only)
             for condition in reader.conjuncts(clause.node):
                 reference = condition.reference
                 started = way[0][0] if way else reference
-                local = reference in ends and started in clause.sources
+                local = reference in ends and started in clause.relations
                 if local and _survives(condition, way):
-                    found.setdefault(reference, []).append(condition.template)
-        return {key: all_of(templates) for key, templates in found.items()}
+                    templates_of.setdefault(reference, []).append(condition.template)
+        return {key: all_of(templates) for key, templates in templates_of.items()}
 
 
 def _survives(condition: Condition, way: Way) -> bool:
@@ -140,48 +134,48 @@ def _survives(condition: Condition, way: Way) -> bool:
     return condition.fails_null or not absent
 
 
-def _clauses(select: exp.Select, frame: Frame) -> Iterator[_Clause]:
+def _clauses(select: exp.Select, scope: Scope) -> Iterator[_Clause]:
     """The conditions of a SELECT that scans may use."""
-    if any(step.join is not None and step.join.method == "ASOF" for step in frame.steps):
+    if any(step.join is not None and step.join.method == "ASOF" for step in scope.steps):
         return  # the nearest row depends on the rows that do not match
-    everything = frozenset(frame.sources.values())
+    everything = frozenset(scope.relations.values())
     where, having = select.args.get("where"), select.args.get("having")
     if where is not None:
         yield _Clause(where.this, everything)
-    if having is not None and frame.groups:
-        keys = frozenset(key for key in frame.groups if key[1] not in frame.aliases)
+    if having is not None and scope.groups:
+        keys = frozenset(key for key in scope.groups if key[1] not in scope.aliases)
         yield _Clause(having.this, everything, keys)
-    for join, sources in filtered_sides(frame.steps):
+    for join, relations in filtered_sides(scope.steps):
         if join.args.get("on") is not None:
-            yield _Clause(join.args["on"], frozenset(sources))
+            yield _Clause(join.args["on"], frozenset(relations))
 
 
 def _mark_absent(steps: Sequence[JoinStep]) -> None:
     """Note the tables that some outer join may replace by NULLs."""
-    everything = [source for step in steps for source in step.sources]
-    before: list[Source] = []
+    everything = [relation for step in steps for relation in step.relations]
+    before: list[Relation] = []
     for step in steps:
         side = step.join.side if step.join is not None else ""
-        absent: list[Source] = []
+        absent: list[Relation] = []
         if side in ("LEFT", "FULL"):
-            absent += step.sources
+            absent += step.relations
         if side in ("RIGHT", "FULL"):
             absent += everything if step.nested else before
-        for source in absent:
-            source.maybe_absent = True
-        before += step.sources
+        for relation in absent:
+            relation.maybe_absent = True
+        before += step.relations
 
 
-def filtered_sides(steps: Sequence[JoinStep]) -> Iterator[tuple[exp.Join, Sequence[Source]]]:
-    """Each join whose ON clause scans may use, with the sources it need not preserve."""
-    before: list[Source] = []
+def filtered_sides(steps: Sequence[JoinStep]) -> Iterator[tuple[exp.Join, Sequence[Relation]]]:
+    """Each join whose ON clause scans may use, with the relations it need not preserve."""
+    before: list[Relation] = []
     for step in steps:
         join = step.join
         if join is not None and not step.nested and join.side != "FULL":
             right_only = join.side == "LEFT" or join.kind in ("SEMI", "ANTI")
-            sources = step.sources if right_only else [*before, *step.sources]
-            yield join, list(before) if join.side == "RIGHT" else sources
-        before += step.sources
+            relations = step.relations if right_only else [*before, *step.relations]
+            yield join, list(before) if join.side == "RIGHT" else relations
+        before += step.relations
 
 
 def _is_false(node: exp.Expr) -> bool:

@@ -8,7 +8,7 @@ A row may be dropped from the *target* of an equality when the *source* has no e
 
 - the equality is a conjunct of WHERE, or of all branches of an OR that is one: whatever outer
   joins put in the row's place is NULL, and NULL equals nothing. The source may also stand in a
-  query around the target's, for then the subquery is asked about rows of the source;
+  query around the target's, for then the subquery is evaluated for rows of the source;
 - it is a conjunct of ON, and the join need not preserve the target (see `pushdown`);
 - it is `target IN (SELECT source ...)` as a conjunct of WHERE, and what the subquery gives is a
   column of one table as it is.
@@ -22,14 +22,28 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery
-from pykudu_sql.planner.bind.sources import Frame, TableReference
+from pykudu_sql.planner.bind.relations import Scope, TableReference
 from pykudu_sql.planner.plan.query_plans import RuntimeFilter
 from pykudu_sql.planner.pushdown.condition import own_column, shared_conjuncts
 from pykudu_sql.planner.pushdown.pushdown import filtered_sides
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-# The source's table by identity, the id of its column, and the id of the filtered column.
-FilterSources = frozenset[tuple[int, int, int]]
+
+@dataclass(frozen=True, slots=True)
+class FilterSource:
+    """What filters a mention of a table: a table at a moment, its column, and the filtered column.
+
+    Columns are given by their ids.
+    """
+
+    table_id: str
+    bound: SnapshotBound | None
+    column_id: int
+    filtered_id: int
+
+
+FilterSources = frozenset[FilterSource]
 NO_SOURCES: FilterSources = frozenset()
 
 
@@ -57,35 +71,31 @@ class Equality:
 def join_equalities(bound: BoundQuery) -> tuple[Equality, ...]:
     """The equalities of a bound query that scans may use.
 
-    To be asked after `push_down`, which notes what outer joins may replace by NULLs.
+    To be called after `push_down`, which notes what outer joins may replace by NULLs.
     """
     equalities: dict[Equality, None] = {}
     if len(bound.references) < 2:
         return ()
-    for select, frame in bound.frames:
-        if any(step.join is not None and step.join.method == "ASOF" for step in frame.steps):
+    for select, scope in bound.scopes:
+        if any(step.join is not None and step.join.method == "ASOF" for step in scope.steps):
             continue  # the nearest row depends on the rows that do not match
-        here = set(frame.sources.values())
+        here = set(scope.relations.values())
         where = select.args.get("where")
         for source, target in _equalities(where.this if where else None, bound):
             if target.reference in here and _may_filter(source, target):
                 equalities[_equality(source, target)] = None
-        equalities.update(dict.fromkeys(_from_joins(frame, bound)))
+        equalities.update(dict.fromkeys(_from_joins(scope, bound)))
     return tuple(equalities)
 
 
 def filter_sources(equalities: tuple[Equality, ...]) -> Mapping[TableReference, FilterSources]:
-    """The other tables whose rows may filter each mention.
-
-    Args:
-        equalities: of `join_equalities`.
-    """
+    """The other tables whose rows may filter each mention. `equalities`: of `join_equalities`."""
     sources: dict[TableReference, FilterSources] = {}
     for equality in equalities:
         (source, source_id), (target, target_id) = equality.source, equality.target
         if source.table is not target.table:
-            source_column = (id(source.table), source_id, target_id)
-            sources[target] = sources.get(target, NO_SOURCES) | {source_column}
+            each = FilterSource(source.table.id, source.bound, source_id, target_id)
+            sources[target] = sources.get(target, NO_SOURCES) | {each}
     return sources
 
 
@@ -94,9 +104,7 @@ def runtime_filters(
 ) -> tuple[RuntimeFilter, ...]:
     """Equalities of mentions as filters of scans.
 
-    Args:
-        equalities: of `join_equalities`.
-        scan_names: the scan of each mention.
+    `equalities`: of `join_equalities`; `scan_names`: the scan of each mention.
     """
     mentions: dict[str, set[TableReference]] = {}
     for mention, name in scan_names.items():
@@ -110,8 +118,8 @@ def runtime_filters(
     return tuple(each for each, filtered in targets.items() if filtered == mentions[each.target])
 
 
-def _from_joins(frame: Frame, bound: BoundQuery) -> Iterator[Equality]:
-    for join, usable in filtered_sides(frame.steps):
+def _from_joins(scope: Scope, bound: BoundQuery) -> Iterator[Equality]:
+    for join, usable in filtered_sides(scope.steps):
         for source, target in _equalities(join.args.get("on"), bound):
             if any(side is target.reference for side in usable) and _may_filter(source, target):
                 yield _equality(source, target)

@@ -1,14 +1,14 @@
-"""What equalities add to conditions: `a.k = b.k AND a.k = 5` says `b.k = 5` too.
+"""Transitive predicates: `a.k = b.k AND a.k = 5` implies `b.k = 5`.
 
 An equality by which a row of the target cannot matter without an equal value of the source (see
-`planner.runtime_filters`) passes on what is known of the source's column: rows of the source that
-fail it are not looked at, so what only they equal is not wanted either.
+`planner.pushdown.runtime_filters`) passes on the conditions on the source's column: rows of the
+source that fail it are not looked at, so what only they equal is not wanted either.
 """
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.comparison import compare, null_test, starts_with
 from pykudu_sql.planner.plan.template import (
     AllOf,
@@ -33,7 +33,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
 )
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-_MOST_FOUND = 1000
+_MOST_PREDICATES = 1000
 _LONGEST_LIST = 10_000
 ColumnMention = tuple[TableReference, int]
 
@@ -43,17 +43,15 @@ def with_equalities(
 ) -> dict[TableReference, PredicateTemplate]:
     """Predicates of mentions, with what equalities add.
 
-    Args:
-        pushed: of `push_down`.
-        equalities: of `join_equalities`, over the same query.
+    `pushed`: of `push_down`; `equalities`: of `join_equalities`, over the same query.
     """
     equal: dict[ColumnMention, list[ColumnMention]] = {}
     for equality in equalities:
         equal.setdefault(equality.source, []).append(equality.target)
     parts = {key: dict.fromkeys(_parts(template)) for key, template in pushed.items()}
-    waiting = deque((key, part) for key, known in parts.items() for part in known)
+    waiting = deque((key, part) for key, predicates in parts.items() for part in predicates)
     count = 0
-    while waiting and count < _MOST_FOUND:
+    while waiting and count < _MOST_PREDICATES:
         mention, part = waiting.popleft()
         column_id = _only_column(part)
         targets = equal.get((mention, column_id), ()) if column_id is not None else ()
@@ -64,7 +62,7 @@ def with_equalities(
                     parts[target][each] = None
                     waiting.append((target, each))
                     count += 1
-    return {key: all_of(tuple(known)) for key, known in parts.items() if known}
+    return {key: all_of(tuple(predicates)) for key, predicates in parts.items() if predicates}
 
 
 def _parts(template: PredicateTemplate) -> Iterator[PredicateTemplate]:

@@ -1,4 +1,4 @@
-"""SHOW COLUMN STATS: Impala's statistics of columns, computed when they are asked for.
+"""SHOW COLUMN STATS: Impala's statistics of columns, computed by each query.
 
 Impala keeps what COMPUTE STATS found; here the rows are in the same process, and the answer is
 never stale. The statement is an ordinary query: one scan, one row of aggregates, turned on its
@@ -7,6 +7,7 @@ side.
 
 from collections.abc import Iterable
 
+from pykudu_sql.planner.parse.error_positions import spans_dropped
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
@@ -21,11 +22,12 @@ _UNKNOWN = "-1"  # Impala's word for what does not apply
 
 
 def plan_column_stats(table: TableInfo, context: PlanContext) -> Query:
-    """The query that tells of each column how many distinct values and NULLs it has, and its size.
+    """The query for the distinct values, NULLs and size of each column.
 
     Distinct values are estimated (HyperLogLog), as in Impala. Sizes are bytes of a value.
     """
-    return plan_rows(column_stats_sql(table), context, 0)
+    with spans_dropped():
+        return plan_rows(column_stats_sql(table), context, 0)
 
 
 def column_stats_sql(table: TableInfo) -> str:

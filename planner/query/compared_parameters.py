@@ -1,27 +1,39 @@
-"""Which columns a query compares its parameters with, and which it assigns them to."""
+"""What a query compares its parameters with, and which columns it assigns them to."""
 
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import binding_of, receiver_of
+from pykudu_sql.planner.bind.bound_query import binding_of, columns_of, field_of, receiver_of
 from pykudu_sql.planner.bind.constant import parameter_key
 from pykudu_sql.planner.plan.value import Parameter
 from pykudu_sql.planner.query.exact_decimals import COMPARISONS, compared
+from pykudu_sql.planner.types.engine_types import column_type
+from pykudu_sql.planner.types.expression_types import ExpressionTypes
+from pykudu_sql.planner.types.literal_types import number
+from pykudu_sql.planner.types.origins import origins, shown_by
+from pykudu_sql.storage.common.types.types import DataType
 
 _OF_THE_SAME_TYPE = (exp.Max, exp.Min, exp.AnyValue, exp.First, exp.Last, exp.Paren)
+_OF_A_QUERY = (exp.Any, exp.All)
+_PATTERNS = (exp.Like, exp.ILike, exp.Glob, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike)
+_LITERALS = (exp.Literal, exp.Null)  # they take the type of the others
 
 
-def compared_parameters(tree: exp.Expr) -> tuple[Parameter, ...]:
-    """The parameters of a query that stand beside stored columns, each with each of these.
+def compared_parameters(tree: exp.Expr, types: ExpressionTypes) -> tuple[Parameter, ...]:
+    """The parameters of a query that stand beside columns or computed values, each with each.
 
     Args:
         tree: of a bound query, its columns not yet replaced.
+        types: of its expressions.
     """
     pairs: dict[Parameter, None] = {}
     for node in tree.walk():
-        if isinstance(node, COMPARISONS):
-            pairs.update(dict.fromkeys(_pairs(list(compared(node)))))
+        if isinstance(node, (*COMPARISONS, exp.Nullif)):
+            pairs.update(dict.fromkeys(_pairs(list(compared(node)), types)))
+        elif isinstance(node, _PATTERNS):
+            beside = _pairs(list(compared(node)), types)
+            pairs.update(dict.fromkeys(each for each in beside if each.type.is_text))
     return tuple(pairs)
 
 
@@ -31,18 +43,48 @@ def assigned_parameters(tree: exp.Expr) -> tuple[Parameter, ...]:
     return tuple(dict.fromkeys(each for each in noted if each is not None))
 
 
-def _pairs(operands: Sequence[exp.Expr]) -> Iterator[Parameter]:
+def _pairs(operands: Sequence[exp.Expr], types: ExpressionTypes) -> Iterator[Parameter]:
     rows = [each.expressions for each in operands if isinstance(each, exp.Tuple)]
     if rows and len(rows) == len(operands) and len(set(map(len, rows))) == 1:
         for values in zip(*rows, strict=True):
-            yield from _pairs(values)
+            yield from _pairs(values, types)
         return
     keys = [parameter_key(each) for each in operands if isinstance(each, exp.Placeholder)]
     for operand in operands if keys else ():
-        column = operand
-        while isinstance(column, _OF_THE_SAME_TYPE):
-            column = column.this
-        binding = binding_of(column) if isinstance(column, exp.Column) else None
-        if binding is not None and binding.type is not None:
+        name, met = _met(operand, types)
+        if met is not None:
             for key in keys:
-                yield Parameter(key, binding.type, binding.name)
+                yield Parameter(key, met, name)
+
+
+def _met(operand: exp.Expr, types: ExpressionTypes) -> tuple[str, DataType | None]:
+    """The name of the column that an operand is, empty of what is computed, and its type."""
+    while isinstance(operand, _OF_THE_SAME_TYPE + _OF_A_QUERY):
+        operand = operand.this
+    binding = binding_of(operand) if isinstance(operand, exp.Column) else None
+    if binding is not None and binding.type is not None:
+        return binding.name, binding.type
+    if isinstance(operand, _LITERALS) or number(operand) is not None or _has_parameter(operand):
+        return "", None
+    return "", column_type(types.name(operand))
+
+
+def _has_parameter(operand: exp.Expr) -> bool:
+    """Whether a parameter, of any type, is part of what an operand is computed from."""
+    pending: list[exp.Expr] = [operand]
+    seen: list[exp.Expr] = []
+    while pending:
+        node = pending.pop()
+        if any(node is each for each in seen):
+            continue
+        seen.append(node)
+        shown = [each.shown for each in columns_of(node)] if isinstance(node, exp.Query) else []
+        parts = () if shown else node.find_all(exp.Placeholder, exp.Column)
+        for part in parts:
+            if isinstance(part, exp.Placeholder):
+                return True
+            field = field_of(part)
+            shown.append(shown_by(part) if field is None else field.struct)
+        for each in shown:
+            pending.extend(origin for origin in origins(each) if isinstance(origin, exp.Expr))
+    return False

@@ -1,6 +1,6 @@
 """`SELECT 1`: a row of literals, which needs neither sqlglot nor an engine.
 
-Connection pools ask it before every use, and a shell started for one statement should not load a
+Connection pools run it before every use, and a shell started for one statement should not load a
 query engine for it. Whole numbers, strings and truth values are read here; anything else, names
 given by AS among them, is left to the query planner, which gives literals the same types and names.
 """
@@ -20,12 +20,7 @@ MAX_CHARACTERS = 1000
 def constant_row(text: str, start: int) -> ConstantRow | None:
     """The row that a SELECT consists of, or None when it is more than a row of literals.
 
-    Args:
-        text: the whole statement.
-        start: offset of SELECT.
-
-    Raises:
-        SyntaxError: a string, a quoted name or a comment has no end.
+    `start`: offset of SELECT. Raises SyntaxError: a string, a quoted name or a comment has no end.
     """
     if len(text) - start > MAX_CHARACTERS:
         return None
@@ -54,7 +49,7 @@ def _literal(tokens: TokenStream) -> ConstantColumn | None:
         case TokenKind.STRING:
             column = ConstantColumn(token.text, _STRING, unquote(token.text))
         case TokenKind.WORD if token.word in ("TRUE", "FALSE"):
-            column = ConstantColumn(token.word, _BOOL, token.word == "TRUE")
+            column = ConstantColumn(token.text, _BOOL, token.word == "TRUE")
         case _:
             return None
     tokens.take()

@@ -1,4 +1,4 @@
-"""Comparisons of numbers, exact in all of their 38 digits, whatever they meet.
+"""Comparisons of numbers, exact in all of their 38 digits, whatever the other side is.
 
 The engine reads a number of more than 38 digits as a double, and compares two decimals in a type
 of 38 digits that may not have all values of both: it fails then, or rounds one. Where numbers are
@@ -7,14 +7,15 @@ sides are compared as integers of any length; see `decimal_values`. Conditions h
 into scans before, where cells are integers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery, source_of
+from pykudu_sql.planner.bind.bound_query import relation_of
 from pykudu_sql.planner.bind.constant import Constant, constant
-from pykudu_sql.planner.bind.sources import stored_type
+from pykudu_sql.planner.bind.relations import stored_type
 from pykudu_sql.planner.functions.decimal_values import (
     KEY_SCALE,
     MAX_DIGITS,
@@ -27,21 +28,19 @@ from pykudu_sql.planner.functions.decimal_values import (
 )
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.query.number_types import (
-    COLUMNS,
-    NumberTypes,
+from pykudu_sql.planner.types.engine_types import (
     cast_in_place,
     decimal_type,
     digits_of_type,
     fit_together,
-    number,
 )
+from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
+from pykudu_sql.planner.types.literal_types import number
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 MEETS = "pykudu_meets"  # in the meta of a parameter: the type of what it is compared with
 _COMPUTED = DataType(Kind.DOUBLE)  # what is computed takes a number that no type has as a double
 _WHOLE = DataType(Kind.DECIMAL, precision=MAX_DIGITS)
-_TYPE = "pykudu_number_type"
 _NUMBER = "pykudu_number"
 _COMPARED = "__compared"
 COMPARISONS = (
@@ -50,135 +49,155 @@ COMPARISONS = (
 )
 
 
-def mark_numbers(tree: exp.Expr, bound: BoundQuery, context: PlanContext) -> None:
-    """Note the types of the number columns that are compared, and the constants beside them.
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """One side of a comparison.
+
+    Attributes:
+        node: of it.
+        digits: of its values; None if it is no exact number, or not known to be one.
+        constant: the number that it is known to be.
+        stored: the type of the column of exact numbers that it is.
+    """
+
+    node: exp.Expr
+    digits: Digits | None
+    constant: Decimal | None
+    stored: DataType | None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it takes the type of the others."""
+        return isinstance(self.node, exp.Placeholder | exp.Null)
+
+
+def mark_numbers(nodes: Iterable[exp.Expr], context: PlanContext) -> None:
+    """Note the constants that number columns are compared with.
 
     Args:
-        tree: of a bound query.
-        bound: what binding it found.
+        nodes: of a bound query's tree.
         context: for what constants stand for.
     """
-    for node in tree.walk():
+    for node in nodes:
         if not isinstance(node, COMPARISONS):
             continue
         operands = list(compared(node))
-        types = [_stored(each, bound) for each in operands]
-        wide = any(found is not None and is_wide(found) for found in types)
-        for operand, found in zip(operands, types, strict=True):
-            if found is not None:
-                operand.meta[_TYPE] = found
-            elif any(types) and (value := _number(operand, wide, context)) is not None:
-                operand.meta[_NUMBER] = value
+        types = [_stored(each) for each in operands]
+        wide = any(each is not None and is_wide(each) for each in types)
+        for operand, stored in zip(operands, types, strict=True):
+            if stored is None and any(types):
+                value = _number(operand, wide, context)
+                if value is not None:
+                    operand.meta[_NUMBER] = value
 
 
-def compare_exactly(tree: exp.Expr, types: NumberTypes | None) -> None:
+def compare_exactly(tree: exp.Expr, types: ExpressionTypes) -> None:
     """Rewrite the comparisons of numbers that the engine would not make exactly.
 
     Args:
         tree: with the notes of `mark_numbers`, as the engine is to have it otherwise; changed in
             place.
-        types: of expressions; None where only columns may need more digits than the engine has.
+        types: of expressions.
     """
     for node in list(tree.walk()):
-        if isinstance(node, exp.Nullif) and types is not None:
+        if isinstance(node, exp.Nullif):
             _write_out(node, types)
         elif isinstance(node, COMPARISONS):
             _rewrite(node, types)
 
 
 def noted_numbers(tree: exp.Expr) -> Iterator[str]:
-    """What `mark_numbers` noted, each operand with its type or value."""
+    """What `mark_numbers` noted, each operand with its value."""
     for node in tree.walk():
-        note = node.meta_get(_TYPE, node.meta_get(_NUMBER))
+        note = node.meta_get(_NUMBER)
         if note is not None:
             yield f"{display(node)} is {note}"
 
 
-def _rewrite(node: exp.Expr, types: NumberTypes | None) -> None:
-    operands = list(compared(node))
-    if types is not None and not any(map(types.holds_decimals, operands)):
-        types = None
-    parameters = [each for each in operands if isinstance(each, exp.Placeholder)]
-    stored = [each.meta[_TYPE] for each in operands if _TYPE in each.meta]
-    numbers = {id(e): value for e in operands if (value := _constant(e, types)) is not None}
-    digits = {id(e): found for e in operands if (found := _digits(e, types)) is not None}
-    known = [each for key, each in digits.items() if key not in numbers]
-    is_known = all(id(e) in digits or _is_free(e) for e in operands)
+def _rewrite(node: exp.Expr, types: ExpressionTypes) -> None:
+    nodes = list(compared(node))
+    has_decimals = any(map(holds_decimals, nodes))
+    operands = [_operand(each, types if has_decimals else None) for each in nodes]
+    computed = [e.digits for e in operands if e.digits is not None and e.constant is None]
+    is_complete = all(each.digits is not None or each.is_free for each in operands)
+    parameters = [each for each in nodes if isinstance(each, exp.Placeholder)]
+    stored = [each.stored for each in operands if each.stored is not None]
     for each in parameters:
-        each.meta[MEETS] = _met(stored, known) if is_known else _COMPUTED
-    if not known or len(operands) < 2 or not is_known:
+        each.meta[MEETS] = _met(stored, computed) if is_complete else _COMPUTED
+    if not computed or len(operands) < 2 or not is_complete:
         return
     if parameters:
-        known = [each.with_neighbours() for each in known]
-    if not fit_together([*known, *map(digits_of_number, numbers.values())]):
-        _compare_keys(operands, digits, numbers)
+        computed = [each.with_neighbours() for each in computed]
+    constants = [each.constant for each in operands if each.constant is not None]
+    if not fit_together([*computed, *map(digits_of_number, constants)]):
+        for operand in operands:
+            _compare_as_key(operand)
 
 
-def _digits(operand: exp.Expr, types: NumberTypes | None) -> Digits | None:
-    """The digits of an operand; None if it is no exact number, or not known to be one."""
-    query = _compared_query(operand)
+def _operand(node: exp.Expr, types: ExpressionTypes | None) -> _Operand:
+    """What is known of an operand; without decimals beside it, of columns and constants only."""
+    query, stored = _compared_query(node), _stored(node)
+    value: Decimal | None = node.meta_get(_NUMBER)
+    if value is None and types is not None:
+        value = number(node)
     if query is not None:
-        columns = query.meta.get(COLUMNS, ())
-        return digits_of_type(columns[0][1]) if len(columns) == 1 else None
-    if _NUMBER in operand.meta:
-        return digits_of_number(operand.meta[_NUMBER])
-    found = None if types is None else types.digits(operand)
-    return digits_of(operand.meta[_TYPE]) if found is None and _TYPE in operand.meta else found
+        columns = [] if types is None else types.of_columns(query)
+        digits = digits_of_type(columns[0][1]) if len(columns) == 1 else None
+    elif value is not None:
+        digits = digits_of_number(value)
+    elif types is not None:
+        digits = types.digits(node)
+    else:
+        digits = None if stored is None else digits_of(stored)
+    return _Operand(node, digits, value, stored)
 
 
-def _constant(operand: exp.Expr, types: NumberTypes | None) -> Decimal | None:
-    """The number that an operand is known to be."""
-    noted: Decimal | None = operand.meta.get(_NUMBER)
-    return number(operand) if noted is None and types is not None else noted
-
-
-def _met(stored: Sequence[DataType], known: Sequence[Digits]) -> DataType:
+def _met(stored: Sequence[DataType], computed: Sequence[Digits]) -> DataType:
     """The type that a parameter is compared with."""
-    if len(stored) == len(known):
+    if len(stored) == len(computed):
         widest = max(stored, key=lambda each: (is_wide(each), each.width), default=None)
         return _COMPUTED if widest is None else widest
-    together = fit_together([each.with_neighbours() for each in known])
-    scale = max(each.scale for each in known)
-    whole = max(each.whole for each in known)
+    together = fit_together([each.with_neighbours() for each in computed])
+    scale = max(each.scale for each in computed)
+    whole = max(each.whole for each in computed)
     return DataType(Kind.DECIMAL, precision=whole + scale, scale=scale) if together else _WHOLE
 
 
-def _compare_keys(
-    operands: Sequence[exp.Expr], digits: Mapping[int, Digits], numbers: Mapping[int, Decimal]
-) -> None:
-    for operand in operands:
-        query = _compared_query(operand)
-        if isinstance(operand, exp.Placeholder):
-            operand.meta[MEETS] = _WHOLE
-            cast_in_place(operand, _key_type())
-        elif id(operand) in numbers:
-            key = exp.Literal.string(sort_key(numbers[id(operand)]))
-            operand.replace(exp.Cast(this=key, to=_key_type()))
-        elif query is not None:
-            _compare_query(query, digits[id(operand)])
-        elif id(operand) in digits:
-            _compare_key(operand, digits[id(operand)])
+def _compare_as_key(operand: _Operand) -> None:
+    query = _compared_query(operand.node)
+    if isinstance(operand.node, exp.Placeholder):
+        operand.node.meta[MEETS] = _WHOLE
+        cast_in_place(operand.node, _key_type())
+    elif operand.constant is not None:
+        key = exp.Literal.string(sort_key(operand.constant))
+        operand.node.replace(exp.Cast(this=key, to=_key_type()))
+    elif operand.digits is not None and query is not None:
+        _compare_query(query, operand.digits)
+    elif operand.digits is not None:
+        _compare_key(operand.node, operand.digits)
 
 
 def compared(node: exp.Expr) -> Iterator[exp.Expr]:
     """What a comparison compares."""
     if isinstance(node, exp.In):
         query = node.args.get("query")
-        found = [node.this, *([query] if query is not None else node.expressions)]
+        operands = [node.this, *([query] if query is not None else node.expressions)]
     elif isinstance(node, exp.Between):
-        found = [node.this, node.args["low"], node.args["high"]]
+        operands = [node.this, node.args["low"], node.args["high"]]
     elif isinstance(node, exp.Case):
-        found = [] if node.this is None else [node.this, *(each.this for each in node.args["ifs"])]
+        operands = (
+            [] if node.this is None else [node.this, *(each.this for each in node.args["ifs"])]
+        )
     else:
-        found = [node.this, node.expression]
-    for each in found:
+        operands = [node.this, node.expression]
+    for each in operands:
         while isinstance(each, exp.Paren):
             each = each.this
         yield each
 
 
 def _compared_query(operand: exp.Expr) -> exp.Expr | None:
-    """The query whose rows an operand stands for, under IN, ANY or ALL."""
+    """The query of an operand under IN, ANY or ALL."""
     if isinstance(operand, exp.Query) and isinstance(operand.parent, exp.In):
         return operand if operand.arg_key == "query" else None
     if isinstance(operand, exp.Any | exp.All) and isinstance(operand.this, exp.Query):
@@ -186,12 +205,12 @@ def _compared_query(operand: exp.Expr) -> exp.Expr | None:
     return None
 
 
-def _stored(node: exp.Expr, bound: BoundQuery) -> DataType | None:
+def _stored(node: exp.Expr) -> DataType | None:
     """The type of a stored column of exact numbers."""
     if not isinstance(node, exp.Column):
         return None
-    found = stored_type(source_of(node), node.name.lower())
-    return None if found is None or digits_of(found) is None else found
+    column_type = stored_type(relation_of(node), node.name.lower())
+    return None if column_type is None or digits_of(column_type) is None else column_type
 
 
 def _number(node: exp.Expr, wide: bool, context: PlanContext) -> Decimal | None:
@@ -201,22 +220,17 @@ def _number(node: exp.Expr, wide: bool, context: PlanContext) -> Decimal | None:
         return None
     if isinstance(written, exp.Literal) and not written.is_string:
         return number(node)
-    found = constant(node, context)
-    return exact_number(found.value) if isinstance(found, Constant) else None
+    value = constant(node, context)
+    return exact_number(value.value) if isinstance(value, Constant) else None
 
 
-def _is_free(node: exp.Expr) -> bool:
-    """Whether an operand takes the type of the others."""
-    return isinstance(node, exp.Placeholder | exp.Null)
-
-
-def _write_out(node: exp.Nullif, types: NumberTypes) -> None:
+def _write_out(node: exp.Nullif, types: ExpressionTypes) -> None:
     """Write a NULLIF out whose operands the engine would not compare exactly."""
     operands = [node.this, node.expression]
-    if not any(map(types.holds_decimals, operands)):
+    if not any(map(holds_decimals, operands)):
         return
-    found = [digits for each in operands if (digits := types.digits(each)) is not None]
-    if len(found) < len(operands) or fit_together(found):
+    operand_digits = [digits for each in operands if (digits := types.digits(each)) is not None]
+    if len(operand_digits) < len(operands) or fit_together(operand_digits):
         return
     equal = exp.EQ(this=node.this.copy(), expression=node.expression)
     same = exp.If(this=equal, true=exp.null())

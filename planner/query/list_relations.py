@@ -1,8 +1,10 @@
-"""What long lists of literals become once it is known what they are compared with.
+"""Long lists of literals as relations, once the type that they are compared with is bound.
 
 Relations of the query, or literals again where a value means something else beside an expression
 than in a relation. `long_list` cuts the lists from the text.
 """
+
+from collections.abc import Sequence
 
 import pyarrow as pa
 from sqlglot import exp
@@ -18,21 +20,15 @@ _ROW_BY_ROW = frozenset({"where", "from_", "joins"})
 _KEPT = frozenset({Kind.BOOL, Kind.BINARY})
 
 
-def name_long_lists(tree: exp.Expr, prefix: str) -> tuple[tuple[str, pa.Table], ...]:
+def name_long_lists(nodes: Sequence[exp.In], prefix: str) -> tuple[tuple[str, pa.Table], ...]:
     """The relations of a bound query's lists, by the names that its lists then read.
 
     Lists whose values mean something else beside an expression than in a relation become literals
-    again.
-
-    Args:
-        tree: of the query; its lists are named.
-        prefix: of the names.
-
-    Raises:
-        StatementTooComplexError: so many literals are too many for the engine.
+    again. `tree`: of the query; its lists are named; `prefix`: of the names. Raises
+    StatementTooComplexError: so many literals are too many for the engine.
     """
     relations: list[tuple[str, pa.Table]] = []
-    for node in list(tree.find_all(exp.In)):
+    for node in nodes:
         query = node.args.get("query")
         values = long_list(query)
         if values is None or query is None:
@@ -53,8 +49,7 @@ def name_long_lists(tree: exp.Expr, prefix: str) -> tuple[tuple[str, pa.Table], 
 def write_long_lists(tree: exp.Expr) -> None:
     """Make literals of lists again, for an engine that is given no relations but scans.
 
-    Raises:
-        StatementTooComplexError: so many literals are too many for it.
+    Raises StatementTooComplexError: so many literals are too many for it.
     """
     for node in list(tree.find_all(exp.In)):
         values = long_list(node.args.get("query"))

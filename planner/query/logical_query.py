@@ -1,18 +1,20 @@
-"""A query between binding and its physical plan: the value that rewrite passes hand on."""
+"""A query between binding and its physical plan: the value that rewrite passes take and return."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery
-from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan
 from pykudu_sql.planner.plan.template import PredicateTemplate
 from pykudu_sql.planner.plan.value import Parameter, ParameterKey, United
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
+from pykudu_sql.planner.query.node_index import NodeIndex
+from pykudu_sql.planner.types.expression_types import ExpressionTypes
 from pykudu_sql.storage.common.predicate.scan_spec import Summary
 from pykudu_sql.storage.common.types.types import DataType
 
@@ -25,12 +27,13 @@ class LogicalQuery:
         bound: what binding learnt. Its lists of nodes hold until the rules of compatibility have
             replaced nodes.
         tree: of the query. A pass owns it: it may change it in place and hands it on.
+        nodes: of the tree, by class; made anew where a pass changes which there are.
         first_scan: the number of the first scan; other queries of the statement have those below.
         predicates: what is pushed to each mention of a table.
         equalities: of columns of two mentions, by which one may narrow the other.
         limit: how far the one table must be read; None for all of it.
         summary: what each column says of the one table; nothing if one says something else.
-        has_wide_decimals: whether decimals may need more than 38 digits together.
+        types: of its expressions; None before somebody may ask for them.
         scans: of the tables, in the order of their names.
         scan_names: the scan of each mention.
         group_keys: the text columns that groups may be made of by their codes.
@@ -44,12 +47,13 @@ class LogicalQuery:
 
     bound: BoundQuery
     tree: exp.Expr
+    nodes: NodeIndex
     first_scan: int = 0
     predicates: Mapping[TableReference, PredicateTemplate] = field(default_factory=dict)
     equalities: tuple[Equality, ...] = ()
     limit: RowLimit | None = None
     summary: tuple[Summary, ...] = ()
-    has_wide_decimals: bool = False
+    types: ExpressionTypes | None = None
     scans: tuple[Scan, ...] = ()
     scan_names: Mapping[TableReference, str] = field(default_factory=dict)
     group_keys: tuple[CodedColumn, ...] = ()
@@ -59,3 +63,12 @@ class LogicalQuery:
     assigned: tuple[Parameter, ...] = ()
     parameters: tuple[ParameterKey, ...] = ()
     parameter_types: tuple[DataType | United | None, ...] = ()
+
+    @classmethod
+    def of(cls, bound: BoundQuery, first_scan: int) -> "LogicalQuery":
+        """A query as it was bound, before any pass."""
+        return cls(bound, bound.tree, NodeIndex(bound.tree), first_scan)
+
+    def with_tree(self, tree: exp.Expr) -> "LogicalQuery":
+        """The same with another tree, or with its own that has other nodes now."""
+        return replace(self, tree=tree, nodes=NodeIndex(tree))

@@ -1,7 +1,8 @@
-"""What each pass does to a query, as lines for EXPLAIN (PASSES)."""
+"""The effect of each pass on a query, as lines for EXPLAIN (PASSES)."""
 
 from collections.abc import Callable, Iterator, Sequence
 
+from pykudu_sql.planner.bind.bound_query import columns_of
 from pykudu_sql.planner.explain.predicate_text import parameter_text, predicate_text
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.plan.context import PlanContext
@@ -23,13 +24,12 @@ def run_traced(
     Args:
         query: as it was bound; it is used up.
         passes: in their order.
-        context: tables and time.
         trace: takes the name of a step and the lines of the query that are new since the last.
     """
     before = list(query_lines(query))
     trace("bind", before)
     for step in passes:
-        query = step.apply(query, context)
+        query = step.run(query, context)
         now = list(query_lines(query))
         trace(step.name, [line for line in now if line not in before])
         before = now
@@ -51,6 +51,7 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
     if query.summary:
         yield f"summary: {', '.join(str(each.kind) for each in query.summary)}"
     if not query.scans:
+        yield from _type_lines(query)
         yield from (f"compared: {note}" for note in dict.fromkeys(noted_numbers(query.tree)))
     yield from map(_scan_line, query.scans)
     for coded in query.group_keys:
@@ -62,6 +63,12 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
     types = query.parameter_types
     for number, (key, met) in enumerate(zip(query.parameters, types, strict=True), 1):
         yield f"${number}: {parameter_text(key)}" + ("" if met is None else f" as {met}")
+
+
+def _type_lines(query: LogicalQuery) -> Iterator[str]:
+    if query.types is not None:
+        for column in columns_of(query.tree):
+            yield f"type: {column.name} is {query.types.of_column(column)}"
 
 
 def _equality_lines(query: LogicalQuery) -> Iterator[str]:

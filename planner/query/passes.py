@@ -11,30 +11,31 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
-from pykudu_sql.planner.bind.bound_query import table_of
-from pykudu_sql.planner.bind.moment import fold_current
+from pykudu_sql.planner.bind.bound_query import binding_of
+from pykudu_sql.planner.bind.moment import CURRENT_KINDS, fold_current
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.rules import apply_rules
+from pykudu_sql.planner.functions.session_functions import SESSION_KINDS
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.group_codes import mark_group_keys
+from pykudu_sql.planner.pushdown.dictionary_grouping import mark_group_keys
 from pykudu_sql.planner.pushdown.limit_pushdown import row_limit, summaries
 from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.transitive import with_equalities
-from pykudu_sql.planner.query.column_types import may_outgrow, note_types
-from pykudu_sql.planner.query.compared_parameters import (
-    assigned_parameters,
-    compared_parameters,
-)
+from pykudu_sql.planner.query.compared_parameters import assigned_parameters, compared_parameters
 from pykudu_sql.planner.query.exact_decimals import compare_exactly, mark_numbers
 from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
-from pykudu_sql.planner.query.number_types import NumberTypes
+from pykudu_sql.planner.query.node_index import NodeIndex
 from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
-from pykudu_sql.planner.query.united_decimals import decimals_meet, unite_exactly
+from pykudu_sql.planner.query.type_conflicts import check_recursive, check_using
+from pykudu_sql.planner.query.united_decimals import unite_exactly
+from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
+from pykudu_sql.planner.value_bounds.gathered_values import bound_exact
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
 from pykudu_sql.planner.value_bounds.value_sizes import mark_cells
+from pykudu_sql.storage.common.types.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +45,23 @@ class Pass:
     Attributes:
         name: as EXPLAIN (PASSES) shows it.
         apply: the query after the step; the one that was given is used up.
+        concerns: classes of nodes, without all of which the step changes nothing; none for a step
+            that every query takes.
     """
 
     name: str
     apply: Callable[[LogicalQuery, PlanContext], LogicalQuery]
+    concerns: tuple[type[exp.Expr], ...] = ()
+
+    def run(self, query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+        """The query after the step, or as it is if the step does not concern it."""
+        if self.concerns and not query.nodes.has(*self.concerns):
+            return query
+        return self.apply(query, context)
 
 
 def _fold_session_facts(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    return replace(query, tree=fold_current(query.tree, context))
+    return query.with_tree(fold_current(query.tree, context))
 
 
 def _push_down_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
@@ -70,16 +80,20 @@ def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     return replace(query, limit=row_limit(tree, bound), summary=summaries(tree, bound))
 
 
-def _type_comparisons(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    is_wide = may_outgrow(query.tree, query.bound) and decimals_meet(query.tree, query.bound)
-    if is_wide:
-        note_types(query.bound, NumberTypes(context, _engine_form))
-    mark_numbers(query.tree, query.bound, context)
+def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    tree, types = query.tree, ExpressionTypes(context, _engine_form)
+    for _, scope in query.bound.scopes:
+        check_using(scope, types)
+    for clause in query.nodes.all(exp.With):
+        for cte in clause.expressions if clause.recursive else ():
+            check_recursive(cte, types)
+    mark_numbers(query.nodes.nodes, context)
+    has_parameters = query.nodes.has(exp.Placeholder)
     return replace(
         query,
-        has_wide_decimals=is_wide,
-        compared=compared_parameters(query.tree),
-        assigned=assigned_parameters(query.tree),
+        types=types,
+        compared=compared_parameters(tree, types) if has_parameters else (),
+        assigned=assigned_parameters(tree) if has_parameters else (),
     )
 
 
@@ -93,26 +107,27 @@ def _choose_group_codes(query: LogicalQuery, context: PlanContext) -> LogicalQue
 
 def _name_long_lists(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     prefix = f"{SCAN_PREFIX}list_{query.first_scan}_"
-    return replace(query, lists=name_long_lists(query.tree, prefix))
+    lists = name_long_lists(query.nodes.all(exp.In), prefix)
+    return replace(query.with_tree(query.tree), lists=lists)
 
 
 def _fold_names(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    """Lower the case of names beyond ASCII, which the engine tells apart by case and we do not."""
-    for name in query.tree.find_all(exp.Identifier):
+    """Lower the case of names beyond ASCII, for which the engine is case-sensitive."""
+    for name in query.nodes.all(exp.Identifier):
         if not name.this.isascii():
             name.set("this", name.this.lower())
     return query
 
 
 def _detect_joins(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    return replace(query, has_joins=_has_joins(query.tree))
+    return replace(query, has_joins=_has_joins(query.nodes))
 
 
-def _has_joins(tree: exp.Expr) -> bool:
-    """Whether a query joins tables, or asks a subquery for each row."""
-    if tree.find(exp.Join, exp.Lateral) is not None:
+def _has_joins(nodes: NodeIndex) -> bool:
+    """Whether a query joins tables, or evaluates a subquery for each row."""
+    if nodes.has(exp.Join, exp.Lateral):
         return True
-    for select in tree.find_all(exp.Select):
+    for select in nodes.all(exp.Select):
         reader = select.parent
         while isinstance(reader, exp.Subquery | exp.Union):
             reader = reader.parent
@@ -121,21 +136,31 @@ def _has_joins(tree: exp.Expr) -> bool:
     return False
 
 
+def _stored_type(column: exp.Column) -> DataType | None:
+    binding = binding_of(column)
+    return None if binding is None else binding.type
+
+
 def _apply_compatibility_rules(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    mark_cells(query.tree, table_of)
-    return replace(query, tree=apply_rules(query.tree))
+    mark_cells(query.nodes.all(exp.Column), _stored_type)
+    return query.with_tree(apply_rules(query.tree))
 
 
 def _bound_values(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    return replace(query, tree=bound_values(query.tree))
+    return query.with_tree(bound_values(query.tree))
 
 
 def _compare_exactly(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    types = NumberTypes(context, _as_it_is) if query.has_wide_decimals else None
-    if types is not None:
+    types = ExpressionTypes(context, _as_it_is)
+    if query.nodes.has(exp.Placeholder) or holds_decimals(query.tree):
         unite_exactly(query.tree, types)
     compare_exactly(query.tree, types)
-    return query
+    return query.with_tree(query.tree)
+
+
+def _bound_comparisons(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    types = ExpressionTypes(context, _as_it_is)
+    return query.with_tree(bound_exact(query.tree, types.rule_name))
 
 
 def _as_it_is(node: exp.Expr) -> exp.Expr:
@@ -143,25 +168,26 @@ def _as_it_is(node: exp.Expr) -> exp.Expr:
 
 
 def _type_literals(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    return replace(query, tree=type_literals(query.tree))
+    return query.with_tree(type_literals(query.tree))
 
 
 PASSES: tuple[Pass, ...] = (
-    Pass("fold_session_facts", _fold_session_facts),
+    Pass("fold_session_facts", _fold_session_facts, (*CURRENT_KINDS, *SESSION_KINDS)),
     Pass("push_down_predicates", _push_down_predicates),
     Pass("infer_predicates", _infer_predicates),
     Pass("hide_counters", hide_counters),
     Pass("push_down_limit", _push_down_limit),
-    Pass("type_comparisons", _type_comparisons),
+    Pass("derive_types", _derive_types),
     Pass("plan_scans", plan_scans),
     Pass("qualify_columns", qualify_columns),
-    Pass("choose_group_codes", _choose_group_codes),
-    Pass("name_long_lists", _name_long_lists),
+    Pass("choose_group_codes", _choose_group_codes, (exp.Group,)),
+    Pass("name_long_lists", _name_long_lists, (exp.In,)),
     Pass("fold_names", _fold_names),
     Pass("detect_joins", _detect_joins),
     Pass("apply_compatibility_rules", _apply_compatibility_rules),
     Pass("bound_values", _bound_values),
     Pass("compare_exactly", _compare_exactly),
+    Pass("bound_comparisons", _bound_comparisons),
     Pass("type_literals", _type_literals),
     Pass("number_parameters", number_parameters),
 )

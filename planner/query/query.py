@@ -11,82 +11,73 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.lexer import source_position
+from pykudu_sql.planner.parse.error_positions import errors_located
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Query
 from pykudu_sql.planner.printing.engine_sql import to_sql
-from pykudu_sql.planner.pushdown.group_codes import coded_groups
+from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
 from pykudu_sql.planner.pushdown.key_access import key_lookup
 from pykudu_sql.planner.pushdown.runtime_filters import runtime_filters
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.pass_trace import run_traced
 from pykudu_sql.planner.query.passes import PASSES
-from pykudu_sql.storage.errors import SyntaxError
+from pykudu_sql.storage.errors import SourceSpan, SyntaxError
 
 
 def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLookup:
     """Plan a SELECT, VALUES, WITH or set operation.
 
     Args:
-        text: the whole statement.
         context: tables and time; `now` fixed for the statement.
         start: where the query begins in it.
 
-    Raises:
-        SyntaxError, ProgrammingError, NotSupportedError: the statement is wrong or not offered.
+    Raises SyntaxError, ProgrammingError, NotSupportedError: the statement is wrong or not offered.
     """
     bound = _bound(text, context, start)
-    general = cache(partial(plan_query, text, context.without_key_access(), start))
+    as_query = partial(plan_query, text, context.without_key_access(), start)
+    general = cache(errors_located(text)(as_query))
     lookup = key_lookup(bound, context, general)
     return lookup if lookup is not None else finish(bound, context)
 
 
-def plan_rows(text: str, context: PlanContext, start: int, taken: int = 0) -> Query:
+def plan_rows(text: str, context: PlanContext, start: int, scans_before: int = 0) -> Query:
     """Plan a query whose rows another statement takes in; never a key look-up.
 
-    Args:
-        text, context, start: see `plan_query`.
-        taken: see `finish`.
+    `text`, `context`, `start`: see `plan_query`; `scans_before`: see `finish`.
     """
-    return finish(_bound(text, context, start), context, taken)
+    return finish(_bound(text, context, start), context, scans_before)
 
 
 def _bound(text: str, context: PlanContext, start: int) -> BoundQuery:
-    return bind(parse_rows(text, start), text, context)
+    return bind(parse_rows(text, start), context)
 
 
 def parse_rows(text: str, start: int) -> exp.Query | exp.Values:
     """The tree of a query or of VALUES, whose rows another statement takes in.
 
-    Args:
-        text, start: see `plan_query`.
-
-    Raises:
-        SyntaxError: it is no query.
+    `text`, `start`: see `plan_query`. Raises SyntaxError: it is no query.
     """
     tree = parse(text, start)
     if not isinstance(tree, exp.Query | exp.Values):
         raise SyntaxError(
             "this is not a statement",
             hint="docs/sql/queries.md says what there is",
-            position=source_position(text, start),
+            span=SourceSpan(start),
         )
     return tree
 
 
-def finish(bound: BoundQuery, context: PlanContext, taken: int = 0) -> Query:
+def finish(bound: BoundQuery, context: PlanContext, scans_before: int = 0) -> Query:
     """The physical plan of a bound query, whose tree is used up.
 
-    Args:
-        bound: the query.
-        context: tables and time.
-        taken: scans of the statement's other queries, whose names come first.
+    `bound`: the query; `scans_before`: scans of the statement's other queries, whose names come
+    first.
     """
-    query = LogicalQuery(bound, bound.tree, taken)
+    query = LogicalQuery.of(bound, scans_before)
     if context.trace is not None:
         return _physical(run_traced(query, PASSES, context, context.trace))
     for step in PASSES:
-        query = step.apply(query, context)
+        query = step.run(query, context)
     return _physical(query)
 
 

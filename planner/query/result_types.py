@@ -1,7 +1,7 @@
 """The columns a query would give a table: names from the plan, types from the engine.
 
-The engine is asked without data: each scan is stood in for by an empty relation of its column
-types, and one row of `typeof` over the query's columns comes back.
+The engine binds the query without data: an empty relation of its column types replaces each scan,
+and one row of `typeof` over the query's columns comes back.
 """
 
 import pyarrow as pa
@@ -10,15 +10,13 @@ from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query, Scan
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.type_names import parse_type
+from pykudu_sql.storage.common.types.type_names import parse_type, shown_type
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import InvalidSchemaError, NotSupportedError
 
 _SEPARATOR = "|"
 _ENGINE_TYPES = {
-    '"NULL"': DataType(Kind.STRING),
     "NULL": DataType(Kind.STRING),
-    "VARCHAR": DataType(Kind.STRING),
     "HUGEINT": DataType(Kind.INT64),
     "UTINYINT": DataType(Kind.INT16),
     "USMALLINT": DataType(Kind.INT32),
@@ -27,15 +25,13 @@ _ENGINE_TYPES = {
     "TIMESTAMP WITH TIME ZONE": DataType(Kind.UNIXTIME_MICROS),
     "TIMESTAMP_NS": DataType(Kind.UNIXTIME_MICROS),
 }
-_SHOWN = {"INTEGER": "INT", "VARCHAR": "STRING", "BLOB": "BINARY", '"NULL"': "NULL"}
 
 
 def result_columns(query: Query, context: PlanContext) -> list[ColumnSchema]:
     """The columns of a table made from a query, all nullable, ids to be given.
 
-    Raises:
-        NotSupportedError: the query has parameters.
-        InvalidSchemaError: a column has a type that no table column has.
+    Raises NotSupportedError: the query has parameters; InvalidSchemaError: a column has a type that
+    no table column has.
     """
     if query.parameters:
         raise NotSupportedError("CREATE TABLE .. AS cannot have parameters")
@@ -48,16 +44,15 @@ def result_columns(query: Query, context: PlanContext) -> list[ColumnSchema]:
 def result_type_names(query: Query, context: PlanContext) -> list[str]:
     """The types of a query's columns as they are shown, also those that no table column has.
 
-    Raises:
-        NotSupportedError: the query has parameters.
+    Raises NotSupportedError: the query has parameters.
     """
     if query.parameters:
         raise NotSupportedError("a query that is described or summarized cannot have parameters")
-    return [_SHOWN.get(type_name, type_name) for type_name in _types(query, context)]
+    return _types(query, context)
 
 
 def _types(query: Query, context: PlanContext) -> list[str]:
-    return str(context.evaluate(_types_sql(query))).split(_SEPARATOR)
+    return list(map(shown_type, str(context.evaluate(_types_sql(query))).split(_SEPARATOR)))
 
 
 def _types_sql(query: Query) -> str:
@@ -84,9 +79,9 @@ def _empty_list(name: str, values: pa.Table) -> str:
 
 
 def _column_type(name: str, type_name: str) -> DataType:
-    known = _ENGINE_TYPES.get(type_name)
-    if known is not None:
-        return known
+    column_type = _ENGINE_TYPES.get(type_name)
+    if column_type is not None:
+        return column_type
     try:
         return parse_type(type_name)
     except InvalidSchemaError as error:

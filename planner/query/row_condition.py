@@ -5,19 +5,19 @@ depend on other rows, so it has no subquery, aggregate or window.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.lexer import quote_name, source_position
+from pykudu_sql.planner.parse.error_positions import errors_located
+from pykudu_sql.planner.parse.lexer import quote_name
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.query.list_relations import write_long_lists
 from pykudu_sql.planner.query.query import finish
 from pykudu_sql.storage.catalog.namespace import database_of, own_name
-from pykudu_sql.storage.errors import Error, NotSupportedError, SourcePosition
+from pykudu_sql.storage.errors import NotSupportedError
 
 _PLAIN = frozenset({"kind", "expressions", "from_", "where"})
 
@@ -31,32 +31,16 @@ def plan_condition(
         condition: as a WHERE clause has it.
         table: its name.
         columns: names of those wanted, in order.
-        context: tables and time.
 
-    Returns:
-        A query of one scan.
-
-    Raises:
-        NotSupportedError: it is more than a condition, or looks beyond the row.
-        ProgrammingError, DataError: it is wrong.
+    Returns a query of one scan. Raises NotSupportedError: it is more than a condition, or looks
+    beyond the row; ProgrammingError, DataError: it is wrong.
     """
     names = ", ".join(quote_name(name) for name in columns)
     full = context.catalog.full_name(table.lower())
     source = f"{quote_name(database_of(full))}.{quote_name(own_name(full))}"
-    text = f"SELECT {names} FROM {source} WHERE (\n{condition}\n)"
-    try:
-        return _planned(condition, table, text, context)
-    except Error as error:
-        if error.position is not None:
-            error.position = _within(condition, error.position)
-        raise
-
-
-def _within(condition: str, position: SourcePosition) -> SourcePosition:
-    """The place of an error in a condition, which stands on lines of its own behind the first."""
-    if position.line - 1 > condition.count("\n") + 1:
-        return source_position(condition, len(condition))
-    return replace(position, line=max(1, position.line - 1))
+    head = f"SELECT {names} FROM {source} WHERE (\n"
+    with errors_located(condition, len(head)):
+        return _planned(condition, table, f"{head}{condition}\n)", context)
 
 
 def _planned(condition: str, table: str, text: str, context: PlanContext) -> Query:
@@ -69,7 +53,7 @@ def _planned(condition: str, table: str, text: str, context: PlanContext) -> Que
         raise NotSupportedError(
             f"a condition looks at the columns of one row of '{table}' alone, not {condition!r:.80}"
         )
-    query = finish(bind(tree, text, context), context)
+    query = finish(bind(tree, context), context)
     if query.parameters:
         raise NotSupportedError("a condition given as text takes no parameters")
     return query

@@ -26,9 +26,7 @@ _INEXACT = frozenset({Kind.FLOAT, Kind.DOUBLE})
 def scan_condition(predicate: Predicate | None, schema: Schema) -> str | None:
     """The text of a condition, None where nothing can be said.
 
-    Args:
-        predicate: of a scan, parameters filled in.
-        schema: of its table.
+    `predicate`: of a scan, parameters filled in; `schema`: of its table.
     """
     match predicate:
         case And(parts):
@@ -40,10 +38,10 @@ def scan_condition(predicate: Predicate | None, schema: Schema) -> str | None:
             return None if written is None else f"{_name(column_id, schema)} {op} {written}"
         case InList(column_id, values):
             texts = [_written(value, column_id, schema) for value in values]
-            known = [text for text in texts if text is not None]
-            if not texts or len(known) < len(texts):
+            exact = [text for text in texts if text is not None]
+            if not texts or len(exact) < len(texts):
                 return None
-            return f"{_name(column_id, schema)} IN ({', '.join(known)})"
+            return f"{_name(column_id, schema)} IN ({', '.join(exact)})"
         case IsNull(column_id):
             return f"{_name(column_id, schema)} IS NULL"
         case IsNotNull(column_id):
@@ -56,13 +54,13 @@ def scan_condition(predicate: Predicate | None, schema: Schema) -> str | None:
 
 
 def _all_of(texts: list[str | None]) -> str | None:
-    known = [f"({text})" for text in texts if text is not None]
-    return " AND ".join(known) or None
+    exact = [f"({text})" for text in texts if text is not None]
+    return " AND ".join(exact) or None
 
 
 def _any_of(texts: list[str | None]) -> str | None:
-    known = [f"({text})" for text in texts if text is not None]
-    return " OR ".join(known) if known and len(known) == len(texts) else None
+    exact = [f"({text})" for text in texts if text is not None]
+    return " OR ".join(exact) if exact and len(exact) == len(texts) else None
 
 
 def _name(column_id: int, schema: Schema) -> str:

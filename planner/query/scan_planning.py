@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
-from pykudu_sql.planner.bind.sources import TableReference
+from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Scan
 from pykudu_sql.planner.plan.template import PredicateTemplate
@@ -28,7 +28,7 @@ def hide_counters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
             hidden = reference.hidden_in_use()
             if hidden is not None:
                 star.append("except_", exp.column(hidden.name, table=reference.engine_alias))
-    return query
+    return query.with_tree(query.tree) if query.bound.stars else query
 
 
 def plan_scans(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
@@ -38,7 +38,8 @@ def plan_scans(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     for reference in query.bound.references:
         predicate = query.predicates.get(reference)
         scans.put(reference, predicate, sources.get(reference, NO_SOURCES))
-    return replace(query, scans=scans.made(), scan_names=scans.names)
+    rewritten = query.with_tree(query.tree)
+    return replace(rewritten, scans=scans.to_scans(), scan_names=scans.names)
 
 
 def qualify_columns(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
@@ -47,11 +48,11 @@ def qualify_columns(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
         if column.args.get("db") is not None or source.engine_alias != source.alias:
             column.set("table", exp.to_identifier(source.engine_alias, quoted=True))
             column.set("db", None)
-    return query
+    return query.with_tree(query.tree)
 
 
 @dataclass(frozen=True, slots=True)
-class _MadeScan:
+class _SharedScan:
     """A scan with what decides who may share it: a `*` over it, and the tables that narrow it."""
 
     scan: Scan
@@ -64,17 +65,14 @@ class _Scans:
 
     Two mentions read the same rows when table, moment and predicate are equal, and the same other
     tables may narrow them by a join. Their columns are put together, unless a `*` shows what the
-    scan has.
-
-    Attributes:
-        names: the scan of each mention.
+    scan has. `names`: the scan of each mention.
     """
 
     def __init__(self, limit: RowLimit | None, first: int) -> None:
         self._first = first
         self._limit = None if limit is None else limit.rows
         self._order = ScanOrder.NONE if limit is None else limit.order
-        self._made: list[_MadeScan] = []
+        self._shared_scans: list[_SharedScan] = []
         self.names: dict[TableReference, str] = {}
 
     def put(
@@ -89,9 +87,9 @@ class _Scans:
         for key in ("db", "catalog", "version"):
             node.set(key, None)
 
-    def made(self) -> tuple[Scan, ...]:
+    def to_scans(self) -> tuple[Scan, ...]:
         """The scans, in the order of their names."""
-        return tuple(made.scan for made in self._made)
+        return tuple(shared.scan for shared in self._shared_scans)
 
     def _name(
         self, reference: TableReference, predicate: PredicateTemplate | None, sources: FilterSources
@@ -102,23 +100,23 @@ class _Scans:
         rows = Scan("", reference.table, (), predicate, self._limit, reference.bound, self._order)
         if reference.history is not None:
             rows = replace(rows, limit=None, order=ScanOrder.NONE, history=reference.history)
-        for i, made in enumerate(self._made):
-            scan = made.scan
-            if scan.table is not reference.table or made.sources != sources:
+        for i, existing in enumerate(self._shared_scans):
+            scan = existing.scan
+            if scan.table is not reference.table or existing.sources != sources:
                 continue
             if replace(scan, name="", column_ids=(), addressed=False) != rows:
                 continue
             same_columns = scan.column_ids == own and scan.addressed == addressed
-            starred = made.starred or reference.starred
+            starred = existing.starred or reference.starred
             if starred and not same_columns:
                 continue
             together = _in_order(schema, {*own, *scan.column_ids})
             shared = replace(scan, column_ids=together, addressed=scan.addressed or addressed)
-            self._made[i] = _MadeScan(shared, starred, sources)
+            self._shared_scans[i] = _SharedScan(shared, starred, sources)
             return scan.name
-        name = f"{SCAN_PREFIX}{self._first + len(self._made)}"
+        name = f"{SCAN_PREFIX}{self._first + len(self._shared_scans)}"
         scan = replace(rows, name=name, column_ids=own, addressed=addressed)
-        self._made.append(_MadeScan(scan, reference.starred, sources))
+        self._shared_scans.append(_SharedScan(scan, reference.starred, sources))
         return name
 
 

@@ -1,4 +1,4 @@
-"""SUMMARIZE: what is in each column of a table, a view or a query, as DuckDB tells it.
+"""SUMMARIZE: DuckDB's statistics of each column of a table, a view or a query.
 
 An ordinary query, as SHOW COLUMN STATS is: one scan, one row of aggregates, turned on its side.
 Distinct values and quartiles are estimates (HyperLogLog, t-digest). What a column's type has no
@@ -6,15 +6,14 @@ answer for, such as the mean of a text, is NULL.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from pykudu_sql.planner.parse.error_positions import spans_dropped
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_string
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.planner.query.result_types import result_type_names
-from pykudu_sql.storage.errors import Error
 
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 _WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT", "HUGEINT")
@@ -22,25 +21,15 @@ _UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 _NUMBERS = frozenset({*_WHOLE, *_UNSIGNED, "FLOAT", "DOUBLE", "DECIMAL"})
 _TIMES = frozenset({"DATE", "TIMESTAMP"})
 _FACTS = (
-    "min",
-    "max",
-    "approx_unique",
-    "avg",
-    "std",
-    "q25",
-    "q50",
-    "q75",
-    "count",
-    "null_percentage",
-)
+    "min", "max", "approx_unique", "avg", "std", "q25", "q50", "q75", "count", "null_percentage",
+)  # fmt: skip
 
 
 def plan_summary(tokens: TokenStream, context: PlanContext) -> Query:
     """`SUMMARIZE t`, also of a view and AS OF a moment, or `SUMMARIZE SELECT ..`.
 
-    Raises:
-        NotSupportedError: the query has parameters.
-        SyntaxError, ProgrammingError: what it is about is wrong; the place is shown.
+    Raises NotSupportedError: the query has parameters; SyntaxError, ProgrammingError: what it is
+    about is wrong; the place is shown.
     """
     text, head = tokens.text, tokens.take()
     first = tokens.current
@@ -54,20 +43,15 @@ def plan_summary(tokens: TokenStream, context: PlanContext) -> Query:
     else:
         raise tokens.error("a table or a query", first)
     types = result_type_names(query, context)
-    return plan_rows(_summary_sql(source, query.names, types), context, 0)
+    with spans_dropped():
+        return plan_rows(_summary_sql(source, query.names, types), context, 0)
 
 
 def _all_of(text: str, head: Token, context: PlanContext) -> Query:
     """The query of all rows of what `head` stands before."""
-    # `FROM t` is a query; written over the head, it keeps the places that errors tell.
+    # `FROM t` is a query; written over the head, it keeps the positions of errors.
     written = "FROM".ljust(len(head.text))
-    try:
-        return plan_rows(f"{text[: head.start]}{written}{text[head.end :]}", context, head.start)
-    except Error as error:
-        if error.position is not None:
-            line = error.position.text.replace(written, head.text, 1)
-            error.position = replace(error.position, text=line)
-        raise
+    return plan_rows(f"{text[: head.start]}{written}{text[head.end :]}", context, head.start)
 
 
 def _summary_sql(source: str, names: Sequence[str], types: Sequence[str]) -> str:
@@ -102,8 +86,8 @@ def _facts(column: str, type_name: str) -> Iterator[str]:
     for function in ("avg", "stddev"):
         yield _text(f"{function}({column})" if is_number else "NULL")
     for share in (0.25, 0.5, 0.75):
-        is_known = is_number or kind in _TIMES
-        yield _text(f"approx_quantile({column}, {share})" if is_known else "NULL")
+        has_quantiles = is_number or kind in _TIMES
+        yield _text(f"approx_quantile({column}, {share})" if has_quantiles else "NULL")
     yield "count(*)"
     missing = f"100 * (count(*) - count({column}))"
     yield f"CAST({missing} / nullif(count(*), 0) AS DECIMAL(9, 2))"

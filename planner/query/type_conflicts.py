@@ -4,7 +4,13 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.query.number_types import COLUMNS, digits_of_type, fit_together, is_decimal
+from pykudu_sql.planner.bind.relations import Scope
+from pykudu_sql.planner.types.engine_types import digits_of_type, fit_together, is_decimal
+from pykudu_sql.planner.types.expression_types import (
+    ExpressionTypes,
+    holds_decimals,
+    shows_decimals,
+)
 from pykudu_sql.storage.errors import ProgrammingError
 
 _NO_COMMON_TYPE = "42804"
@@ -13,9 +19,7 @@ _NO_COMMON_TYPE = "42804"
 def no_common_type(where: str, names: Sequence[str]) -> ProgrammingError:
     """The error for types that meet, of which no type of 38 digits has all values.
 
-    Args:
-        where: what they meet in, as it is written.
-        names: of the types.
+    `where`: what they meet in, as it is written; `names`: of the types.
     """
     shown = " and ".join(dict.fromkeys(names))
     return ProgrammingError(
@@ -25,36 +29,35 @@ def no_common_type(where: str, names: Sequence[str]) -> ProgrammingError:
     )
 
 
-def using_conflict(name: str, types: Sequence[str | None]) -> None:
+def check_using(scope: Scope, types: ExpressionTypes) -> None:
     """Refuse to make one column of columns that USING joins, where no type has their values.
 
-    Raises:
-        ProgrammingError: it is so.
+    Raises ProgrammingError: it is so.
     """
+    for name in sorted(scope.merged):
+        joined = tuple((each, name) for each in scope.relations_with(name))
+        if shows_decimals(joined):
+            _check_merged(name, [types.of_shown((each,)) for each in joined])
+
+
+def _check_merged(name: str, types: Sequence[str | None]) -> None:
     numbers = [each for each in types if each is not None and digits_of_type(each) is not None]
-    found = [digits for each in numbers if (digits := digits_of_type(each)) is not None]
-    if any(map(is_decimal, numbers)) and not fit_together(found):
+    number_digits = [digits for each in numbers if (digits := digits_of_type(each)) is not None]
+    if any(map(is_decimal, numbers)) and not fit_together(number_digits):
         raise no_common_type(f"USING ({name})", numbers)
 
 
-def recursive_conflict(query: exp.Expr) -> None:
+def check_recursive(cte: exp.CTE, types: ExpressionTypes) -> None:
     """Refuse a recursive query whose rows would be rounded to the type of its first part.
 
-    Args:
-        query: with the types of its parts noted.
-
-    Raises:
-        ProgrammingError: it is so.
+    Raises ProgrammingError: it is so.
     """
-    clause = query.find_ancestor(exp.With)
-    if not isinstance(query, exp.SetOperation) or not isinstance(query.parent, exp.CTE):
+    query, name = cte.this, cte.alias
+    if not isinstance(query, exp.SetOperation) or not holds_decimals(query):
         return
-    if clause is None or not clause.args.get("recursive"):
-        return
-    name = query.parent.alias
-    first, second = (side.meta.get(COLUMNS, ()) for side in (query.left, query.right))
     if not any(table.name.lower() == name.lower() for table in query.right.find_all(exp.Table)):
         return
+    first, second = types.of_columns(query.left), types.of_columns(query.right)
     for (_, begun), (_, added) in zip(first, second, strict=False):
         start, step = digits_of_type(begun), digits_of_type(added)
         if start is not None and step is not None and step.scale > start.scale:

@@ -6,49 +6,40 @@ cuts and DuckDB rounds; DOUBLE and DECIMAL to text, which the engines write in o
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from sqlglot import exp
 
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, Typed, ValueType, cast
 
-_FORMS: Mapping[ValueType, re.Pattern[str]] = MappingProxyType(
-    {
-        ValueType.DATE: re.compile(r"\d{4}-\d{2}-\d{2}"),
-        ValueType.TIMESTAMP: re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2}(\.\d{1,6})?)?"),
-    }
-)
-_TARGETS: Mapping[exp.DType, ValueType] = MappingProxyType(
-    {
-        exp.DType.BOOLEAN: ValueType.BOOLEAN,
-        exp.DType.TINYINT: ValueType.TINYINT,
-        exp.DType.SMALLINT: ValueType.SMALLINT,
-        exp.DType.INT: ValueType.INT,
-        exp.DType.BIGINT: ValueType.BIGINT,
-        exp.DType.INT128: ValueType.HUGEINT,
-        exp.DType.DECIMAL: ValueType.DECIMAL,
-        exp.DType.FLOAT: ValueType.FLOAT,
-        exp.DType.DOUBLE: ValueType.DOUBLE,
-        exp.DType.TEXT: ValueType.TEXT,
-        exp.DType.VARCHAR: ValueType.TEXT,
-        exp.DType.NVARCHAR: ValueType.TEXT,
-        exp.DType.DATE: ValueType.DATE,
-        exp.DType.TIMESTAMP: ValueType.TIMESTAMP,
-        exp.DType.TIMESTAMPNTZ: ValueType.TIMESTAMP,
-        exp.DType.VARBINARY: ValueType.BINARY,
-    }
-)
+_FORMS: Mapping[ValueType, re.Pattern[str]] = {
+    ValueType.DATE: re.compile(r"\d{4}-\d{2}-\d{2}"),
+    ValueType.TIMESTAMP: re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2}(\.\d{1,6})?)?"),
+}
+_TARGETS: Mapping[exp.DType, ValueType] = {
+    exp.DType.BOOLEAN: ValueType.BOOLEAN,
+    exp.DType.TINYINT: ValueType.TINYINT,
+    exp.DType.SMALLINT: ValueType.SMALLINT,
+    exp.DType.INT: ValueType.INT,
+    exp.DType.BIGINT: ValueType.BIGINT,
+    exp.DType.INT128: ValueType.HUGEINT,
+    exp.DType.DECIMAL: ValueType.DECIMAL,
+    exp.DType.FLOAT: ValueType.FLOAT,
+    exp.DType.DOUBLE: ValueType.DOUBLE,
+    exp.DType.TEXT: ValueType.TEXT,
+    exp.DType.VARCHAR: ValueType.TEXT,
+    exp.DType.NVARCHAR: ValueType.TEXT,
+    exp.DType.DATE: ValueType.DATE,
+    exp.DType.TIMESTAMP: ValueType.TIMESTAMP,
+    exp.DType.TIMESTAMPNTZ: ValueType.TIMESTAMP,
+    exp.DType.VARBINARY: ValueType.BINARY,
+}
 
 
 def translate_cast(value: Typed, to: exp.DataType) -> Typed:
     """A cast in Spark's SQL.
 
-    Args:
-        value: what is cast.
-        to: the type as the statement names it.
-
-    Raises:
-        NotOnSparkError: the engines cast in different ways.
+    `value`: what is cast; `to`: the type as the statement names it. Raises NotOnSparkError: the
+    engines cast in different ways.
     """
     target = _TARGETS.get(to.this)
     if target is None or (to.expressions and target is not ValueType.DECIMAL):
@@ -77,22 +68,21 @@ def _to_decimal(value: Typed, to: exp.DataType) -> Typed:
 def read_moment(node: exp.Expr, target: ValueType) -> Typed:
     """Text as a day or a time.
 
-    Raises:
-        NotOnSparkError: it is not written out in the form that both engines read.
+    Raises NotOnSparkError: it is not written out in the form that both engines read.
     """
     if not isinstance(node, exp.Literal) or not _FORMS[target].fullmatch(node.name):
         raise NotOnSparkError(f"text as {target.name} that is no plain literal of one")
     return Typed(cast(node, target), target)
 
 
-def _agrees(given: ValueType, target: ValueType) -> bool:
+def _agrees(source: ValueType, target: ValueType) -> bool:
     """Whether both engines make the same of a value."""
-    if given is ValueType.NULL:
+    if source is ValueType.NULL:
         return target is not ValueType.BINARY
-    if given.is_moment:
+    if source.is_moment:
         return target.is_moment
-    if given.is_integer:
+    if source.is_integer:
         return target.is_number or target in (ValueType.TEXT, ValueType.BOOLEAN)
-    if given is ValueType.BOOLEAN:
+    if source is ValueType.BOOLEAN:
         return target.is_integer
-    return given in (ValueType.DECIMAL, ValueType.FLOAT) and target is ValueType.DOUBLE
+    return source in (ValueType.DECIMAL, ValueType.FLOAT) and target is ValueType.DOUBLE

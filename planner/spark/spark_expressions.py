@@ -12,12 +12,11 @@ Only what is handled here or in `spark_functions` reaches Spark. What differs be
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
 from sqlglot import exp
 
 from pykudu_sql.planner.spark.spark_casts import read_moment, translate_cast
-from pykudu_sql.planner.spark.spark_scope import Outputs, Scope, describe, only
+from pykudu_sql.planner.spark.spark_scope import Outputs, SparkScope, describe, only
 from pykudu_sql.planner.spark.spark_types import (
     NotOnSparkError,
     Typed,
@@ -27,8 +26,8 @@ from pykudu_sql.planner.spark.spark_types import (
     meeting,
 )
 
-Subqueries = Callable[[exp.Expr, Scope], tuple[exp.Expr, Outputs]]
-Handler = Callable[["Expressions", exp.Expr, Scope], Typed]
+Subqueries = Callable[[exp.Expr, SparkScope], tuple[exp.Expr, Outputs]]
+Handler = Callable[["Expressions", exp.Expr, SparkScope], Typed]
 
 _UNITS = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"})
 _MOST_DIGITS = 38
@@ -48,46 +47,47 @@ class Expressions:
         self.subqueries = subqueries
         self._handlers = {**_OPERATORS, **functions}
 
-    def typed(self, node: exp.Expr, scope: Scope) -> Typed:
+    def typed(self, node: exp.Expr, scope: SparkScope) -> Typed:
         """An expression in Spark's SQL.
 
-        Raises:
-            NotOnSparkError: Spark would not, or might not, give the same.
+        Raises NotOnSparkError: Spark would not, or might not, give the same.
         """
         if isinstance(node, exp.Anonymous):
-            node = _known_call(node)
+            node = _parsed_call(node)
         handler = self._handlers.get(type(node))
         if handler is None:
             raise NotOnSparkError(describe(node))
         return handler(self, node, scope)
 
-    def condition(self, node: exp.Expr, scope: Scope) -> exp.Expr:
+    def condition(self, node: exp.Expr, scope: SparkScope) -> exp.Expr:
         """An expression that is true or not."""
         typed = self.typed(node, scope)
         if typed.type not in (ValueType.BOOLEAN, ValueType.NULL):
             raise NotOnSparkError(f"a condition of type {typed.type.name}")
         return typed.node
 
-    def number(self, node: exp.Expr, scope: Scope) -> Typed:
+    def number(self, node: exp.Expr, scope: SparkScope) -> Typed:
         """An expression one can calculate with."""
         typed = self.typed(node, scope)
         if not typed.type.is_number:
             raise NotOnSparkError(f"{describe(node)} of type {typed.type.name} as a number")
         return typed
 
-    def text(self, node: exp.Expr, scope: Scope) -> Typed:
+    def text(self, node: exp.Expr, scope: SparkScope) -> Typed:
         """An expression that is text."""
         typed = self.typed(node, scope)
         if typed.type is not ValueType.TEXT:
             raise NotOnSparkError(f"{describe(node)} of type {typed.type.name} as text")
         return typed
 
-    def together(self, nodes: Sequence[exp.Expr], scope: Scope) -> tuple[list[exp.Expr], ValueType]:
+    def together(
+        self, nodes: Sequence[exp.Expr], scope: SparkScope
+    ) -> tuple[list[exp.Expr], ValueType]:
         """Expressions that meet in a comparison or a column, and their common type."""
         return meeting(_days_read([self.typed(node, scope) for node in nodes]))
 
 
-def _known_call(call: exp.Anonymous) -> exp.Expr:
+def _parsed_call(call: exp.Anonymous) -> exp.Expr:
     """A call that a rewrite made by its name, as the node that the parser makes of it."""
     try:
         return exp.func(call.name, *call.expressions, dialect="duckdb")
@@ -104,12 +104,12 @@ def _days_read(values: list[Typed]) -> list[Typed]:
     return [read_moment(v.node, wanted) if v.type is ValueType.TEXT else v for v in values]
 
 
-def _column(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _column(_: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     assert isinstance(node, exp.Column)
     return Typed(node.copy(), scope.column(node))
 
 
-def _literal(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _literal(_: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     assert isinstance(node, exp.Literal)
     if node.is_string:
         return Typed(node.copy(), ValueType.TEXT)
@@ -125,46 +125,46 @@ def _literal(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     raise NotOnSparkError(f"the number {text:.50}")
 
 
-def _boolean(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _boolean(_: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     return Typed(node.copy(), ValueType.BOOLEAN)
 
 
-def _null(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _null(_: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     return Typed(node.copy(), ValueType.NULL)
 
 
-def _unhex(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _unhex(_: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this")
     if not isinstance(node.this, exp.Literal):
         raise NotOnSparkError("unhex() of what is no literal")
     return Typed(node.copy(), ValueType.BINARY)
 
 
-def _binary_literal(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _binary_literal(_: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     return Typed(exp.Unhex(this=exp.Literal.string(node.name)), ValueType.BINARY)
 
 
-def _parenthesis(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _parenthesis(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     inner = expressions.typed(node.this, scope)
     return Typed(exp.Paren(this=inner.node), inner.type)
 
 
-def _alias(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _alias(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     inner = expressions.typed(node.this, scope)
     return Typed(exp.Alias(this=inner.node, alias=node.args["alias"].copy()), inner.type)
 
 
-def _connector(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _connector(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     left = expressions.condition(node.this, scope)
     right = expressions.condition(node.expression, scope)
     return Typed(type(node)(this=left, expression=right), ValueType.BOOLEAN)
 
 
-def _not(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _not(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     return Typed(exp.Not(this=expressions.condition(node.this, scope)), ValueType.BOOLEAN)
 
 
-def _is(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _is(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "expression", "negate")
     if isinstance(node.expression, exp.Null):
         tested = expressions.typed(node.this, scope).node
@@ -177,26 +177,26 @@ def _is(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
 
 def _with(node: exp.Expr, **parts: object) -> exp.Expr:
     """A node with some of its parts exchanged."""
-    made = node.copy()
+    copy = node.copy()
     for name, part in parts.items():
-        made.set(name, part)
-    return made
+        copy.set(name, part)
+    return copy
 
 
-def _comparison(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _comparison(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "expression")
     (left, right), _ = expressions.together([node.this, node.expression], scope)
     return Typed(type(node)(this=left, expression=right), ValueType.BOOLEAN)
 
 
-def _between(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _between(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "low", "high", "negate")
     parts = [node.this, node.args["low"], node.args["high"]]
     (this, low, high), _ = expressions.together(parts, scope)
     return Typed(_with(node, this=this, low=low, high=high), ValueType.BOOLEAN)
 
 
-def _in(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _in(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "expressions", "query", "negate")
     query = node.args.get("query")
     if query is None:
@@ -209,14 +209,14 @@ def _in(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     return Typed(_with(node, this=this_one.node, query=exp.Subquery(this=rows)), ValueType.BOOLEAN)
 
 
-def _exists(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _exists(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this")
     inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
     rows, _ = expressions.subqueries(inner, scope)
     return Typed(exp.Exists(this=rows), ValueType.BOOLEAN)
 
 
-def _value_of_query(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _value_of_query(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "alias")
     rows, outputs = expressions.subqueries(node.this, scope)
     alias = node.args.get("alias")
@@ -224,7 +224,7 @@ def _value_of_query(expressions: Expressions, node: exp.Expr, scope: Scope) -> T
     return Typed(shown, outputs[0][1])
 
 
-def _like(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _like(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "expression", "negate")
     pattern = node.expression
     if not isinstance(pattern, exp.Literal) or "\\" in pattern.name:
@@ -233,13 +233,13 @@ def _like(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     return Typed(_with(node, this=text), ValueType.BOOLEAN)
 
 
-def _join_texts(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _join_texts(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "expression", "safe")
     left, right = (expressions.text(side, scope).node for side in (node.this, node.expression))
     return Typed(exp.DPipe(this=left, expression=right), ValueType.TEXT)
 
 
-def _sum(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _sum(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     """`+` and `-`, of numbers and of days."""
     values = [expressions.typed(side, scope) for side in (node.this, node.expression)]
     left, right = values
@@ -260,7 +260,7 @@ def _moved_day(operator: type[exp.Expr], day: Typed, by: Typed) -> Typed:
     raise NotOnSparkError(f"{operator.__name__} of {day.type.name} and {by.type.name}")
 
 
-def _moved_by_call(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _moved_by_call(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     """date_add(), date_sub() and add_months() with a number of units."""
     only(node, "this", "expression", "unit")
     unit = exp.Var(this="MONTH") if isinstance(node, exp.AddMonths) else node.args.get("unit")
@@ -272,7 +272,7 @@ def _moved_by_call(expressions: Expressions, node: exp.Expr, scope: Scope) -> Ty
     return _moved_day(operator, moment, interval)
 
 
-def _product(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _product(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     sides = (node.this, node.expression)
     return _arithmetic(type(node), [expressions.number(side, scope) for side in sides])
 
@@ -284,7 +284,7 @@ def _arithmetic(operator: type[exp.Expr], values: list[Typed]) -> Typed:
     return Typed(operator(this=left, expression=right), kind)
 
 
-def _division(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _division(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "expression", "safe", "typed")
     values = [expressions.number(side, scope) for side in (node.this, node.expression)]
     if any(value.type is ValueType.FLOAT for value in values):
@@ -299,7 +299,7 @@ def or_null(divisor: exp.Expr) -> exp.Expr:
     return exp.Nullif(this=divisor, expression=zero)
 
 
-def _whole_division(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _whole_division(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     """`//` and `%`, of whole numbers."""
     values = [expressions.number(side, scope) for side in (node.this, node.expression)]
     (left, right), kind = meeting(values)
@@ -309,23 +309,23 @@ def _whole_division(expressions: Expressions, node: exp.Expr, scope: Scope) -> T
     return Typed(cast(exp.Paren(this=quotient), kind), kind)
 
 
-def _negative(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _negative(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     value = expressions.number(node.this, scope)
     return Typed(exp.Neg(this=value.node), value.type)
 
 
-def _interval(_: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _interval(_: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "unit")
     unit = node.args.get("unit")
     name = "" if unit is None else unit.name.upper().removesuffix("S")
     count = node.this
     if name not in _UNITS or not isinstance(count, exp.Literal) or not count.name.isdigit():
         raise NotOnSparkError("an INTERVAL that is no whole number of one unit")
-    made = exp.Interval(this=exp.Literal.string(count.name), unit=exp.Var(this=name))
-    return Typed(made, ValueType.INTERVAL)
+    interval = exp.Interval(this=exp.Literal.string(count.name), unit=exp.Var(this=name))
+    return Typed(interval, ValueType.INTERVAL)
 
 
-def _case(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _case(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "ifs", "default")
     ifs, default = node.args["ifs"], node.args.get("default") or exp.Null()
     subject = node.this
@@ -339,60 +339,58 @@ def _case(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
     return Typed(exp.Case(this=subject, ifs=branches, default=otherwise), kind)
 
 
-def _if(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _if(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     branch = exp.If(this=node.this.copy(), true=node.args["true"].copy())
     otherwise = node.args.get("false")
     default = None if otherwise is None else otherwise.copy()
     return _case(expressions, exp.Case(ifs=[branch], default=default), scope)
 
 
-def _if_null(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _if_null(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     """`nvl2(x, a, b)`: `a` where x is not NULL, else `b`."""
-    given = exp.Not(this=exp.Is(this=exp.paren(node.this), expression=exp.Null()))
-    branch = exp.If(this=given, true=node.args["true"].copy())
+    is_present = exp.Not(this=exp.Is(this=exp.paren(node.this), expression=exp.Null()))
+    branch = exp.If(this=is_present, true=node.args["true"].copy())
     otherwise = node.args.get("false")
     default = None if otherwise is None else otherwise.copy()
     return _case(expressions, exp.Case(ifs=[branch], default=default), scope)
 
 
-def _cast(expressions: Expressions, node: exp.Expr, scope: Scope) -> Typed:
+def _cast(expressions: Expressions, node: exp.Expr, scope: SparkScope) -> Typed:
     only(node, "this", "to")
     return translate_cast(expressions.typed(node.this, scope), node.args["to"])
 
 
-_OPERATORS: Mapping[type[exp.Expr], Handler] = MappingProxyType(
-    {
-        exp.Column: _column,
-        exp.Literal: _literal,
-        exp.Boolean: _boolean,
-        exp.Null: _null,
-        exp.Unhex: _unhex,
-        exp.HexString: _binary_literal,
-        exp.Paren: _parenthesis,
-        exp.Alias: _alias,
-        exp.And: _connector,
-        exp.Or: _connector,
-        exp.Not: _not,
-        exp.Is: _is,
-        **dict.fromkeys(_COMPARISONS, _comparison),
-        exp.Between: _between,
-        exp.In: _in,
-        exp.Exists: _exists,
-        exp.Subquery: _value_of_query,
-        exp.Like: _like,
-        exp.DPipe: _join_texts,
-        exp.Add: _sum,
-        exp.Sub: _sum,
-        **dict.fromkeys((exp.AddMonths, exp.DateAdd, exp.DateSub), _moved_by_call),
-        exp.Mul: _product,
-        exp.Div: _division,
-        exp.IntDiv: _whole_division,
-        exp.Mod: _whole_division,
-        exp.Neg: _negative,
-        exp.Interval: _interval,
-        exp.Case: _case,
-        exp.If: _if,
-        exp.Nvl2: _if_null,
-        exp.Cast: _cast,
-    }
-)
+_OPERATORS: Mapping[type[exp.Expr], Handler] = {
+    exp.Column: _column,
+    exp.Literal: _literal,
+    exp.Boolean: _boolean,
+    exp.Null: _null,
+    exp.Unhex: _unhex,
+    exp.HexString: _binary_literal,
+    exp.Paren: _parenthesis,
+    exp.Alias: _alias,
+    exp.And: _connector,
+    exp.Or: _connector,
+    exp.Not: _not,
+    exp.Is: _is,
+    **dict.fromkeys(_COMPARISONS, _comparison),
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Exists: _exists,
+    exp.Subquery: _value_of_query,
+    exp.Like: _like,
+    exp.DPipe: _join_texts,
+    exp.Add: _sum,
+    exp.Sub: _sum,
+    **dict.fromkeys((exp.AddMonths, exp.DateAdd, exp.DateSub), _moved_by_call),
+    exp.Mul: _product,
+    exp.Div: _division,
+    exp.IntDiv: _whole_division,
+    exp.Mod: _whole_division,
+    exp.Neg: _negative,
+    exp.Interval: _interval,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Nvl2: _if_null,
+    exp.Cast: _cast,
+}

@@ -23,7 +23,7 @@ from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.planner.printing.engine_sql import check_spark
 from pykudu_sql.planner.spark.spark_expressions import Expressions
 from pykudu_sql.planner.spark.spark_functions import FUNCTIONS, ordered
-from pykudu_sql.planner.spark.spark_scope import Outputs, Scope, describe, only
+from pykudu_sql.planner.spark.spark_scope import Outputs, SparkScope, describe, only
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, common_type, type_of_column
 from pykudu_sql.planner.value_bounds.value_bounds import without_bounds
 from pykudu_sql.storage.errors import Error
@@ -39,12 +39,8 @@ _SET_OPERATION = ("this", "expression", "distinct", "order", "limit", "offset", 
 def spark_sql(query: Query, parameters: Sequence[Any]) -> str:
     """A query in Spark's SQL, over views with the names of its scans.
 
-    Args:
-        query: to be computed.
-        parameters: Python values of `$1`, `$2`, ...; they are written into the text.
-
-    Raises:
-        NotOnSparkError: Spark would not, or might not, give the same answer.
+    `parameters`: Python values of `$1`, `$2`, ...; they are written into the text. Raises
+    NotOnSparkError: Spark would not, or might not, give the same answer.
     """
     try:
         tree = _filled(without_bounds(query.residual.copy()), parameters)
@@ -52,7 +48,7 @@ def spark_sql(query: Query, parameters: Sequence[Any]) -> str:
         tree = qualify(
             tree, dialect=Kudu(), schema=_schema(query.scans), validate_qualify_columns=False
         )
-        _Translation().query(tree, Scope(shapes))
+        _Translation().query(tree, SparkScope(shapes))
         sql = str(
             tree.sql("spark", identify=True, comments=False, unsupported_level=ErrorLevel.RAISE)
         )
@@ -119,12 +115,12 @@ class _Translation:
     def __init__(self) -> None:
         self._expressions = Expressions(self._subquery, FUNCTIONS)
 
-    def _subquery(self, node: exp.Expr, outer: Scope) -> tuple[exp.Expr, Outputs]:
+    def _subquery(self, node: exp.Expr, outer: SparkScope) -> tuple[exp.Expr, Outputs]:
         """A query within an expression."""
-        made = node.copy()
-        return made, self.query(made, Scope(outer.tables, outer))
+        copy = node.copy()
+        return copy, self.query(copy, SparkScope(outer.tables, outer))
 
-    def query(self, node: exp.Expr, scope: Scope) -> Outputs:
+    def query(self, node: exp.Expr, scope: SparkScope) -> Outputs:
         """Translate a query of any kind; its columns."""
         scope = self._with(node, scope)
         match node:
@@ -138,7 +134,7 @@ class _Translation:
             case _:
                 raise NotOnSparkError(describe(node))
 
-    def _with(self, node: exp.Expr, scope: Scope) -> Scope:
+    def _with(self, node: exp.Expr, scope: SparkScope) -> SparkScope:
         clause = node.args.get("with_")
         if clause is None:
             return scope
@@ -147,14 +143,14 @@ class _Translation:
         tables: Mapping[str, Outputs] = scope.tables
         for each in clause.expressions:
             only(each, "this", "alias")
-            outputs = self.query(each.this, Scope(tables, scope.outer))
+            outputs = self.query(each.this, SparkScope(tables, scope.outer))
             tables = {**tables, each.alias.lower(): _renamed(outputs, each.args["alias"])}
-        return Scope(tables, scope.outer)
+        return SparkScope(tables, scope.outer)
 
-    def _set_operation(self, node: exp.Expr, scope: Scope) -> Outputs:
+    def _set_operation(self, node: exp.Expr, scope: SparkScope) -> Outputs:
         only(node, *_SET_OPERATION)
-        left = self.query(node.this, Scope(scope.tables, scope.outer))
-        right = self.query(node.expression, Scope(scope.tables, scope.outer))
+        left = self.query(node.this, SparkScope(scope.tables, scope.outer))
+        right = self.query(node.expression, SparkScope(scope.tables, scope.outer))
         outputs = tuple(
             (name, common_type([kind, other]))
             for (name, kind), (_, other) in zip(left, right, strict=True)
@@ -163,7 +159,7 @@ class _Translation:
         self._ordering(node, scope)
         return outputs
 
-    def _select(self, node: exp.Select, scope: Scope) -> Outputs:
+    def _select(self, node: exp.Select, scope: SparkScope) -> Outputs:
         only(node, *_SELECT)
         self._sources(node, scope)
         typed = self._expressions
@@ -185,7 +181,7 @@ class _Translation:
         node.set("expressions", [item.node for item in shown])
         return outputs
 
-    def _groups(self, node: exp.Expr, scope: Scope) -> None:
+    def _groups(self, node: exp.Expr, scope: SparkScope) -> None:
         group = node.args.get("group")
         if group is None:
             return
@@ -193,7 +189,7 @@ class _Translation:
         keys = [self._expressions.typed(key, scope).node for key in group.expressions]
         group.set("expressions", keys)
 
-    def _ordering(self, node: exp.Expr, scope: Scope) -> None:
+    def _ordering(self, node: exp.Expr, scope: SparkScope) -> None:
         """ORDER BY, LIMIT and OFFSET."""
         order = node.args.get("order")
         if order is not None:
@@ -205,7 +201,7 @@ class _Translation:
                 if not isinstance(count.expression, exp.Literal):
                     raise NotOnSparkError(f"{clause.upper()} that is no plain number")
 
-    def _sources(self, node: exp.Select, scope: Scope) -> None:
+    def _sources(self, node: exp.Select, scope: SparkScope) -> None:
         source = node.args.get("from_")
         if source is not None:
             self._source(source.this, scope)
@@ -220,7 +216,7 @@ class _Translation:
             if condition is not None:
                 join.set("on", self._expressions.condition(condition, scope))
 
-    def _source(self, node: exp.Expr, scope: Scope) -> None:
+    def _source(self, node: exp.Expr, scope: SparkScope) -> None:
         """A table, a WITH query or a query in FROM."""
         alias = node.alias_or_name.lower()
         if isinstance(node, exp.Table):
@@ -230,7 +226,7 @@ class _Translation:
                 raise NotOnSparkError(f"{node.name} in FROM")
         elif isinstance(node, exp.Subquery):
             only(node, "this", "alias")
-            columns = self.query(node.this, Scope(scope.tables, scope.outer))
+            columns = self.query(node.this, SparkScope(scope.tables, scope.outer))
         else:
             raise NotOnSparkError(f"{describe(node)} in FROM")
         scope.sources[alias] = dict(_renamed(columns, node.args.get("alias")))

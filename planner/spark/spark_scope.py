@@ -1,4 +1,4 @@
-"""What the names of a query mean while it is translated for Spark."""
+"""The scope of names of a query while it is translated for Spark."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ Outputs = tuple[tuple[str, ValueType], ...]
 
 
 @dataclass(slots=True)
-class Scope:
+class SparkScope:
     """The sources of one SELECT.
 
     Attributes:
@@ -22,16 +22,12 @@ class Scope:
     """
 
     tables: Mapping[str, Outputs]
-    outer: "Scope | None" = None
+    outer: "SparkScope | None" = None
     sources: dict[str, Mapping[str, ValueType]] = field(default_factory=dict)
     aliases: Mapping[str, ValueType] = field(default_factory=dict)
 
     def column(self, node: exp.Column) -> ValueType:
-        """The type of a column.
-
-        Raises:
-            NotOnSparkError: it is of no source that is known.
-        """
+        """The type of a column. Raises NotOnSparkError: its source is not in the scope."""
         name, table = node.name.lower(), node.table.lower()
         if not table and name in self.aliases:
             if not _orders_rows(node):
@@ -44,8 +40,8 @@ class Scope:
                 return column_type
         raise NotOnSparkError(f"the name {node.name} could not be followed to its table")
 
-    def _chain(self) -> "Iterator[Scope]":
-        scope: Scope | None = self
+    def _chain(self) -> "Iterator[SparkScope]":
+        scope: SparkScope | None = self
         while scope is not None:
             yield scope
             scope = scope.outer
@@ -61,8 +57,7 @@ def _orders_rows(node: exp.Column) -> bool:
 def only(node: exp.Expr, *names: str) -> None:
     """See that a node has nothing but the parts that are known.
 
-    Raises:
-        NotOnSparkError: it has more.
+    Raises NotOnSparkError: it has more.
     """
     for name, value in node.args.items():
         if value and name not in names:

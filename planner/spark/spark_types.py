@@ -1,4 +1,4 @@
-"""Types of expressions where two engines must agree on them, and what becomes of types that meet.
+"""Types of expressions on which two engines must agree, and the common types of several.
 
 The rules are DuckDB's, for its answers are the ones to be had. Where Spark's rules would give
 another type, and with it another value, there is no common type and the query is not Spark's.
@@ -7,7 +7,6 @@ another type, and with it another value, there is no common type and the query i
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -61,42 +60,36 @@ class Typed:
     type: ValueType
 
 
-_OF_COLUMNS: Mapping[Kind, ValueType] = MappingProxyType(
-    {
-        Kind.BOOL: ValueType.BOOLEAN,
-        Kind.INT8: ValueType.TINYINT,
-        Kind.INT16: ValueType.SMALLINT,
-        Kind.INT32: ValueType.INT,
-        Kind.INT64: ValueType.BIGINT,
-        Kind.DATE: ValueType.DATE,
-        Kind.UNIXTIME_MICROS: ValueType.TIMESTAMP,
-        Kind.FLOAT: ValueType.FLOAT,
-        Kind.DOUBLE: ValueType.DOUBLE,
-        Kind.DECIMAL: ValueType.DECIMAL,
-        Kind.VARCHAR: ValueType.TEXT,
-        Kind.STRING: ValueType.TEXT,
-        Kind.BINARY: ValueType.BINARY,
-    }
-)
+_OF_COLUMNS: Mapping[Kind, ValueType] = {
+    Kind.BOOL: ValueType.BOOLEAN,
+    Kind.INT8: ValueType.TINYINT,
+    Kind.INT16: ValueType.SMALLINT,
+    Kind.INT32: ValueType.INT,
+    Kind.INT64: ValueType.BIGINT,
+    Kind.DATE: ValueType.DATE,
+    Kind.UNIXTIME_MICROS: ValueType.TIMESTAMP,
+    Kind.FLOAT: ValueType.FLOAT,
+    Kind.DOUBLE: ValueType.DOUBLE,
+    Kind.DECIMAL: ValueType.DECIMAL,
+    Kind.VARCHAR: ValueType.TEXT,
+    Kind.STRING: ValueType.TEXT,
+    Kind.BINARY: ValueType.BINARY,
+}
 # HUGEINT has no counterpart; a decimal of 38 digits is as good but for numbers beyond 10**38.
-_CASTS: Mapping[ValueType, str] = MappingProxyType(
-    {
-        ValueType.TINYINT: "TINYINT",
-        ValueType.SMALLINT: "SMALLINT",
-        ValueType.INT: "INT",
-        ValueType.BIGINT: "BIGINT",
-        ValueType.HUGEINT: "DECIMAL(38, 0)",
-        ValueType.FLOAT: "FLOAT",
-        ValueType.DOUBLE: "DOUBLE",
-        ValueType.BOOLEAN: "BOOLEAN",
-        ValueType.TEXT: "STRING",
-        ValueType.DATE: "DATE",
-        ValueType.TIMESTAMP: "TIMESTAMP_NTZ",
-    }
-)
-_LITERAL_LIMITS: Mapping[ValueType, int] = MappingProxyType(
-    {ValueType.TINYINT: 1 << 7, ValueType.SMALLINT: 1 << 15}
-)
+_CASTS: Mapping[ValueType, str] = {
+    ValueType.TINYINT: "TINYINT",
+    ValueType.SMALLINT: "SMALLINT",
+    ValueType.INT: "INT",
+    ValueType.BIGINT: "BIGINT",
+    ValueType.HUGEINT: "DECIMAL(38, 0)",
+    ValueType.FLOAT: "FLOAT",
+    ValueType.DOUBLE: "DOUBLE",
+    ValueType.BOOLEAN: "BOOLEAN",
+    ValueType.TEXT: "STRING",
+    ValueType.DATE: "DATE",
+    ValueType.TIMESTAMP: "TIMESTAMP_NTZ",
+}
+_LITERAL_LIMITS: Mapping[ValueType, int] = {ValueType.TINYINT: 1 << 7, ValueType.SMALLINT: 1 << 15}
 
 
 def type_of_column(column_type: DataType) -> ValueType:
@@ -107,8 +100,7 @@ def type_of_column(column_type: DataType) -> ValueType:
 def cast(node: exp.Expr, wanted: ValueType) -> exp.Expr:
     """An expression as another type, by Spark's own rules.
 
-    Raises:
-        NotOnSparkError: nothing is cast to that type.
+    Raises NotOnSparkError: nothing is cast to that type.
     """
     name = _CASTS.get(wanted)
     if name is None:
@@ -119,8 +111,7 @@ def cast(node: exp.Expr, wanted: ValueType) -> exp.Expr:
 def common_type(types: Sequence[ValueType]) -> ValueType:
     """The type that values have where they meet: in a column, a comparison, a sum.
 
-    Raises:
-        NotOnSparkError: the engines would not make the same of them.
+    Raises NotOnSparkError: the engines would not make the same of them.
     """
     kinds = sorted({kind for kind in types if kind is not ValueType.NULL})
     if not kinds:
@@ -143,9 +134,7 @@ def meeting(values: Sequence[Typed]) -> tuple[list[exp.Expr], ValueType]:
     """Values as they meet, and their common type.
 
     A whole number that is written out takes the type of the narrow columns it meets, where it fits.
-
-    Raises:
-        NotOnSparkError: see `common_type`.
+    Raises NotOnSparkError: see `common_type`.
     """
     others = [value.type for value in values if not _is_whole_number(value)]
     widest = max((kind for kind in others if kind.is_integer), default=ValueType.NULL)

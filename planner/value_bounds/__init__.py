@@ -1,4 +1,4 @@
-"""How large the values that a call makes may become, and the guards that see to it.
+"""Limits of the size of values that calls make, and the guards that enforce them.
 
 Rules by function, measured in the statement's text or row by row. Uses the vocabulary alone.
 """

@@ -1,7 +1,7 @@
-"""Arguments that a check mentions beside their call, computed once all the same.
+"""Arguments that both a check and its call use, computed once.
 
 `f(g(x), y)` with a check of `g(x)` becomes the first element of `list_transform([struct_pack(a1 :=
-g(x))], __bound -> ..)`, in which `struct_extract(__bound, 'a1')` stands for `g(x)`. HAVING has no
+g(x))], __bound -> ..)`, in which `struct_extract(__bound, 'a1')` is `g(x)`. HAVING has no
 other way to say so: a field `__bound.a1` would be a column without a group there.
 """
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 COMPUTED_ONCE = "pykudu_computed_once"  # in the meta of the nodes around a lambda of parts
-GIVEN = "__given"  # what the arguments of a template are within it
+ARGUMENTS = "__given"  # what the arguments of a template are within it
 _BOUND = "__bound"
-_NAMES = frozenset({_BOUND, GIVEN})
+_NAMES = frozenset({_BOUND, ARGUMENTS})
 _SIMPLE = (
     exp.Column, exp.Identifier, exp.Literal, exp.Placeholder, exp.Null, exp.Boolean, exp.Neg,
     exp.Paren, exp.Cast, exp.DataType, exp.DataTypeParam, exp.HexString, exp.Dot, exp.Var,
@@ -37,16 +37,16 @@ class NamedArguments:
     bound: str
 
 
-def name_arguments(given: Sequence[exp.Expr], bound: str = _BOUND) -> NamedArguments:
+def name_arguments(originals: Sequence[exp.Expr], bound: str = _BOUND) -> NamedArguments:
     """Put names in place of the arguments that are more than a column or a constant.
 
     Args:
-        given: arguments, in their tree.
+        originals: arguments, in their tree.
         bound: see NamedArguments; lambdas of one name must not stand within each other.
     """
     parts: dict[str, exp.Expr] = {}
-    arguments = list(given)
-    for i, argument in enumerate(given):
+    arguments = list(originals)
+    for i, argument in enumerate(originals):
         if not _is_simple(argument):
             name = f"a{i + 1}"
             parts[name] = argument.copy()
@@ -58,7 +58,7 @@ def name_arguments(given: Sequence[exp.Expr], bound: str = _BOUND) -> NamedArgum
 
 
 def with_parts(node: exp.Expr, named: NamedArguments) -> exp.Expr:
-    """A call in which names stand for parts, with these computed once."""
+    """A call with names in place of parts, with these computed once."""
     if not named.parts:
         return node
     fields = [
@@ -68,21 +68,24 @@ def with_parts(node: exp.Expr, named: NamedArguments) -> exp.Expr:
     struct = exp.Anonymous(this="struct_pack", expressions=fields)
     inner = exp.Lambda(this=node.copy(), expressions=[exp.to_identifier(named.bound)])
     structs = exp.Array(expressions=[struct])
-    made = exp.Transform(this=structs, expression=inner)
-    for around in (struct, structs, made):
+    transform = exp.Transform(this=structs, expression=inner)
+    for around in (struct, structs, transform):
         around.meta[COMPUTED_ONCE] = True
-    return exp.Anonymous(this="list_extract", expressions=[made, exp.Literal.number(1)])
+    return exp.Anonymous(this="list_extract", expressions=[transform, exp.Literal.number(1)])
 
 
 def without_parts(node: exp.Anonymous) -> exp.Expr:
     """The call that `with_parts` took, its parts in their places; another node as it is."""
-    made = node.expressions[0]
-    if not isinstance(made, exp.Transform) or made.expression.expressions[0].name not in _NAMES:
+    transform = node.expressions[0]
+    if (
+        not isinstance(transform, exp.Transform)
+        or transform.expression.expressions[0].name not in _NAMES
+    ):
         return node
-    bound = made.expression.expressions[0].name
-    struct = made.this.expressions[0]
+    bound = transform.expression.expressions[0].name
+    struct = transform.this.expressions[0]
     parts = {field.name: field.expression for field in struct.expressions}
-    body: exp.Expr = made.expression.this
+    body: exp.Expr = transform.expression.this
     for place in list(body.find_all(exp.StructExtract)):
         if place.this.name == bound:
             place.replace(parts[place.expression.name].copy())

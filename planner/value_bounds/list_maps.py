@@ -13,12 +13,11 @@ from pykudu_sql.planner.value_bounds.value_growth import (
     Growth,
     Measures,
 )
-from pykudu_sql.planner.value_bounds.value_measures import ComputedMeasures, KnownMeasures
+from pykudu_sql.planner.value_bounds.value_measures import ComputedMeasures, static_measures
 from pykudu_sql.planner.value_bounds.value_sizes import CELL_BYTES, most_bytes
 
 _SMALL_LIST = 1024 * 1024
 _MOST_MENTIONS = 4
-_LINEAR = frozenset({"concat", "concat_ws"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +25,12 @@ class Element:
     """What an element becomes.
 
     Attributes:
-        known: the most bytes, as far as the text of the statement tells, else infinity.
+        max_bytes: the most bytes by the text of the statement, else infinity.
         body: as the statement has it.
         parameters: see ListMap.
     """
 
-    known: float
+    max_bytes: float
     body: exp.Expr
     parameters: tuple[exp.Expr, ...]
 
@@ -41,20 +40,19 @@ def element_of(mapped: ListMap) -> Element | None:
     if _copies(mapped):
         return None
     parameters = tuple(parameter.copy() for parameter in mapped.parameters)
-    return Element(_known_bytes(mapped.body), mapped.body.copy(), parameters)
+    return Element(_max_bytes(mapped.body), mapped.body.copy(), parameters)
 
 
 def growth_of(element: Element, guarded: exp.Expr) -> Growth:
     """The rule of a map.
 
-    Args:
-        element: what an element becomes.
-        guarded: the same with checks in it.
+    `element`: what an element becomes; `guarded`: the same with checks in it.
     """
 
     def rule(measures: Measures) -> Amount:
-        if element.known < inf:
-            return measures.items(1) * max(element.known, ELEMENT_BYTES)
+        if element.max_bytes < inf:
+            elements = max(element.max_bytes / ELEMENT_BYTES, 1.0)
+            return measures.items(1) * (elements * measures.element)
         return measures.mapped(1, _amount(element, guarded), element.parameters)
 
     return Growth(rule, small=_SMALL_LIST)
@@ -69,7 +67,7 @@ def _copies(mapped: ListMap) -> bool:
             return most_bytes(mapped.body) <= ELEMENT_BYTES
         call = call_of(node)
         if list_map_of(node) is not None or (
-            call is not None and call.name in GROWING and call.name not in _LINEAR
+            call is not None and call.name in GROWING and call.name != "concat"
         ):
             return False
         mentions += isinstance(node, exp.Identifier) and node.name in names
@@ -77,22 +75,22 @@ def _copies(mapped: ListMap) -> bool:
     return mentions <= _MOST_MENTIONS and literals <= ELEMENT_BYTES
 
 
-def _known_bytes(node: exp.Expr) -> float:
+def _max_bytes(node: exp.Expr) -> float:
     """The most bytes of a value that may be a list."""
     if isinstance(node, exp.Paren):
-        return _known_bytes(node.this)
+        return _max_bytes(node.this)
     mapped = list_map_of(node)
     if mapped is not None:
-        items = KnownMeasures([mapped.source]).items(1)
-        return items * max(_known_bytes(mapped.body), ELEMENT_BYTES)
+        items = static_measures([mapped.source]).items(1)
+        return items * max(_max_bytes(mapped.body), ELEMENT_BYTES)
     if isinstance(node, exp.Array):
-        return sum(max(_known_bytes(part), ELEMENT_BYTES) for part in node.expressions)
+        return sum(max(_max_bytes(part), ELEMENT_BYTES) for part in node.expressions)
     call = call_of(node)
     growth = None if call is None else GROWING.get(call.name)
     if call is None or growth is None:
         return most_bytes(node)
-    known: float = growth.rule(KnownMeasures(call.arguments, CELL_BYTES))
-    return known
+    amount: float = growth.rule(static_measures(call.arguments, CELL_BYTES))
+    return amount
 
 
 def _amount(element: Element, guarded: exp.Expr) -> exp.Expr:

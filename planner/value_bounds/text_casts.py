@@ -5,6 +5,7 @@ interrupt meanwhile. What it is to cast is a text is known to it while it binds,
 computed of other values.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,26 +15,28 @@ from pykudu_sql.planner.value_bounds.value_calls import call_of
 from pykudu_sql.planner.value_bounds.value_sizes import (
     CELL_BYTES,
     TEXT_TYPES,
-    is_text_type,
+    is_short,
+    is_short_type,
     least_bytes,
     most_bytes,
-    number_of,
 )
 from pykudu_sql.storage.errors import InvalidValueError
 
+TypeName = Callable[[exp.Expr], str | None]
 MAX_TEXT_BYTES = CELL_BYTES  # a cell's text may be cast whatever it has
 CASTABLE = "__castable"
 TRY_CASTABLE = "__try_castable"
 _CHECKED_FROM = 1024 * 1024  # what is known to be at most this costs little
 _SHOWN = 80
+_MAYBE_TEXT = (None, *TEXT_TYPES)
 _ZONE = "a time zone"
+_SHORT = "what it is compared with"
 # By what a call is to the engine, or to the parser: what its first argument should be.
 _PARSING = {
     "date": "DATE", "timestamp": "TIMESTAMP", "ts_or_ds_to_date": "DATE", "timezone": _ZONE,
     "ts_or_ds_to_timestamp": "TIMESTAMP", "str_to_date": "DATE", "str_to_time": "TIMESTAMP",
     "strptime": "TIMESTAMP", "try_strptime": "TIMESTAMP",
 }  # fmt: skip
-_UNBOUNDED = frozenset({exp.DType.BIT, exp.DType.VARIANT, exp.DType.OBJECT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class _Parsed:
     Attributes:
         node: an argument within the other one.
         kind: what the text should be.
-        check: what is asked of texts that are too long.
+        check: of texts that are too long.
     """
 
     node: exp.Expr
@@ -62,23 +65,57 @@ def bounded_cast(node: exp.Expr) -> exp.Expr:
         return node
     named = name_arguments([parsed.node])
     (value,) = named.arguments
+    value.replace(_checked(value, parsed.kind, parsed.check, [exp.not_(_is_text(value))]))
+    return with_parts(node, named)
+
+
+def bound_comparison(node: exp.Expr, type_name: TypeName) -> None:
+    """Put checks before texts that a comparison casts to the type beside them; changed in place.
+
+    `type_name`: the engine's name of an expression's type, None if it is not known.
+    """
+    for side, others in _compared(node):
+        if most_bytes(side) > _CHECKED_FROM and type_name(side) in _MAYBE_TEXT:
+            _check_side(side, others)
+
+
+def _check_side(side: exp.Expr, others: Sequence[exp.Expr]) -> None:
+    """Put a check around one side of a comparison if the engine may have to cast it.
+
+    It does if that is a text beside something short. The type of an unbound column is
+    checked for each row; any other call may make a text, and texts are compared as such.
+    """
+    if any(map(is_short, others)):
+        alike = []
+    else:
+        alike = [_is_text(other) for other in others if isinstance(other, exp.Column)]
+        if not alike or len(alike) < len(others):
+            return
+    around = exp.Paren(this=side.copy())
+    named = name_arguments([around.this])
+    (value,) = named.arguments
+    spared = [exp.not_(_is_text(value)), *alike]
+    side.replace(with_parts(_checked(value, _SHORT, CASTABLE, spared), named))
+
+
+def _checked(value: exp.Expr, kind: str, check: str, spared: Sequence[exp.Expr]) -> exp.Expr:
+    """A value if the text that it may be is not too long. `spared`: when there is no check."""
     text = exp.cast(value.copy(), "text")
     length = exp.LTE(this=_call("strlen", text), expression=exp.Literal.number(MAX_TEXT_BYTES))
     begun = _call("left", text.copy(), exp.Literal.number(_SHOWN))
-    castable = _call(parsed.check, begun, exp.Literal.string(parsed.kind))
-    condition = exp.or_(exp.not_(is_text(value)), length, castable, copy=False)
-    value.replace(exp.Case(ifs=[exp.If(this=condition, true=value.copy())]))
-    return with_parts(node, named)
+    castable = _call(check, begun, exp.Literal.string(kind))
+    condition = exp.or_(*spared, length, castable, copy=False)
+    return exp.Case(ifs=[exp.If(this=condition, true=value.copy())])
 
 
 def refuse_long_text(node: exp.Expr) -> None:
     """Refuse to parse a text that the statement shows to be too long, before it is made.
 
-    Raises:
-        InvalidValueError: it is (22018).
+    Raises InvalidValueError: it is (22018).
     """
     parsed = _parsed(node)
-    texts = _compared_with_numbers(node) if parsed is None else [parsed]
+    beside = (side for side, others in _compared(node) if any(map(is_short, others)))
+    texts = [_Parsed(side, _SHORT) for side in beside] if parsed is None else [parsed]
     for text in texts:
         size = least_bytes(text.node) if text.check == CASTABLE else 0.0
         if size > MAX_TEXT_BYTES:
@@ -88,12 +125,14 @@ def refuse_long_text(node: exp.Expr) -> None:
             )
 
 
-def _compared_with_numbers(node: exp.Expr) -> list[_Parsed]:
-    """What stands beside a written number in a comparison: the engine casts it if it is a text."""
+def _compared(node: exp.Expr) -> list[tuple[exp.Expr, list[exp.Expr]]]:
+    """The sides of a comparison, each with the others, if the engine casts one to another's type.
+
+    So it does for equality; to order a text among numbers it refuses. A parameter gets the other
+    type when it is bound.
+    """
     match node:
-        case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
-            sides = [node.this, node.expression]
-        case exp.NullSafeEQ() | exp.NullSafeNEQ():
+        case exp.EQ() | exp.NEQ() | exp.NullSafeEQ() | exp.NullSafeNEQ() | exp.Nullif():
             sides = [node.this, node.expression]
         case exp.In():
             sides = [node.this, *node.expressions]
@@ -101,15 +140,18 @@ def _compared_with_numbers(node: exp.Expr) -> list[_Parsed]:
             sides = [node.this, *(branch.this for branch in node.args["ifs"])]
         case _:
             return []
-    numbers = [side for side in sides if number_of(side) is not None]
-    return [_Parsed(side, "a number") for side in sides if numbers and side not in numbers]
+    return [
+        (side, [other for other in sides if other is not side])
+        for side in sides
+        if not isinstance(side, exp.Placeholder)
+    ]
 
 
 def _parsed(node: exp.Expr) -> _Parsed | None:
     """The text that a node has parsed for a short value, None if there is none."""
     if isinstance(node, exp.Cast):
         check = TRY_CASTABLE if isinstance(node, exp.TryCast) else CASTABLE
-        return _Parsed(node.this, node.to.sql("duckdb"), check) if _is_short(node.to) else None
+        return _Parsed(node.this, node.to.sql("duckdb"), check) if is_short_type(node.to) else None
     if isinstance(node, exp.AtTimeZone):
         return _Parsed(node.args["zone"], _ZONE)
     call = call_of(node)
@@ -119,15 +161,10 @@ def _parsed(node: exp.Expr) -> _Parsed | None:
     return _Parsed(call.arguments[0], _PARSING[call.name], check)
 
 
-def is_text(value: exp.Expr) -> exp.Expr:
+def _is_text(value: exp.Expr) -> exp.Expr:
     """SQL of whether a value is a text, which the engine knows before it computes it."""
     kinds = [exp.Literal.string(kind) for kind in TEXT_TYPES]
     return exp.In(this=_call("typeof", value.copy()), expressions=kinds)
-
-
-def _is_short(kind: exp.DataType) -> bool:
-    """Whether values of a type have few bytes."""
-    return not (is_text_type(kind) or kind.args.get("nested") or kind.this in _UNBOUNDED)
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:

@@ -2,10 +2,10 @@
 
 The engine computes a call for some thousand rows at once and cannot be stopped meanwhile, and what
 it makes there is not counted against its memory limit. So a call of `GROWING` gets one of its
-arguments only if the bound of what it would make holds: `repeat(x, n)` becomes
-`repeat(x, CASE WHEN strlen(x) * n <= 16384 OR __within(strlen(x) * n, 'repeat') THEN n END)`. The
-argument is computed before the function, also where the engine folds constants. What the text of
-the statement shows to be small is left alone, what it shows to be too large is refused.
+arguments only if the bound of what it would make holds: `repeat(x, n)` becomes `repeat(x, CASE WHEN
+strlen(x) * n <= 16384 OR __within(strlen(x) * n, 'value repeat') THEN n END)`. The argument is
+computed before the function, also where the engine folds constants. What the text of the statement
+shows to be small is left alone, what it shows to be too large is refused.
 
 An argument that is more than a column or a constant is computed once: the call moves into a lambda
 over a list of one struct of such arguments.
@@ -22,12 +22,8 @@ from pykudu_sql.planner.value_bounds.computed_once import (
     with_parts,
     without_parts,
 )
-from pykudu_sql.planner.value_bounds.excess import (
-    MAX_VALUE_BYTES,
-    excess_of,
-    is_named_by_kind,
-    remedy_of,
-)
+from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
+from pykudu_sql.planner.value_bounds.gathered_values import TOO_LARGE
 from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
 from pykudu_sql.planner.value_bounds.text_casts import (
     CASTABLE,
@@ -35,26 +31,26 @@ from pykudu_sql.planner.value_bounds.text_casts import (
     bounded_cast,
     refuse_long_text,
 )
-from pykudu_sql.planner.value_bounds.value_calls import (
-    Call,
-    call_of,
-    list_map_of,
-    part_group_keys,
-)
+from pykudu_sql.planner.value_bounds.value_calls import Call, call_of, list_map_of, part_group_keys
 from pykudu_sql.planner.value_bounds.value_growth import GROWING, Amount, Growth, times
 from pykudu_sql.planner.value_bounds.value_measures import (
     ComputedMeasures,
-    KnownMeasures,
-    LeastMeasures,
+    least_measures,
+    static_measures,
 )
-from pykudu_sql.planner.vocabulary.function_table import WRITTEN
+from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 ROW_BYTES = 16 * 1024  # what a row may make before the rows of a vector are counted
 WITHIN = "__within"
-WITHIN_UNFOLDED = "__within_unfolded"  # asked for each row, so that the engine folds no constant
+WITHIN_UNFOLDED = "__within_unfolded"  # called for each row, so that the engine folds no constant
 SHALLOW = "__shallow"
-_CHECKS = {WITHIN, WITHIN_UNFOLDED, SHALLOW, CASTABLE, TRY_CASTABLE}
+_COMPUTING = (
+    exp.Func, exp.DPipe, exp.AtTimeZone, exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In,
+)  # fmt: skip
+_FORMATS = ("format", "printf")
+_CHECKS = {WITHIN, WITHIN_UNFOLDED, TOO_LARGE, SHALLOW, CASTABLE, TRY_CASTABLE}
+_UNFOLDED = "pykudu_unfolded"  # in the meta of a call that the engine must not work out beforehand
 _COMMON_CELL = 256
 _MAX_WIDTH = 1024 * 1024
 _SHALLOW_BYTES = 1_000
@@ -73,36 +69,45 @@ _SHOWN = {
 _STRUCTURE = {"from_json": 2, "json_transform": 2}
 _MAX_NESTING = 500
 _FIELD = re.compile(r"\{([^{}]*)\}|%([^a-zA-Z%]*)[a-zA-Z]")
-_GIVEN_WIDTH = re.compile(r"\{[^{}]*\{|%[^a-zA-Z%]*\*")
+_DYNAMIC_WIDTH = re.compile(r"\{[^{}]*\{|%[^a-zA-Z%]*\*")
 
 
 def bound_values(tree: exp.Expr) -> exp.Expr:
     """The tree with checks of what its calls make; changed in place.
 
-    Raises:
-        ValueOutOfRangeError: the text of the statement shows that a call makes too much (54000).
-        InvalidValueError: it shows that a text is too long for what it is cast to (22018).
+    Raises ValueOutOfRangeError: the text of the statement shows that a call makes too much (54000);
+    InvalidValueError: it shows that a text is too long for what it is cast to (22018).
     """
-    part_group_keys(tree)
-    nodes = list(tree.walk())
+    nodes = _computing(tree)
+    if any(isinstance(node, exp.DPipe) for node in nodes) and part_group_keys(tree):
+        nodes = _computing(tree)
+    may_grow = False
     for node in nodes:
         refuse_long_text(node)
         call = call_of(node)
+        may_grow |= call is not None and (call.name in GROWING or call.name in _FORMATS)
         if call is not None and call.name in GROWING:
             _refuse_too_large(call, GROWING[call.name])
-    maps = ((node, list_map_of(node)) for node in nodes)
-    elements = {id(node): element_of(mapped) for node, mapped in maps if mapped is not None}
-    for node in reversed(nodes):
-        if id(node) in elements:
-            changed = _bounded_map(node, elements[id(node)])
+    # What a map gives is read off its list before that gets checks of its own.
+    maps = [(node, list_map_of(node)) for node in nodes]
+    bounds = [(node, None if each is None else (element_of(each),)) for node, each in maps]
+    for node, elements in reversed(bounds):
+        if elements is not None:
+            may_grow, changed = True, _bounded_map(node, *elements)
         else:
             changed = bounded_cast(_bounded(node))
         if changed is not node and node is tree:
             tree = changed
         elif changed is not node:
             node.replace(changed)
-    _count_together(tree)
+    if may_grow:
+        _count_together(tree)
     return tree
+
+
+def _computing(tree: exp.Expr) -> list[exp.Expr]:
+    """The calls and comparisons of a tree, in the order of a walk."""
+    return [node for node in tree.walk() if isinstance(node, _COMPUTING)]
 
 
 def _count_together(tree: exp.Expr) -> None:
@@ -121,11 +126,9 @@ def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
     mapped = list_map_of(node)
     if mapped is None or element is None:
         return node
-    _refuse_too_large(
-        Call("list_transform", node, [mapped.source]), growth_of(element, mapped.body)
-    )
     call = Call("list_transform", node, [mapped.source])
     growth = growth_of(element, mapped.body)
+    _refuse_too_large(call, growth)
     return _checked(call, growth, ()) if _can_be_large(call, growth) else node
 
 
@@ -134,29 +137,30 @@ def _bounded(node: exp.Expr) -> exp.Expr:
     call = call_of(node)
     if call is None:
         return node
-    growth = _formatting(call) if call.name in ("format", "printf") else GROWING.get(call.name)
-    places = _DEEP.get(call.name, ())
+    growth = _formatting(call) if call.name in _FORMATS else GROWING.get(call.name)
+    positions = _DEEP.get(call.name, ())
     if call.name in _STRUCTURE:
         _check_structure(call)
     if growth is not None and not _can_be_large(call, growth):
         growth = None
-    there = [place for place in places if place <= len(call.arguments)]
+    there = [place for place in positions if place <= len(call.arguments)]
     deep = [place for place in there if not _is_shallow(call.arguments[place - 1])]
     return call.node if growth is None and not deep else _checked(call, growth, deep)
 
 
 def _refuse_too_large(call: Call, growth: Growth) -> None:
-    """Refuse a call whose text tells that it makes too much, for the engine takes long to fail.
+    """Refuse a call whose text shows that it makes too much, for the engine takes long to fail.
 
-    Raises:
-        ValueOutOfRangeError: it does (54000).
+    Raises ValueOutOfRangeError: it does (54000).
     """
     if len(call.arguments) < growth.carrier:
         return
-    is_folded = _is_constant(call) and not _fits_unfolded(call, growth)
-    if growth.rule(LeastMeasures(call.arguments, is_constant=is_folded)) > MAX_VALUE_BYTES:
-        shown = _shown(call)
-        raise ValueOutOfRangeError(excess_of(shown), hint=remedy_of(shown), sqlstate="54000")
+    if _is_constant(call) and _fits_unfolded(call, growth):
+        call.node.meta[_UNFOLDED] = True
+    is_folded = _is_constant(call) and _UNFOLDED not in call.node.meta
+    if growth.rule(least_measures(call.arguments, is_constant=is_folded)) > MAX_VALUE_BYTES:
+        excess = growth.bounded.excess(_shown(call))
+        raise ValueOutOfRangeError(excess, hint=growth.bounded.remedy, sqlstate="54000")
 
 
 def _is_constant(call: Call) -> bool:
@@ -170,8 +174,8 @@ def _is_unfolded(node: exp.Expr) -> bool:
 
 def _fits_unfolded(call: Call, growth: Growth) -> bool:
     """Whether what a call of constants makes is within the bound only where it is not folded."""
-    folded: float = growth.rule(LeastMeasures(call.arguments, is_constant=True))
-    unfolded: float = growth.rule(KnownMeasures(call.arguments))
+    folded: float = growth.rule(least_measures(call.arguments, is_constant=True))
+    unfolded: float = growth.rule(static_measures(call.arguments))
     return unfolded <= MAX_VALUE_BYTES < folded
 
 
@@ -180,15 +184,15 @@ def _can_be_large(call: Call, growth: Growth) -> bool:
         return False
     if growth.wants_constant and isinstance(call.arguments[growth.carrier - 1], exp.Placeholder):
         return False  # the engine prepares it once, which a check would take from it
-    known: float = growth.rule(KnownMeasures(call.arguments))
-    beside_cells: float = growth.rule(KnownMeasures(call.arguments, _COMMON_CELL))
-    return known > growth.small or beside_cells > ROW_BYTES
+    amount: float = growth.rule(static_measures(call.arguments))
+    beside_cells: float = growth.rule(static_measures(call.arguments, _COMMON_CELL))
+    return amount > growth.small or beside_cells > ROW_BYTES
 
 
 def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr:
     """The check put in, after arguments that should be computed once have got names."""
     is_constant = _is_constant(call)
-    is_unfolded = growth is not None and is_constant and _fits_unfolded(call, growth)
+    is_unfolded = is_constant and _UNFOLDED in call.node.meta
     measured_as_constant = is_constant and not is_unfolded
     named = name_arguments(call.arguments)
     arguments = list(named.arguments)
@@ -202,7 +206,7 @@ def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr
             carrier,
             _check(
                 WITHIN_UNFOLDED if is_unfolded else WITHIN,
-                _shown(call),
+                f"{growth.bounded} {_shown(call)}",
                 growth.rule(ComputedMeasures(arguments, is_constant=measured_as_constant)),
                 carrier,
             ),
@@ -217,17 +221,16 @@ def _swap(old: exp.Expr, new: exp.Expr) -> exp.Expr:
 
 def _shown(call: Call) -> str:
     """The name by which a refusal knows a call: as the statement has it."""
-    name = _SHOWN.get(call.name, call.name)
-    written: str | None = call.node.meta.get(WRITTEN)
-    return name if written is None or is_named_by_kind(name) else written
+    written: str | None = call.node.meta.get(SOURCE_NAME)
+    return written or _SHOWN.get(call.name, call.name)
 
 
-def _check(check: str, name: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
+def _check(check: str, subject: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
     """The carrier if the amount is within the bound."""
     few = exp.LTE(this=exp.paren(amount), expression=exp.Literal.number(ROW_BYTES))
     small = exp.Coalesce(this=few, expressions=[exp.true()])
     within = _function(
-        check, exp.cast(exp.paren(amount.copy()), "double"), exp.Literal.string(name)
+        check, exp.cast(exp.paren(amount.copy()), "double"), exp.Literal.string(subject)
     )
     condition = exp.Or(this=small, expression=within)
     return exp.Case(ifs=[exp.If(this=condition, true=carrier.copy())])
@@ -244,9 +247,8 @@ def _shallow(name: str, argument: exp.Expr) -> exp.Expr:
 def _check_structure(call: Call) -> None:
     """Refuse a structure that the engine would go down into too deeply.
 
-    Raises:
-        InvalidValueError: it is no text that is written out (22023).
-        ValueOutOfRangeError: it is nested too deeply (54000).
+    Raises InvalidValueError: it is no text that is written out (22023); ValueOutOfRangeError: it is
+    nested too deeply (54000).
     """
     structure = call.arguments[_STRUCTURE[call.name] - 1]
     if not isinstance(structure, exp.Literal) or not structure.is_string:
@@ -278,8 +280,8 @@ def _unchecked(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Case) and node.args["ifs"]:
         first = node.args["ifs"][0]
         condition, result = first.this, first.args["true"]
-        asked = {call.name.lower() for call in condition.find_all(exp.Anonymous)}
-        plain: exp.Expr = result.copy() if asked & _CHECKS else node
+        checks = {call.name.lower() for call in condition.find_all(exp.Anonymous)}
+        plain: exp.Expr = result.copy() if checks & _CHECKS else node
         return plain
     if isinstance(node, exp.Anonymous) and node.name.lower() == "list_extract":
         return without_parts(node)
@@ -297,17 +299,16 @@ def _function(name: str, *arguments: exp.Expr) -> exp.Expr:
 def _formatting(call: Call) -> Growth:
     """The rule of `format` and `printf`, whose fields are as wide as their pattern says.
 
-    Raises:
-        ValueOutOfRangeError: one is too wide, or its width is an argument.
+    Raises ValueOutOfRangeError: one is too wide, or its width is an argument.
     """
     pattern = call.arguments[0]
     if not isinstance(pattern, exp.Literal):
         return Growth(lambda measures: measures.fields())
     widths = [
-        sum(map(int, re.findall("[0-9]+", found[1] or found[2] or "")))
-        for found in _FIELD.finditer(pattern.name)
+        sum(map(int, re.findall("[0-9]+", match[1] or match[2] or "")))
+        for match in _FIELD.finditer(pattern.name)
     ]
-    if sum(widths) > _MAX_WIDTH or _GIVEN_WIDTH.search(pattern.name):
+    if sum(widths) > _MAX_WIDTH or _DYNAMIC_WIDTH.search(pattern.name):
         raise ValueOutOfRangeError(
             f"{call.name}() would make a value of more than {MAX_VALUE_BYTES >> 20} MiB",
             hint=f"fields may be {_MAX_WIDTH} wide together, and widths are no arguments",

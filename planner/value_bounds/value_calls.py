@@ -7,6 +7,8 @@ from sqlglot import exp
 
 from pykudu_sql.planner.value_bounds.computed_once import COMPUTED_ONCE
 
+_AGGREGATING_NAMES = frozenset({"list_aggregate", "list_aggr", "aggregate", "array_aggregate"})
+_HASHING = frozenset({"histogram", "mode", "entropy"})
 _MAPPING_NAMES = frozenset({"list_transform", "list_apply", "array_transform"})
 
 
@@ -53,7 +55,7 @@ def call_of(node: exp.Expr) -> Call | None:
     if COMPUTED_ONCE in node.meta:
         return None
     if isinstance(node, exp.Anonymous):
-        return Call(node.name.lower(), node, node.expressions)
+        return Call(_anonymous_name(node), node, node.expressions)
     name = type(node).sql_names()[0].lower()
     if isinstance(node, exp.Cast):
         return Call("cast_nested" if node.to.args.get("nested") else name, node, [node.this])
@@ -63,12 +65,21 @@ def call_of(node: exp.Expr) -> Call | None:
     return Call(name, node, values)
 
 
-def part_group_keys(tree: exp.Expr) -> None:
+def _anonymous_name(node: exp.Anonymous) -> str:
+    """Of a call; of a list's aggregate that holds an entry for each element, its own."""
+    name: str = node.name.lower()
+    second = node.expressions[1:2] if name in _AGGREGATING_NAMES else []
+    hashing = (each.name.lower() for each in second if each.name.lower() in _HASHING)
+    return next((f"list_{each}" for each in hashing), name)
+
+
+def part_group_keys(tree: exp.Expr) -> bool:
     """Put chains of `||` that are group keys in parentheses where they begin longer ones.
 
     A chain gets its check as a whole. A key within a longer chain gets its own this way, and stays
-    equal to the key; the tree is changed in place.
+    equal to the key; the tree is changed in place. Returns whether it is.
     """
+    is_changed = False
     for select in tree.find_all(exp.Select):
         if select.args.get("group") is None:
             continue
@@ -85,13 +96,15 @@ def part_group_keys(tree: exp.Expr) -> None:
             parentheses = exp.Paren()
             chain.replace(parentheses)
             parentheses.set("this", chain)
+        is_changed |= bool(beginnings)
+    return is_changed
 
 
 def list_map_of(node: exp.Expr) -> ListMap | None:
     """The map over a list that a node is, None for a node of another kind."""
     if isinstance(node, exp.Array) and node.find(exp.Comprehension) in node.expressions:
-        (made,) = node.expressions
-        return ListMap(node, made.args["iterator"], made.this, [made.expression])
+        (body,) = node.expressions
+        return ListMap(node, body.args["iterator"], body.this, [body.expression])
     if isinstance(node, exp.Transform):
         if COMPUTED_ONCE in node.meta:
             return None

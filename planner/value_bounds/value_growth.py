@@ -1,17 +1,19 @@
 """The functions whose values can outgrow their arguments, each with the rule that bounds them.
 
-A rule says how many bytes one call may make, or for comparisons of texts how many steps it takes,
-from the sizes of its arguments. It is written once, over `Measures`: as numbers where the text of
-the statement tells the sizes, else as SQL that the engine computes for each row.
+A rule says how many bytes one call may make, as its value or on the way to it, or how many steps it
+takes, from the sizes of its arguments. It is written once, over `Measures`: as numbers where the
+text of the statement shows the sizes, else as SQL that the engine computes for each row.
 
 What may be said too high is: bytes of a list count 16 an element, 64 of a constant one, a pad four
 a character.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
+
+from pykudu_sql.planner.value_bounds.excess import Bounded
 
 ELEMENT_BYTES = 16
 CONSTANT_ELEMENT_BYTES = 64  # the engine holds lists that it works out beforehand by elements
@@ -19,6 +21,9 @@ PATTERN_COST = 1024  # what compiling a byte of a pattern costs, in steps
 _CHARACTER_BYTES = 4
 _CELLS = 640 * 1024  # ten times the largest cell: those of tables are seldom so large
 _LINEAR = 1024 * 1024
+_ROW_OF_STEPS = 16  # a row of steps is held twice, eight bytes each
+_HASHED = 4  # what looking up an element costs beside holding it
+_ENTRY_BYTES = 256  # of a map while it is gathered
 
 Amount = Any  # a number, or an expression of one; both add and multiply
 
@@ -26,9 +31,7 @@ Amount = Any  # a number, or an expression of one; both add and multiply
 class Measures(Protocol):
     """The arguments of one call, counted from 1.
 
-    Attributes:
-        count: of the arguments.
-        element: bytes of an element of a list beside what it points to.
+    `count`: of the arguments; `element`: bytes of an element of a list beside what it points to.
     """
 
     count: int
@@ -73,39 +76,28 @@ class Growth:
         rule: the bound of bytes, or of steps.
         carrier: the argument that is given to the function only if the bound holds; counted
             from 1. Never one that the engine wants as a constant.
-        small: what the text of the statement shows to be at most this is not checked, if cells
-            of tables are what makes it so large.
+        bounded: what the rule is about.
+        small: the bound in bytes below which a call over cells of tables needs no check.
         wants_constant: whether the engine works out a constant carrier once for all rows.
     """
 
     rule: Rule
     carrier: int = 1
-    wants_constant: bool = False
+    bounded: Bounded = Bounded.VALUE
     small: int = 32 * 1024
+    wants_constant: bool = False
 
 
-def _all_sizes(factor: int, first: int = 1) -> Rule:
+def _total(part: Callable[[Measures, int], Amount], factor: int = 1) -> Rule:
+    """Of all arguments."""
+
     def rule(measures: Measures) -> Amount:
-        total = measures.size(first)
-        for place in range(first + 1, measures.count + 1):
-            total = total + measures.size(place)
+        total = part(measures, 1)
+        for place in range(2, measures.count + 1):
+            total = total + part(measures, place)
         return total * factor
 
     return rule
-
-
-def _all_held(measures: Measures) -> Amount:
-    total = measures.held(1)
-    for place in range(2, measures.count + 1):
-        total = total + measures.held(place)
-    return total
-
-
-def _all_items(measures: Measures) -> Amount:
-    total = measures.items(1)
-    for place in range(2, measures.count + 1):
-        total = total + measures.items(place)
-    return total * measures.element
 
 
 def _joined(measures: Measures) -> Amount:
@@ -116,104 +108,105 @@ def _joined(measures: Measures) -> Amount:
     return texts + measures.items(1) * measures.size(measures.count)
 
 
-_SPLIT = Growth(lambda a: a.size(1) * (a.element + 1))
-_PADDED = Growth(lambda a: a.value(2) * _CHARACTER_BYTES + a.size(1), carrier=2)
-_COMPARED = Growth(lambda a: a.size(1) * a.size(2))
-_RESIZED = Growth(lambda a: a.value(2) * a.element, carrier=2)
-_CHAINED = Growth(_all_items, small=_LINEAR)
-_JOINED = Growth(_joined)
-_HOLDING = Growth(_all_held, small=_LINEAR)
-# An element is written with two bytes at least.
-_READ = Growth(lambda a: a.written(1) * a.element / 2, small=_LINEAR)
+def _separated(measures: Measures) -> Amount:
+    """Texts with the first argument between them."""
+    total = measures.size(2)
+    for place in range(3, measures.count + 1):
+        total = total + measures.size(place)
+    separators = measures.count - 2
+    return total + measures.size(1) * separators if separators > 0 else total
 
 
-def times(factor: int) -> Growth:
+def _elements(place: int) -> Rule:
+    return lambda a: a.items(place) * a.element
+
+
+def _parts(measures: Measures) -> Amount:
+    return measures.size(1) * (measures.element + 1)
+
+
+def _pattern(measures: Measures) -> Amount:
+    return measures.size(2) * PATTERN_COST
+
+
+def _compared(measures: Measures) -> Amount:
+    """Steps of each byte with each, and of making room for a row of them."""
+    one, other = measures.size(1), measures.size(2)
+    return one * other + (one + other) * _ROW_OF_STEPS
+
+
+def _both(one: Rule, other: Rule) -> Rule:
+    return lambda a: one(a) + other(a)
+
+
+def _hashed(measures: Measures) -> Amount:
+    """Entries of hash tables of the elements of all lists."""
+    return _total(lambda a, i: a.items(i) * a.element, _HASHED)(measures)
+
+
+def times(factor: int, carrier: int = 1) -> Growth:
     """What writes each byte as so many."""
-    return Growth(_all_sizes(factor), small=_LINEAR)
+    return Growth(_total(lambda a, i: a.size(i), factor), carrier, small=_LINEAR)
 
 
-_PATTERNED = Growth(
-    lambda a: a.size(2) * PATTERN_COST,
-    carrier=2,
-    small=_LINEAR,
-    wants_constant=True,
-)
-_PATTERNED_CALLS = """
-    regexp_extract regexp_full_match regexp_i_like regexp_like regexp_matches
+_SPAN = Growth(lambda a: a.span() * a.element)
+_PADDED = Growth(lambda a: a.value(2) * _CHARACTER_BYTES + a.size(1), carrier=2)
+_REWRITTEN = Growth(_both(lambda a: (a.size(1) + 1) * (a.size(3) * 2 + 4), _pattern), small=_CELLS)
+_TIME_PATTERN = Growth(lambda a: a.size(2) * 16, bounded=Bounded.WORK, small=_LINEAR)
+
+_HASHING = """
+    array_contains_all array_distinct array_has_all array_has_any array_intersect array_intersection
+    array_overlaps array_unique arrays_overlap list_distinct list_entropy list_has_all list_has_any
+    list_intersect list_mode list_unique map map_from_entries
 """
-
-
 # By what a call is to the engine, or to the parser.
-GROWING: Mapping[str, Growth] = MappingProxyType(
-    {
-        **dict.fromkeys(_PATTERNED_CALLS.split(), _PATTERNED),
-        "repeat": Growth(lambda a: a.size(1) * a.value(2), carrier=2),
-        "space": Growth(lambda a: a.value(1)),
-        "pad": _PADDED,
-        "lpad": _PADDED,
-        "rpad": _PADDED,
-        "replace": Growth(lambda a: a.size(1) * (a.size(3) + 1), small=_CELLS),
-        "regexp_replace": Growth(
-            lambda a: (a.size(1) + 1) * (a.size(3) * 2 + 4) + a.size(2) * PATTERN_COST,
-            small=_CELLS,
-        ),
-        "to_base": Growth(lambda a: a.value(3) if a.count > 2 else a.size(1) * 64, carrier=1),
-        "bar": Growth(lambda a: (a.value(4) if a.count > 3 else a.size(1)) * 4),
-        "levenshtein": _COMPARED,
-        "jaro_similarity": _COMPARED,
-        "jaro_winkler_similarity": _COMPARED,
-        "jarowinkler_similarity": _COMPARED,
-        "damerau_levenshtein": Growth(lambda a: a.size(1) * a.size(2) * 8),
-        "split": _SPLIT,
-        "string_to_array": _SPLIT,
-        "regexp_split": _SPLIT,
-        "regexp_split_to_array": _SPLIT,
-        "regexp_extract_all": _SPLIT,
-        "split_part": _SPLIT,  # the engine splits the whole text
-        "regexp_count": Growth(
-            lambda a: a.size(1) * (a.element + 1) + a.size(2) * PATTERN_COST, small=_CELLS * 2
-        ),
-        "initcap": times(4),
-        "generate_series": Growth(lambda a: a.span() * a.element),
-        "range": Growth(lambda a: a.span() * a.element),
-        "list_resize": _RESIZED,
-        "array_resize": _RESIZED,
-        "array_to_string": _JOINED,
-        "list_string_agg": _JOINED,
-        "list_aggregate": _JOINED,
-        "list_aggr": _JOINED,
-        "aggregate": _JOINED,
-        "array_concat": _CHAINED,
-        "list_cat": _CHAINED,
-        "list_zip": _CHAINED,
-        "array_zip": _CHAINED,
-        "list_select": Growth(lambda a: a.items(2) * a.element, small=_LINEAR),
-        "array_select": Growth(lambda a: a.items(2) * a.element, small=_LINEAR),
-        "time_to_str": Growth(lambda a: a.size(2) * 16, small=_LINEAR),
-        "nfc_normalize": times(3),
-        "translate": times(4),
-        "concat": Growth(_all_sizes(1), small=_LINEAR),
-        "concat_ws": Growth(_all_sizes(1), small=_LINEAR, carrier=2),
-        "bin": times(8),
-        "to_binary": times(8),
-        "hex": times(2),
-        "to_hex": times(2),
-        "base64": times(2),
-        "to_base64": times(2),
-        "regexp_escape": times(2),
-        "url_encode": times(3),
-        "json_quote": times(6),
-        "to_json": times(6),
-        "j_s_o_n_array": times(6),
-        "json_array": times(6),
-        "j_s_o_n_object": Growth(_all_sizes(6), small=_LINEAR, carrier=2),
-        "json_merge_patch": times(1),
-        "array": _HOLDING,
-        "list_pack": _HOLDING,
-        "struct": _HOLDING,
-        "row": _HOLDING,
-        "cast_nested": _READ,
-        "from_json": _READ,
-        "json_transform": _READ,
-    }
-)
+_GROWTHS: Sequence[tuple[str, Growth]] = (
+    ("repeat", Growth(lambda a: a.size(1) * a.value(2), carrier=2)),
+    ("space", Growth(lambda a: a.value(1))),
+    ("pad lpad rpad", _PADDED),
+    ("replace", Growth(lambda a: a.size(1) * (a.size(3) + 1), small=_CELLS)),
+    ("regexp_replace", _REWRITTEN),
+    ("to_base", Growth(lambda a: a.value(3) if a.count > 2 else a.size(1) * 64)),
+    ("bar", Growth(lambda a: (a.value(4) if a.count > 3 else a.size(1)) * 4)),
+    ("levenshtein jaro_similarity jaro_winkler_similarity jarowinkler_similarity",
+     Growth(_compared, bounded=Bounded.STEPS)),
+    ("damerau_levenshtein",
+     Growth(lambda a: (a.size(1) + 2) * (a.size(2) + 2) * 8, bounded=Bounded.STEPS)),
+    ("split string_to_array", Growth(_parts)),
+    ("regexp_split regexp_split_to_array regexp_extract_all", Growth(_both(_parts, _pattern))),
+    ("split_part", Growth(_parts, bounded=Bounded.WORK)),  # the engine splits the whole text
+    ("regexp_count", Growth(_both(_parts, _pattern), bounded=Bounded.WORK, small=_CELLS * 2)),
+    ("regexp_extract regexp_full_match regexp_i_like regexp_like regexp_matches",
+     Growth(_pattern, carrier=2, bounded=Bounded.STEPS, small=_LINEAR, wants_constant=True)),
+    ("time_to_str str_to_time str_to_date strptime try_strptime", _TIME_PATTERN),
+    ("generate_series range", _SPAN),
+    ("list_resize array_resize", Growth(lambda a: a.value(2) * a.element, carrier=2)),
+    ("array_to_string list_string_agg list_aggregate list_aggr aggregate", Growth(_joined)),
+    ("list_histogram",
+     Growth(lambda a: a.items(1) * _ENTRY_BYTES, bounded=Bounded.WORK, small=_LINEAR)),
+    (_HASHING, Growth(_hashed, bounded=Bounded.WORK, small=_LINEAR)),
+    ("array_concat list_cat list_zip array_zip",
+     Growth(_total(lambda a, i: a.items(i) * a.element), small=_LINEAR)),
+    ("list_select array_select", Growth(_elements(2), small=_LINEAR)),
+    ("array list_pack struct row", Growth(_total(lambda a, i: a.held(i)), small=_LINEAR)),
+    # An element is written with two bytes at least.
+    ("cast_nested from_json json_transform",
+     Growth(lambda a: a.written(1) * a.element / 2, small=_LINEAR)),
+    ("initcap", Growth(times(4).rule, bounded=Bounded.WORK, small=_LINEAR)),
+    ("concat json_merge_patch", times(1)),
+    ("concat_ws", Growth(_separated, carrier=2, small=_LINEAR)),
+    ("hex to_hex base64 to_base64 regexp_escape", times(2)),
+    ("nfc_normalize url_encode", times(3)),
+    ("translate", times(4)),
+    ("json_quote to_json j_s_o_n_array json_array", times(6)),
+    ("j_s_o_n_object json_object", times(6, carrier=2)),
+    ("bin to_binary", times(8)),
+)  # fmt: skip
+
+
+def _by_name() -> Iterator[tuple[str, Growth]]:
+    for names, growth in _GROWTHS:
+        yield from ((name, growth) for name in names.split())
+
+
+GROWING: Mapping[str, Growth] = MappingProxyType(dict(_by_name()))

@@ -1,6 +1,6 @@
-"""The sizes of arguments: as the text of the statement tells them, or as SQL for each row."""
+"""The sizes of arguments: from the text of the statement, or as SQL for each row."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 
@@ -27,20 +27,28 @@ _SMALL_TYPES = (
 )  # fmt: skip
 
 
-class KnownMeasures:
-    """Measures from the text of the statement; infinity where it does not tell."""
+class WrittenMeasures:
+    """Measures from the text of the statement, with one value for what it does not show."""
 
-    element = ELEMENT_BYTES
-
-    def __init__(self, arguments: Sequence[exp.Expr], cell: float = CELL_BYTES) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[exp.Expr],
+        size: Callable[[exp.Expr], float],
+        unknown: float,
+        element: int,
+    ) -> None:
         """Of the arguments of one call.
 
         Args:
             arguments: of the call.
-            cell: bytes of a cell of a table.
+            size: gives the bytes of an argument.
+            unknown: the value of a number, or of a list's length, that is not written.
+            element: see Measures.
         """
         self._arguments = arguments
-        self._size = partial(most_bytes, cell=cell)
+        self._size = size
+        self._unknown = unknown
+        self.element = element
         self.count = len(arguments)
 
     def size(self, place: int) -> float:
@@ -61,89 +69,59 @@ class KnownMeasures:
 
     def items(self, place: int) -> float:
         """See Measures."""
-        return _items(self._arguments[place - 1], inf)
+        return _items(self._arguments[place - 1], self._unknown)
 
     def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> float:
         """See Measures."""
-        return inf
-
-    def texts(self, place: int) -> float:
-        """See Measures."""
-        argument = self._arguments[place - 1]
-        if not isinstance(argument, exp.Array):
-            return inf
-        return sum(map(self._size, argument.expressions))
-
-    def value(self, place: int) -> float:
-        """See Measures."""
-        number = number_of(self._arguments[place - 1])
-        return inf if number is None else max(number, 0.0)
-
-    def span(self) -> float:
-        """See Measures."""
-        return _span(self._arguments, inf)
-
-    def fields(self) -> float:
-        """See Measures."""
-        return inf
-
-
-class LeastMeasures:
-    """Measures that no values fall short of; nothing where the text of the statement does not tell.
-
-    What the rule makes of them is what a check would find at least, so that the engine need not
-    work the call out to fail.
-    """
-
-    def __init__(self, arguments: Sequence[exp.Expr], *, is_constant: bool) -> None:
-        """Of the arguments of one call; see `ComputedMeasures`."""
-        self._arguments = arguments
-        self.element = CONSTANT_ELEMENT_BYTES if is_constant else ELEMENT_BYTES
-        self.count = len(arguments)
-
-    def size(self, place: int) -> float:
-        """See Measures."""
-        return least_bytes(self._arguments[place - 1]) if place <= self.count else 0.0
-
-    def held(self, place: int) -> float:
-        """See Measures."""
-        return self.size(place)
-
-    def written(self, place: int) -> float:
-        """See Measures."""
-        return self.size(place)
-
-    def items(self, place: int) -> float:
-        """See Measures."""
-        return _items(self._arguments[place - 1], 0.0)
-
-    def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> float:
-        """See Measures."""
-        return 0.0
+        return self._unknown
 
     def texts(self, place: int) -> float:
         """See Measures."""
         argument = self._arguments[place - 1]
         is_list = isinstance(argument, exp.Array)
-        return sum(map(least_bytes, argument.expressions)) if is_list else 0.0
+        return sum(map(self._size, argument.expressions)) if is_list else self._unknown
 
     def value(self, place: int) -> float:
         """See Measures."""
-        return max(number_of(self._arguments[place - 1]) or 0.0, 0.0)
+        number = number_of(self._arguments[place - 1])
+        return self._unknown if number is None else max(number, 0.0)
 
     def span(self) -> float:
         """See Measures."""
-        return _span(self._arguments, 0.0)
+        return _span(self._arguments, self._unknown)
 
     def fields(self) -> float:
         """See Measures."""
-        return 0.0
+        return self._unknown
+
+
+def static_measures(arguments: Sequence[exp.Expr], cell: float = CELL_BYTES) -> WrittenMeasures:
+    """Measures that no values exceed; infinity where the text of the statement does not show them.
+
+    `cell`: bytes of a cell of a table.
+    """
+    return WrittenMeasures(arguments, partial(most_bytes, cell=cell), inf, ELEMENT_BYTES)
+
+
+def least_measures(arguments: Sequence[exp.Expr], *, is_constant: bool) -> WrittenMeasures:
+    """Measures that no values fall short of; nothing where the statement does not show them.
+
+    What the rule makes of them is what a check would find at least, so that the engine need not
+    work the call out to fail. The arguments are those of `ComputedMeasures`.
+    """
+    return WrittenMeasures(arguments, least_bytes, 0.0, _element_bytes(is_constant=is_constant))
+
+
+def _element_bytes(*, is_constant: bool) -> int:
+    return CONSTANT_ELEMENT_BYTES if is_constant else ELEMENT_BYTES
 
 
 def _items(node: exp.Expr, unknown: float) -> float:
-    """Elements of a list whose text tells how many it has."""
+    """The number of elements of a list, where the text shows it."""
     while isinstance(node, exp.Paren):
         node = node.this
+    if isinstance(node, exp.Null):
+        return 0.0
     if isinstance(node, exp.Array) and node.find(exp.Comprehension, exp.Unnest) is None:
         return float(len(node.expressions))
     if isinstance(node, exp.GenerateSeries):
@@ -167,12 +145,10 @@ class ComputedMeasures:
     def __init__(self, arguments: Sequence[exp.Expr], *, is_constant: bool = False) -> None:
         """Of the arguments of one call, which are copied.
 
-        Args:
-            arguments: of the call.
-            is_constant: whether they are the same for all rows.
+        `arguments`: of the call; `is_constant`: whether they are the same for all rows.
         """
         self._arguments = arguments
-        self.element = CONSTANT_ELEMENT_BYTES if is_constant else ELEMENT_BYTES
+        self.element = _element_bytes(is_constant=is_constant)
         self.count = len(arguments)
 
     def size(self, place: int) -> exp.Expr:
@@ -183,8 +159,8 @@ class ComputedMeasures:
 
     def held(self, place: int) -> exp.Expr:
         """See Measures."""
-        known = exp.Literal.number(ELEMENT_BYTES)
-        is_small = exp.If(this=self._has_type(place, _SMALL_TYPES), true=known)
+        element_bytes = exp.Literal.number(ELEMENT_BYTES)
+        is_small = exp.If(this=self._has_type(place, _SMALL_TYPES), true=element_bytes)
         return exp.Case(ifs=[is_small], default=self.size(place))
 
     def written(self, place: int) -> exp.Expr:
@@ -205,8 +181,8 @@ class ComputedMeasures:
         """See Measures."""
         shown = [parameter.copy() for parameter in parameters]
         each = exp.Lambda(this=amount + exp.Literal.number(self.element), expressions=shown)
-        made = _call("list_transform", self._copy(place), each)
-        return exp.cast(_call("list_sum", made), "double")
+        mapped = _call("list_transform", self._copy(place), each)
+        return exp.cast(_call("list_sum", mapped), "double")
 
     def texts(self, place: int) -> exp.Expr:
         """See Measures."""

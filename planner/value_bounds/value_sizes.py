@@ -1,6 +1,6 @@
-"""How many bytes the value of an expression can have at the most, as far as its text tells.
+"""An upper bound of the bytes of an expression's value, from its text.
 
-An upper bound that is known to be small spares the check that `value_bounds` makes of each value:
+A small bound spares the check that `value_bounds` makes of each value:
 a cell of a table has at most 64 KiB, a number or a time a few bytes, a literal what it has.
 """
 
@@ -11,11 +11,12 @@ from math import inf
 from sqlglot import exp
 
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, FunctionKind
+from pykudu_sql.storage.common.types.types import DataType
 
-CELL = "pykudu_cell"  # in the meta of a column of a stored table
+CELL = "pykudu_cell"  # in the meta of a column of a stored table: the most bytes that it has
 CELL_BYTES = 64 * 1024
 TEXT_TYPES = ("VARCHAR", "JSON")  # what the engine calls types that are texts
-_FIXED_BYTES = 64  # numbers, times, intervals and identifiers as texts
+FIXED_BYTES = 64  # numbers, times, intervals and identifiers as texts
 _FIXED_KINDS = frozenset({FunctionKind.NUMERIC, FunctionKind.TIME, FunctionKind.IDENTITY})
 _FIXED_NODES = (
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Predicate, exp.Not,
@@ -40,42 +41,46 @@ _TEXT_TYPES = frozenset(
     {exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.NVARCHAR, exp.DType.CHAR, exp.DType.BLOB,
      exp.DType.BINARY, exp.DType.VARBINARY, exp.DType.JSON}
 )  # fmt: skip
+_UNBOUNDED = frozenset({exp.DType.BIT, exp.DType.VARIANT, exp.DType.OBJECT})
 
 _Size = Callable[[exp.Expr], float]
 
 
-def mark_cells(tree: exp.Expr, owner: Callable[[exp.Column], object | None]) -> None:
+def mark_cells(
+    columns: Sequence[exp.Column], stored_type: Callable[[exp.Column], DataType | None]
+) -> None:
     """Note which columns are cells of stored tables, before the tree's parts are copied.
 
-    Args:
-        tree: of a bound query.
-        owner: the stored table that a column belongs to, None if there is none.
+    `stored_type`: of the stored column that a column is, None if it is none.
     """
-    for column in tree.find_all(exp.Column):
-        if owner(column) is not None:
-            column.meta[CELL] = True
+    for column in columns:
+        kind = stored_type(column)
+        if kind is not None:
+            column.meta[CELL] = CELL_BYTES if kind.is_variable else FIXED_BYTES
 
 
 def most_bytes(node: exp.Expr, cell: float = CELL_BYTES) -> float:
-    """The most bytes that a value can have; infinity if its text does not tell.
+    """The most bytes that a value can have; infinity if its text does not show it.
 
-    Args:
-        node: the expression.
-        cell: bytes of a cell of a table.
+    `cell`: bytes of a cell of a table.
     """
     size = partial(most_bytes, cell=cell)
     match node:
         case exp.Literal():
-            return len(node.name.encode(errors="replace")) if node.is_string else _FIXED_BYTES
+            return len(node.name.encode(errors="replace")) if node.is_string else FIXED_BYTES
         case exp.HexString():
             return len(node.name)
         case exp.Column():
-            return cell if CELL in node.meta else inf
+            return min(cell, node.meta.get(CELL, inf)) if CELL in node.meta else inf
         case exp.Paren() | exp.Alias() | exp.Window():
             return size(node.this)
+        case exp.Subquery(this=exp.Select(selects=[value])):
+            return size(value)
         case exp.Cast():
             return _cast_bytes(node, size)
-        case exp.DPipe() | exp.Concat() | exp.ConcatWs():
+        case exp.ConcatWs(expressions=[separator, *texts]):
+            return sum(map(size, texts)) + size(separator) * max(len(texts) - 1, 1)
+        case exp.DPipe() | exp.Concat():
             return sum(map(size, node.iter_expressions()))
         case exp.Case():
             return _largest(
@@ -90,12 +95,28 @@ def most_bytes(node: exp.Expr, cell: float = CELL_BYTES) -> float:
     if isinstance(node, _ONE_OF):
         return _largest(list(node.iter_expressions()), size)
     if isinstance(node, _FIXED_NODES) or _is_fixed(node):
-        return _FIXED_BYTES
+        return FIXED_BYTES
     return inf
 
 
+def is_short(node: exp.Expr) -> bool:
+    """Whether a value is known to be a number, a time or the like, and no text."""
+    while isinstance(node, exp.Paren | exp.Alias | exp.Window):
+        node = node.this
+    match node:
+        case exp.Subquery(this=exp.Select(selects=[value])):
+            return is_short(value)
+        case exp.Literal():
+            return not node.is_string
+        case exp.Column():
+            return node.meta.get(CELL) == FIXED_BYTES
+        case exp.Cast():
+            return is_short_type(node.to)
+    return isinstance(node, _FIXED_NODES) or _is_fixed(node)
+
+
 def least_bytes(node: exp.Expr) -> float:
-    """Bytes that the value of a constant has at least; 0 if its text does not tell."""
+    """Bytes that the value of a constant has at least; 0 if its text does not show it."""
     while isinstance(node, exp.Paren):
         node = node.this
     match node:
@@ -119,6 +140,11 @@ def is_text_type(kind: exp.DataType) -> bool:
     return kind.this in _TEXT_TYPES
 
 
+def is_short_type(kind: exp.DataType) -> bool:
+    """Whether values of a type have few bytes."""
+    return not (is_text_type(kind) or kind.args.get("nested") or kind.this in _UNBOUNDED)
+
+
 def number_of(node: exp.Expr) -> float | None:
     """The number that a literal is, with its sign; None for what is no literal."""
     while isinstance(node, exp.Paren | exp.Cast):
@@ -131,7 +157,7 @@ def number_of(node: exp.Expr) -> float | None:
 
 
 def _largest(nodes: Sequence[exp.Expr], size: _Size) -> float:
-    return max(map(size, nodes), default=_FIXED_BYTES)
+    return max(map(size, nodes), default=FIXED_BYTES)
 
 
 def _default(node: exp.Case) -> exp.Expr:
@@ -142,7 +168,7 @@ def _cast_bytes(node: exp.Cast, size: _Size) -> float:
     """A cast to text may write each byte of a binary as four characters."""
     if is_text_type(node.to):
         return 4 * size(node.this)
-    return inf if node.to.args.get("nested") else _FIXED_BYTES
+    return inf if node.to.args.get("nested") else FIXED_BYTES
 
 
 def _is_fixed(node: exp.Expr) -> bool:
@@ -150,6 +176,6 @@ def _is_fixed(node: exp.Expr) -> bool:
     if not isinstance(node, exp.Func):
         return False
     names = [node.name] if isinstance(node, exp.Anonymous) else type(node).sql_names()
-    known = [FUNCTIONS.get(name.lower()) for name in names]
-    kinds = {function.kind for function in known if function is not None}
+    functions = [FUNCTIONS.get(name.lower()) for name in names]
+    kinds = {function.kind for function in functions if function is not None}
     return bool(kinds) and kinds <= _FIXED_KINDS

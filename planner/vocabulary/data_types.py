@@ -2,11 +2,10 @@
 
 import difflib
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from sqlglot import exp
 
-from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SourcePosition
+from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SourceSpan
 
 T = exp.DType
 KINDS = frozenset(
@@ -28,37 +27,30 @@ NAMED_KINDS = frozenset(
     }
 )
 # How the kinds are written that the parser calls otherwise.
-_SPELLINGS: Mapping[T, str] = MappingProxyType(
-    {
-        T.NVARCHAR: "VARCHAR",
-        T.TIMESTAMPNTZ: "TIMESTAMP",
-        T.TIMESTAMPLTZ: "TIMESTAMP WITH TIME ZONE",
-        T.TIMESTAMPTZ: "TIMESTAMP WITH TIME ZONE",
-        T.TIMETZ: "TIME WITH TIME ZONE",
-        T.NCHAR: "CHAR",
-        T.BPCHAR: "CHAR",
-        T.UINT: "UINTEGER",
-        T.INT128: "HUGEINT",
-        T.UINT128: "UHUGEINT",
-    }
-)
+_SPELLINGS: Mapping[T, str] = {
+    T.NVARCHAR: "VARCHAR",
+    T.TIMESTAMPNTZ: "TIMESTAMP",
+    T.TIMESTAMPLTZ: "TIMESTAMP WITH TIME ZONE",
+    T.TIMESTAMPTZ: "TIMESTAMP WITH TIME ZONE",
+    T.TIMETZ: "TIME WITH TIME ZONE",
+    T.NCHAR: "CHAR",
+    T.BPCHAR: "CHAR",
+    T.UINT: "UINTEGER",
+    T.INT128: "HUGEINT",
+    T.UINT128: "UHUGEINT",
+}
 _NAMES = (*(kind.value.lower() for kind in KINDS - {T.NVARCHAR}), *NAMED_KINDS, "string")
 _LENGTHS = frozenset({T.TEXT, T.CHAR, T.NCHAR, T.BPCHAR, T.VARCHAR, T.NVARCHAR})
 _NESTED = frozenset({T.ARRAY, T.LIST, T.MAP, T.STRUCT, T.UNION, T.USERDEFINED})
 _ARGUMENTS = frozenset({"this", "expressions", "nested", "values", "kind", "nullable"})
 
 
-def check_type(node: exp.DataType, place: Callable[[str], SourcePosition | None]) -> None:
+def check_type(node: exp.DataType, place: Callable[[str], SourceSpan | None]) -> None:
     """Refuse a type that is not on the list, and parameters that are no numbers.
 
-    The types inside of a type are nodes of their own and checked as such.
-
-    Args:
-        node: the type.
-        place: where a word stands in the statement.
-
-    Raises:
-        ProgrammingError: with the place, and a near name if there is one.
+    The types inside of a type are nodes of their own and checked as such. `place`: where a word
+    stands in the statement. Raises ProgrammingError: with the place, and a near name if there is
+    one.
     """
     kind = node.this
     if kind is T.USERDEFINED:
@@ -72,7 +64,7 @@ def check_type(node: exp.DataType, place: Callable[[str], SourcePosition | None]
         raise NotSupportedError(
             "convert(.. USING ..) is not supported",
             hint="texts are UTF-8; encode(x) gives their bytes",
-            position=place("USING"),
+            span=place("USING"),
         )
     elif kind not in KINDS:
         name = kind.value if isinstance(kind, T) else str(kind)
@@ -94,15 +86,15 @@ def is_closed(node: exp.DataType) -> bool:
     """Whether a type is on the list and holds nothing but types, names and whole numbers."""
     kind = node.this
     if kind is T.USERDEFINED:
-        known = str(node.args.get("kind") or "").lower() in NAMED_KINDS
+        is_listed = str(node.args.get("kind") or "").lower() in NAMED_KINDS
     else:
-        known = isinstance(kind, exp.Interval) or (kind in KINDS and not node.args.get("kind"))
+        is_listed = isinstance(kind, exp.Interval) or (kind in KINDS and not node.args.get("kind"))
     others = any(value for key, value in node.args.items() if key not in _ARGUMENTS)
     sizes = node.args.get("values") or ()
     parameters = (_is_parameter(part, kind) for part in node.expressions)
     if kind in _LENGTHS and len(node.expressions) > 1:
         return False
-    return known and not others and all(map(_is_count, sizes)) and all(parameters)
+    return is_listed and not others and all(map(_is_count, sizes)) and all(parameters)
 
 
 def _is_parameter(part: object, kind: object) -> bool:
@@ -125,22 +117,22 @@ def _is_count(node: object) -> bool:
     return isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal()
 
 
-def no_type(name: str, position: SourcePosition | None) -> ProgrammingError:
+def no_type(name: str, span: SourceSpan | None) -> ProgrammingError:
     """The error of a type that there is not."""
     close = difflib.get_close_matches(name.lower(), _NAMES, n=1, cutoff=0.7)
     return ProgrammingError(
         f'type "{name:.60}" does not exist',
         hint=f"did you mean {close[0].upper()}?" if close else None,
-        position=position,
+        span=span,
         sqlstate="42704",
     )
 
 
-def no_parameter(name: str, position: SourcePosition | None) -> ProgrammingError:
+def no_parameter(name: str, span: SourceSpan | None) -> ProgrammingError:
     """The error of a type whose parentheses hold what it does not take."""
     return ProgrammingError(
         f"type {name} does not take what stands in its parentheses",
         hint="write DECIMAL(18, 2), VARCHAR(10), STRUCT(a INT, b TEXT), MAP(TEXT, INT) or INT[]",
-        position=position,
+        span=span,
         sqlstate="42601",
     )

@@ -12,9 +12,8 @@ two and more, `*` where the parser sees to it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 
-WRITTEN = "pykudu_written"  # in the meta of a call: its name in the statement, in lower case
+SOURCE_NAME = "pykudu_written"  # in the meta of a call: its name in the statement, in lower case
 
 
 class FunctionKind(StrEnum):
@@ -253,21 +252,19 @@ _COMPATIBILITY = """
     3: conv mid
     4: width_bucket
 """
-_LISTED: Mapping[FunctionKind, str] = MappingProxyType(
-    {
-        FunctionKind.OPERATOR: _OPERATOR,
-        FunctionKind.NUMERIC: _NUMERIC,
-        FunctionKind.TEXT: _TEXT,
-        FunctionKind.TIME: _TIME,
-        FunctionKind.CONDITIONAL: _CONDITIONAL,
-        FunctionKind.AGGREGATE: _AGGREGATE,
-        FunctionKind.WINDOW: _WINDOW,
-        FunctionKind.NESTED: _NESTED,
-        FunctionKind.JSON: _JSON,
-        FunctionKind.IDENTITY: _IDENTITY,
-        FunctionKind.COMPATIBILITY: _COMPATIBILITY,
-    }
-)
+_LISTED: Mapping[FunctionKind, str] = {
+    FunctionKind.OPERATOR: _OPERATOR,
+    FunctionKind.NUMERIC: _NUMERIC,
+    FunctionKind.TEXT: _TEXT,
+    FunctionKind.TIME: _TIME,
+    FunctionKind.CONDITIONAL: _CONDITIONAL,
+    FunctionKind.AGGREGATE: _AGGREGATE,
+    FunctionKind.WINDOW: _WINDOW,
+    FunctionKind.NESTED: _NESTED,
+    FunctionKind.JSON: _JSON,
+    FunctionKind.IDENTITY: _IDENTITY,
+    FunctionKind.COMPATIBILITY: _COMPATIBILITY,
+}
 _VOLATILE = frozenset({"gen_random_uuid", "rand", "random", "uuid", "uuidv4", "uuidv7"})
 
 
@@ -296,9 +293,7 @@ def _arity(text: str) -> Arity | None:
     return Arity(tuple(counts), least)
 
 
-FUNCTIONS: Mapping[str, Function] = MappingProxyType(
-    {function.name: function for function in _functions()}
-)
+FUNCTIONS: Mapping[str, Function] = {function.name: function for function in _functions()}
 # What the parser calls nodes of its own; a statement that writes these names calls nothing.
 NODE_NAMES = frozenset(
     {

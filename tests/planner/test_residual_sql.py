@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pykudu_sql.engine.value_guard import add_guards
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Query, Scan
 from pykudu_sql.planner.plan.template import bind_predicate
@@ -92,6 +93,7 @@ class World:
         for connection in (self.whole, self.pruned):
             for setting in ENGINE_SETTINGS:
                 connection.execute(setting)
+            add_guards(connection, 0)
         for name, table in self.data.items():
             self.whole.register(name, table)
 

@@ -31,6 +31,6 @@ def test_what_is_no_moment_is_shown_as_it_was_written_with_the_forms(text: str) 
 def test_a_parameter_cannot_stand_for_a_table(statement: str) -> None:
     with contextlib.closing(pykudu_sql.connect(":memory:")) as connection:
         connection.execute("CREATE TABLE t (a INT PRIMARY KEY)")
-        with pytest.raises(pykudu_sql.ProgrammingError, match="cannot stand for a table") as caught:
+        with pytest.raises(pykudu_sql.ProgrammingError, match="cannot be a table") as caught:
             connection.execute(statement, ("t",))
         assert caught.value.sqlstate == "42601" and "?0" not in str(caught.value)

@@ -7,6 +7,12 @@ import pytest
 from sqlglot import exp
 
 import pykudu_sql
+from pykudu_sql.planner.functions.aggregate_clauses import (
+    aggregate_call,
+    plain_logical_aggregate,
+    push_aggregate_clause,
+    with_clauses,
+)
 from pykudu_sql.planner.functions.compatibility_functions import TEMPLATES
 from pykudu_sql.planner.parse.dialect import parse
 
@@ -101,3 +107,32 @@ def test_logical_aggregates_take_distinct_and_order_by(
     plain = value(connection, f"SELECT {name}(v > 3) FROM t")
     for given in ("DISTINCT v > 3", "v > 3 ORDER BY k", "DISTINCT v > 3 ORDER BY v > 3"):
         assert value(connection, f"SELECT {name}({given}) FROM t") == plain
+
+
+def test_distinct_and_order_are_told_from_the_arguments() -> None:
+    node = parse("SELECT total(DISTINCT v ORDER BY k DESC)").find(exp.Anonymous)
+    assert node is not None
+    call = aggregate_call("total", node.expressions)
+    assert [each.sql() for each in call.arguments] == ["v"]
+    assert call.is_distinct
+    assert [each.this.sql() for each in call.order] == ["k"]
+    assert aggregate_call("total", ()).arguments == ()
+
+
+def test_clauses_go_into_the_aggregate_of_what_a_call_becomes() -> None:
+    meaning = parse("SELECT (coalesce(sum(v), 0))").expressions[0]
+    call = aggregate_call("total", [exp.Distinct(expressions=[exp.column("v")])])
+    distinct = with_clauses(meaning, call)
+    assert distinct.sql() == "(COALESCE(SUM(DISTINCT v), 0))"
+    condition = exp.Where(this=exp.column("a"))
+    filtered = push_aggregate_clause(exp.Filter(this=distinct, expression=condition))
+    again = push_aggregate_clause(exp.Filter(this=filtered, expression=condition.copy()))
+    assert again.sql() == "(COALESCE(SUM(DISTINCT v) FILTER(WHERE a AND a), 0))"
+
+
+def test_what_is_no_compatibility_aggregate_keeps_its_clauses() -> None:
+    plain = exp.Filter(this=exp.paren(exp.column("v")), expression=exp.Where(this=exp.true()))
+    assert push_aggregate_clause(plain) is plain
+    meaning = parse("SELECT (v + 1)").expressions[0]
+    assert with_clauses(meaning, aggregate_call("f", [exp.column("v")])) is meaning
+    assert plain_logical_aggregate(exp.column("v")) == exp.column("v")

@@ -14,8 +14,8 @@ from sqlglot.dialects.duckdb import DuckDB
 import pykudu_sql
 from pykudu_sql.planner.functions.compatibility_functions import TEMPLATES
 from pykudu_sql.planner.functions.functions import AGGREGATES, COMPATIBILITY_AGGREGATES, gathers
+from pykudu_sql.planner.parse.call_arity import TokenCall, token_calls
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.written_calls import WrittenCall, written_calls
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function, FunctionKind
 
 LINES = (Path(__file__).parent / "calls.sql").read_text(encoding="utf-8").splitlines()
@@ -33,24 +33,17 @@ def connection() -> Iterator[pykudu_sql.Connection]:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_function_of_the_table_gives_an_answer(
+def test_a_function_of_the_table_gives_an_answer_headed_by_words_that_were_written(
     connection: pykudu_sql.Connection, call: str
 ) -> None:
     groups = " GROUP BY k" if call.startswith("grouping") else ""
-    rows = connection.execute(f"SELECT {call} FROM t{groups}").fetchall()
-    assert rows
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_the_heading_of_a_call_that_keeps_its_name_has_no_word_that_was_not_written(
-    connection: pykudu_sql.Connection, call: str
-) -> None:
+    cursor = connection.execute(f"SELECT {call} FROM t{groups}")
+    assert cursor.fetchall()
     item = parse(f"SELECT {call}").expressions[0]
-    if not isinstance(item, exp.Anonymous) or item.find(exp.Cast) is not None:
-        return
-    description = connection.execute(f"SELECT {call} FROM t").description
-    assert description is not None
-    assert set(WORD.findall(description[0][0].lower())) <= set(WORD.findall(call.lower()))
+    if isinstance(item, exp.Anonymous) and item.find(exp.Cast) is None:
+        assert cursor.description is not None
+        heading = cursor.description[0][0].lower()
+        assert set(WORD.findall(heading)) <= set(WORD.findall(call.lower()))
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if TEXT.search(call)])
@@ -107,9 +100,9 @@ def test_clauses_of_aggregates_are_refused_of_all_other_functions(
         assert gathers(node), text
 
 
-def outermost(call: str) -> WrittenCall:
+def outermost(call: str) -> TokenCall:
     """The call that a line begins with."""
-    return written_calls(list(DuckDB().tokenize(call)))[0]
+    return token_calls(list(DuckDB().tokenize(call)))[0]
 
 
 def counts(function: Function) -> Sequence[int]:

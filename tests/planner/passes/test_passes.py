@@ -44,9 +44,11 @@ STATEMENTS: dict[str, list[str]] = {
         "select a from t order by a limit 3",
         "select count(*), min(a), max(id) from t",
     ],
-    "type_comparisons": [
+    "derive_types": [
         "select k from kinds where big < 0.00001",
         "select k from kinds where big = ? or code = 'x'",
+        "select sum(a * 2), coalesce(b, 0), upper(note), k.* from (select big, k from kinds) k, t, u",
+        "select (case when a > 1 then big else 1.5 end) x, ?, round(big, 1) from kinds, t",
     ],
     "plan_scans": [
         "select x.a, y.b from t x join t y on x.id = y.id",
@@ -82,6 +84,10 @@ STATEMENTS: dict[str, list[str]] = {
     "compare_exactly": [
         "select k from kinds where big < 0.00000000000000001",
         "select k from kinds where big < 1",
+    ],
+    "bound_comparisons": [
+        "select x = 1, x = 'a' from (select string_agg(s, '') as x from t)",
+        "select a = 1 from t",
     ],
     "type_literals": [
         "select 0.12345678901234567890123456789012345678 + a from t",

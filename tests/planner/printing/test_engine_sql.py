@@ -6,8 +6,8 @@ import pytest
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.printing.closed_tree import closed_texts
 from pykudu_sql.planner.printing.engine_sql import DUCKDB, SPARK, check_printed, to_sql
+from pykudu_sql.planner.printing.node_allowlist import closed_texts
 from pykudu_sql.storage.errors import NotSupportedError
 
 QUOTED = {"'lit'", "'it''s'", '"a"', '"b""c"', '"q"'}

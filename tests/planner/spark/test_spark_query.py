@@ -165,3 +165,9 @@ def test_the_condition_of_a_scan_never_says_more_than_its_predicate(
 ) -> None:
     (scan,) = planned(f"SELECT * FROM t WHERE {where}", context).scans
     assert scan_condition(bind_predicate(scan.predicate, ()), scan.table.schema) == condition
+
+
+def test_columns_without_an_alias_have_their_headings_on_spark_too(context: PlanContext) -> None:
+    query = planned('SELECT "nvl(k, 1)", abs(k) FROM (SELECT nvl(k, 1), k FROM t) q', context)
+    assert query.names == ("nvl(k, 1)", "abs(k)")
+    assert "AS `nvl(k, 1)`" in spark_sql(query, [])

@@ -1,0 +1,78 @@
+"""Constant expressions of our own grammar as cells: defaults and range bounds."""
+
+from typing import Any
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.constant import Constant, constant
+from pykudu_sql.planner.bind.moment import fold_current, reads_current_time
+from pykudu_sql.planner.ddl_grammar.syntax import Expression
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, unquote
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.errors import DataError, InvalidSchemaError
+
+
+def value_of(expression: Expression, context: PlanContext) -> Any:
+    """The Python value of a constant expression; the present is the statement's time.
+
+    Raises InvalidSchemaError: it is no constant; SyntaxError: it is no expression.
+    """
+    single = TOKEN_PATTERN.fullmatch(expression.text)
+    if single is not None and single.lastindex == TokenKind.STRING:
+        return unquote(expression.text)
+    value = constant(fold_current(_tree_of(expression), context), context)
+    if not isinstance(value, Constant):
+        raise InvalidSchemaError(
+            f"{expression} is no constant",
+            hint="write a literal, or an expression of literals",
+            span=expression.span,
+        )
+    return value.value
+
+
+def cell_of(expression: Expression, column: ColumnSchema, context: PlanContext) -> Cell:
+    """A constant expression as the cell of a column.
+
+    Raises DataError: the value does not fit; the message names the column; InvalidSchemaError: it
+    is no constant.
+    """
+    value = value_of(expression, context)
+    try:
+        return to_cell(value, column.type)
+    except DataError as error:
+        raise type(error)(
+            f"column '{column.name}': {error.message}",
+            hint=error.hint,
+            span=expression.span,
+            sqlstate=error.sqlstate,
+        ) from error
+
+
+def default_cell(expression: Expression, column: ColumnSchema, context: PlanContext) -> Cell:
+    """The cell of a column that a row gets which names none.
+
+    Raises DataError: the value does not fit; the message names the column; InvalidSchemaError: it
+    is no constant. The present is none here: every row would get the moment at which the table was
+    made, instead of its own.
+    """
+    if reads_current_time(_tree_of(expression)):
+        raise InvalidSchemaError(
+            f"DEFAULT {expression} of column '{column.name}' is no constant",
+            hint="a default is computed once, not for each row: let INSERT give the time",
+            span=expression.span,
+        )
+    return cell_of(expression, column, context)
+
+
+def _tree_of(expression: Expression) -> exp.Expr:
+    head = "SELECT "
+    before = max(0, expression.start - len(head))  # so that positions are those of the statement
+    tree = parse(" " * before + head + expression.text, before)
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
+        raise InvalidSchemaError(f"{expression} is no constant", span=expression.span)
+    only: exp.Expr = tree.expressions[0]
+    return only

@@ -1,0 +1,297 @@
+"""The relations of a FROM clause, and the columns of each that a query uses.
+
+A relation lists the columns of `*`, finds a column by name, and notes that one is used. Uses travel
+down: a use of a derived table's column becomes uses of what its `*` brought in, so `SELECT a FROM
+(SELECT * FROM t)` reads one column of t.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from pykudu_sql.planner.plan.query_plans import HistoryWindow
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.catalog.system_catalog import is_system
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType
+from pykudu_sql.storage.errors import ProgrammingError
+
+UNNAMED_SUBQUERY = "subquery "  # begins the name of one without an alias; a number follows
+
+
+@dataclass(eq=False, slots=True)
+class TableReference:
+    """One mention of a stored table.
+
+    Attributes:
+        node: the mention in the tree; the rewriter puts the scan's name there.
+        alias: the name its columns are qualified with, lower case.
+        table: the table at the moment read.
+        bound: that moment, None for the transaction's own.
+        history: what of the table's history is read instead of its rows at one moment.
+        used: ids of the columns the query needs.
+        maybe_absent: whether an outer join may put NULLs in place of its rows.
+        starred: whether a `*` shows its columns, so that its scan must have no others.
+        addressed: whether the query shows where its rows are, for a statement that writes to them.
+        database: that may stand before the alias in a qualifier, which is the table's own name
+            then; None where the statement gives it another.
+        engine_alias: the name in the engine's SQL.
+    """
+
+    node: exp.Table
+    alias: str
+    table: TableInfo
+    bound: SnapshotBound | None = None
+    used: set[int] = field(default_factory=set)
+    maybe_absent: bool = False
+    starred: bool = False
+    history: HistoryWindow | None = None
+    addressed: bool = False
+    database: str | None = None
+    engine_alias: str = ""
+
+    def __post_init__(self) -> None:
+        """The engine calls it as the statement does, unless that is not enough."""
+        self.engine_alias = self.engine_alias or self.alias
+
+    def rename(self, alias: str) -> None:
+        """Give it another name in the engine's SQL."""
+        self.engine_alias = alias
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether these are the rows of a stored table at one moment, each key once."""
+        return self.history is None and not is_system(self.table)
+
+    def column_names(self) -> tuple[str, ...]:
+        """The columns `*` shows."""
+        return tuple(column.name for column in self.table.schema.visible_columns)
+
+    def all_names(self) -> tuple[str, ...]:
+        """The columns that can be named, the hidden counter too."""
+        return tuple(self.table.schema.by_name)
+
+    def use(self, name: str) -> None:
+        """Note that a column is needed."""
+        self.used.add(self.table.schema.by_name[name].id)
+
+    def column(self, name: str) -> ColumnSchema:
+        """The column of a name."""
+        return self.table.schema.by_name[name]
+
+    def hidden_in_use(self) -> ColumnSchema | None:
+        """The hidden counter, if the query names it."""
+        schema = self.table.schema
+        used = schema.auto_incrementing and schema.key_ids[-1] in self.used
+        return schema.by_id[schema.key_ids[-1]] if used else None
+
+
+@dataclass(eq=False, slots=True)
+class OutputColumn:
+    """A column of a query's result.
+
+    Attributes:
+        name: as the result shows it; matched in lower case.
+        origins: columns of relations that a `*` brought here, noted as used only when this one is.
+        branches: what it is in each SELECT of the query, where that is known of all of them; see
+            `planner.lineage`.
+        shown: the expressions and the columns of relations whose common type it has; none where the
+            engine alone knows.
+    """
+
+    name: str
+    origins: "Origins" = ()
+    branches: tuple["Branch", ...] = ()
+    shown: "Shown" = ()
+
+    def stored_type(self) -> DataType | None:
+        """The type of the stored columns that it is; None where it is computed."""
+        types = [stored_type(branch.relation, branch.name) for branch in self.branches]
+        return types[0] if types else None
+
+    def use(self) -> None:
+        """Note that the column is needed."""
+        for relation, name in self.origins:
+            relation.use(name)
+
+
+@dataclass(eq=False, slots=True)
+class DerivedTable:
+    """A subquery, a WITH query, VALUES or a table function.
+
+    Attributes:
+        alias: the name its columns are qualified with, lower case.
+        columns: it has.
+        maybe_absent: whether an outer join may put NULLs in place of its rows.
+        database: see `TableReference`; views have one.
+        engine_alias: the name in the engine's SQL.
+        node: the query of a view in the tree.
+    """
+
+    alias: str
+    columns: Sequence[OutputColumn]
+    maybe_absent: bool = False
+    database: str | None = None
+    engine_alias: str = ""
+    node: exp.Subquery | None = None
+
+    def __post_init__(self) -> None:
+        """The engine calls it as the statement does, unless that is not enough."""
+        self.engine_alias = self.engine_alias or self.alias
+
+    def rename(self, alias: str) -> None:
+        """Give it another name in the engine's SQL."""
+        self.engine_alias = alias
+        if self.node is not None:
+            self.node.args["alias"].set("this", exp.to_identifier(alias, quoted=True))
+
+    @property
+    def scopes(self) -> "list[Scope]":
+        """The SELECTs that its rows come from."""
+        return [branch.scope for branch in self.columns[0].branches] if self.columns else []
+
+    def column(self, name: str) -> OutputColumn | None:
+        """The column of a name; None where several have it."""
+        matches = [column for column in self.columns if column.name.lower() == name]
+        return matches[0] if len(matches) == 1 else None
+
+    def column_names(self) -> tuple[str, ...]:
+        """The columns `*` shows."""
+        return tuple(column.name.lower() for column in self.columns)
+
+    def all_names(self) -> tuple[str, ...]:
+        """The columns that can be named."""
+        return self.column_names()
+
+    def use(self, name: str) -> None:
+        """Note that a column is needed."""
+        for column in self.columns:
+            if column.name.lower() == name:
+                column.use()
+
+
+Relation = TableReference | DerivedTable
+NAMED_DATABASE = "pykudu_database"  # in the meta of a subquery in place of a table of one
+Origins = tuple[tuple[Relation, str], ...]
+Shown = tuple[exp.Expr | tuple[Relation, str], ...]
+# A relation, and a column of it; no relation where USING joins it.
+ColumnReference = tuple[Relation | None, str]
+ColumnReferences = frozenset[ColumnReference]
+
+
+@dataclass(eq=False, slots=True)
+class Branch:
+    """What a column of a query is in one of its SELECTs.
+
+    Attributes:
+        relation: whose column it shows as it is; None where a filter on the query's column would
+            not be the same as one on the relation's.
+        name: of that column.
+    """
+
+    scope: "Scope"
+    relation: Relation | None = None
+    name: str = ""
+
+
+def stored_type(relation: Relation | None, name: str) -> DataType | None:
+    """The type of a relation's column, None if it is no stored one."""
+    if isinstance(relation, TableReference):
+        return relation.column(name).type
+    column = relation.column(name) if relation is not None else None
+    return None if column is None else column.stored_type()
+
+
+@dataclass(eq=False, slots=True)
+class JoinStep:
+    """One step of a FROM clause from left to right.
+
+    Attributes:
+        join: the join's node; None for the first item.
+        relations: what the step adds; several for a parenthesised join.
+        nested: whether it lies inside parentheses.
+    """
+
+    join: exp.Join | None
+    relations: list[Relation]
+    nested: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """The names one SELECT can see.
+
+    Attributes:
+        outer: the scope around it, for correlated subqueries.
+        relations: by alias, with its database before it where another has the same.
+        hidden: keys of relations that only their own ON clause sees (the right side of SEMI and
+            ANTI).
+        merged: column names joined by USING or NATURAL, which need no qualifier.
+        aliases: names of the SELECT list, lower case.
+        steps: how the relations are joined.
+        groups: columns, by relation and name, that a filter may be on before rows are gathered in
+            groups as well as behind; None without GROUP BY.
+    """
+
+    outer: "Scope | None" = None
+    relations: dict[str, Relation] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    merged: set[str] = field(default_factory=set)
+    aliases: set[str] = field(default_factory=set)
+    steps: list[JoinStep] = field(default_factory=list)
+    groups: "ColumnReferences | None" = None
+
+    def visible(self) -> Iterator[Relation]:
+        """The relations whose columns can be named, left to right."""
+        for alias, relation in self.relations.items():
+            if alias not in self.hidden:
+                yield relation
+
+    def relations_with(self, name: str) -> list[Relation]:
+        """The relations that have a column of a name."""
+        return [relation for relation in self.visible() if name in relation.all_names()]
+
+    def star(self) -> list[tuple[str, Origins]]:
+        """The columns of `*` with their origins; columns joined by USING come once."""
+        columns: dict[str, int] = {}
+        result: list[tuple[str, Origins]] = []
+        for relation in self.visible():
+            for name in relation.column_names():
+                if name in self.merged and name in columns:
+                    at = columns[name]
+                    result[at] = (name, (*result[at][1], (relation, name)))
+                else:
+                    columns.setdefault(name, len(result))
+                    result.append((name, ((relation, name),)))
+        return result
+
+    def chain(self) -> Iterator["Scope"]:
+        """This scope and those around it, inmost first."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+
+def renamed(columns: Sequence[OutputColumn], alias: exp.TableAlias | None) -> list[OutputColumn]:
+    """Columns under the names of an alias's column list; all of them used if there is one.
+
+    Raises ProgrammingError: there are more names than columns.
+    """
+    names = [identifier.name.lower() for identifier in (alias.columns if alias else ())]
+    if alias is None or not names:
+        return list(columns)
+    if len(names) > len(columns):
+        raise ProgrammingError(
+            f"'{alias.name.lower()}' has {len(columns)} columns, its alias names {len(names)}",
+            sqlstate="42P10",
+        )
+    for column in columns:
+        column.use()
+    rest = [column.name for column in columns[len(names) :]]
+    return [
+        OutputColumn(name, branches=column.branches, shown=column.shown)
+        for name, column in zip((*names, *rest), columns, strict=False)
+    ]

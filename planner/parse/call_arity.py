@@ -1,0 +1,209 @@
+"""The number of arguments of each call, counted on the tokens and checked with the function table.
+
+sqlglot's parser makes nodes of the functions it knows and keeps the arguments that a node has room
+for; surplus ones are dropped silently. So arguments are counted on the tokens, before the parser
+sees them, and each call that becomes a node is checked against its entry.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import Token, TokenType, exp
+
+from pykudu_sql.planner.parse.guards import CLOSING, OPENING
+from pykudu_sql.planner.parse.token_rewrites import INNER_NAMES, is_called
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, SOURCE_NAME
+from pykudu_sql.storage.errors import ProgrammingError, SourceSpan
+
+_OPENS = OPENING - {TokenType.CASE}
+_CLOSES = CLOSING - {TokenType.END}
+_BEGINS_QUERY = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.FROM})
+# Behind these the commas of a call part no arguments: `string_agg(a, ',' ORDER BY b, c)`.
+_ENDS_ARGUMENTS = frozenset({TokenType.ORDER_BY, TokenType.SEPARATOR})
+# Words that part the arguments of some functions as commas do.
+_PARTING: Mapping[str, frozenset[str]] = {
+    "extract": frozenset({"FROM"}),
+    "overlay": frozenset({"PLACING", "FROM", "FOR"}),
+    "position": frozenset({"IN"}),
+    "substring": frozenset({"FROM", "FOR"}),
+    "trim": frozenset({"FROM"}),
+}
+# Those for which the parser has a way of its own, which leaves no place in the node.
+_APART_NAMES = """
+    any_value approx_quantile arg_max arg_min argmax argmin ceil char chr exists extract floor
+    group_concat initcap json_object listagg map max max_by min min_by mod overlay position
+    quantile quantile_cont quantile_disc string_agg stringagg substring trim unnest xor
+"""
+_SEED = "a seed is not supported; hash(k) % 1000 / 1000 gives a number that repeats"
+_HINTS: Mapping[str, str] = {"rand": _SEED, "random": _SEED}
+_APART = frozenset(_APART_NAMES.split())
+# Those of which WITHIN GROUP (ORDER BY x) gives the first argument.
+_ORDERED_SET = frozenset(
+    {"mode", "percentile_cont", "percentile_disc", "quantile_cont", "quantile_disc"}
+)
+
+
+@dataclass(slots=True)
+class TokenCall:
+    """A word with parentheses behind it, which may be a call.
+
+    Attributes:
+        name: the word, in lower case.
+        start: its offset in the text.
+        length: of the word.
+        count: how many arguments stand in the parentheses.
+        behind_dot: whether it is a method, `x.upper()`, whose first argument stands before it.
+        is_certain: whether this is known to be a call without the parser's word for it.
+        is_ordered: whether its first argument stands behind it, in WITHIN GROUP.
+    """
+
+    name: str
+    start: int
+    length: int
+    count: int = 0
+    behind_dot: bool = False
+    is_certain: bool = False
+    is_ordered: bool = False
+
+
+@dataclass(slots=True)
+class _OpenBracket:
+    """A parenthesis or bracket that has not been closed; None is no call's."""
+
+    call: TokenCall | None
+    counts: bool = True
+    in_lambda: bool = False
+
+
+def token_calls(tokens: Sequence[Token]) -> Mapping[int, TokenCall]:
+    """What may be a call, by the offset of its name."""
+    calls: dict[int, TokenCall] = {}
+    stack: list[_OpenBracket] = []
+    for i, token in enumerate(tokens):
+        kind = token.token_type
+        if kind in _OPENS:
+            call = _call(tokens, i) if kind is TokenType.L_PAREN else None
+            if call is not None:
+                calls[call.start] = call
+            begins_query = i + 1 < len(tokens) and tokens[i + 1].token_type in _BEGINS_QUERY
+            stack.append(_OpenBracket(call, counts=not begins_query))
+        elif kind in _CLOSES:
+            call = stack.pop().call if stack else None
+            if call is not None and call.name in _ORDERED_SET:
+                call.is_ordered = _is_ordered(tokens, i)
+        elif stack and stack[-1].call is not None:
+            _inside(stack[-1], stack[-1].call, token)
+    return calls
+
+
+def _call(tokens: Sequence[Token], i: int) -> TokenCall | None:
+    """The call whose parenthesis stands at a place."""
+    before = tokens[i - 1] if i else None
+    if before is None or not before.text or before.token_type is TokenType.STRING:
+        return None
+    name = before.text.lower()
+    empty = i + 1 < len(tokens) and tokens[i + 1].token_type is TokenType.R_PAREN
+    behind_dot = i > 1 and tokens[i - 2].token_type is TokenType.DOT
+    length = before.end - before.start + 1
+    is_certain = name in _APART and is_called(tokens, i - 1)
+    return TokenCall(name, before.start, length, 0 if empty else 1, behind_dot, is_certain)
+
+
+def _is_ordered(tokens: Sequence[Token], i: int) -> bool:
+    """Whether WITHIN GROUP stands behind the parenthesis that closes a call."""
+    return [token.text.upper() for token in tokens[i + 1 : i + 3]] == ["WITHIN", "GROUP"]
+
+
+def _inside(place: _OpenBracket, call: TokenCall, token: Token) -> None:
+    """Count a token that stands right inside the parentheses of a call."""
+    kind, word = token.token_type, token.text.upper()
+    if kind in _ENDS_ARGUMENTS:
+        place.counts = False
+    elif word == "LAMBDA":
+        place.in_lambda = True
+    elif kind is TokenType.COLON:
+        place.in_lambda = False
+    elif kind is TokenType.COMMA or word in _PARTING.get(call.name, ()):
+        call.count += place.counts and not place.in_lambda
+
+
+def check_arguments(tree: exp.Expr, calls: Mapping[int, TokenCall]) -> None:
+    """Refuse calls with a number of arguments that their function does not take.
+
+    `tree`: of the statement; `calls`: of the tokens that it was made of. Raises ProgrammingError: a
+    call has too few or too many (42883).
+    """
+    for call in calls.values():
+        if call.is_certain:
+            _check(call)
+    without_place = []
+    unread = set(calls)
+    for node in tree.find_all(exp.Func):
+        call_tokens = calls.get(node.meta.get("start", -1))
+        if call_tokens is None:
+            without_place.append(node)
+            continue
+        unread.discard(call_tokens.start)
+        if call_tokens.name not in FUNCTIONS and (
+            call_tokens.name in INNER_NAMES or _stands_for_other(node)
+        ):
+            raise undefined_function(
+                call_tokens.name, SourceSpan(call_tokens.start, call_tokens.length)
+            )
+        _check(call_tokens)
+        node.meta[SOURCE_NAME] = call_tokens.name
+    _name_written(without_place, frozenset(calls[start].name for start in unread))
+
+
+def _name_written(nodes: Sequence[exp.Func], names: frozenset[str]) -> None:
+    """Note the written names of nodes whose place the parser did not keep."""
+    for node in nodes if names else ():
+        own = names.intersection(name.lower() for name in type(node).sql_names())
+        if own:
+            node.meta[SOURCE_NAME] = min(own, key=len)
+
+
+def _stands_for_other(node: exp.Func) -> bool:
+    """Whether the parser takes a call that is not on the list for a function that is."""
+    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
+        return False
+    names = {name.lower() for name in type(node).sql_names()}
+    return not (names.isdisjoint(FUNCTIONS) and names.isdisjoint(NODE_NAMES))
+
+
+def check_unread(tokens: Sequence[Token]) -> None:
+    """The same of a statement that the parser did not take, which may be for such a call.
+
+    Raises ProgrammingError: a call has too few or too many (42883).
+    """
+    index_of = {token.start: i for i, token in enumerate(tokens)}
+    for call in token_calls(tokens).values():
+        if is_called(tokens, index_of[call.start]):
+            _check(call)
+
+
+def _check(call: TokenCall) -> None:
+    function = FUNCTIONS.get(call.name)
+    arity = None if function is None else function.arity
+    count = call.count + call.behind_dot + call.is_ordered
+    if arity is None or arity.allows(count):
+        return
+    ordered = ", that of WITHIN GROUP counted" if call.is_ordered else ""
+    raise ProgrammingError(
+        f"{call.name}() takes {arity}, not {count}{ordered}",
+        hint=_HINTS.get(call.name),
+        span=SourceSpan(call.start, call.length),
+        sqlstate="42883",
+    )
+
+
+def undefined_function(name: str, span: SourceSpan | None) -> ProgrammingError:
+    """The error of a call of what is not on the list, with a near name if there is one."""
+    close = difflib.get_close_matches(name, FUNCTIONS, n=1, cutoff=0.8)
+    return ProgrammingError(
+        f"function {name}() does not exist",
+        hint=f"did you mean {close[0]}()?" if close else None,
+        span=span,
+        sqlstate="42883",
+    )

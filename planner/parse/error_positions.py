@@ -1,0 +1,61 @@
+"""The one place where the span of an error becomes a position that a person can read.
+
+All of the planner raises errors with spans; `errors_located` stands where the statement comes in.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pykudu_sql.storage.errors import Error, SourcePosition
+
+
+@contextmanager
+def errors_located(text: str, start: int = 0) -> Iterator[None]:
+    """Errors of what is done inside show the place in the statement that their span means.
+
+    Args:
+        text: the statement, or the part of it that somebody wrote.
+        start: where that begins in the whole.
+
+    Raises Error: as it was raised inside.
+    """
+    try:
+        yield
+    except Error as error:
+        if error.span is not None:
+            error.position = _position(text, max(0, error.span.start - start), error.span.length)
+        error.span = None
+        raise
+
+
+@contextmanager
+def spans_dropped() -> Iterator[None]:
+    """Errors of what is done inside, with a text that nobody wrote, have no place.
+
+    Raises Error: as it was raised inside.
+    """
+    try:
+        yield
+    except Error as error:
+        error.span = None
+        raise
+
+
+def _position(text: str, start: int, length: int) -> SourcePosition:
+    """Where an offset lies, as line and column with the line's text.
+
+    Args:
+        start: offset of the first character; behind the text for its end.
+        length: in characters; cut at the end of the line.
+    """
+    start = min(start, len(text))
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", start)
+    line = text[line_start : line_end if line_end >= 0 else len(text)].rstrip("\r")
+    column = start - line_start
+    if len(line) > 160:  # a thousand rows on one line: show the part that matters
+        cut = max(0, column - 60)
+        line = line[cut : cut + 120]
+        column -= cut
+    visible = max(1, min(length, len(line) - column))
+    return SourcePosition(text.count("\n", 0, start) + 1, column + 1, line, visible)

@@ -1,0 +1,94 @@
+"""Statements and clauses of other databases that are not supported, and what to write instead."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import Token, TokenType
+
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.storage.errors import NotSupportedError, SourceSpan
+
+_FILES = "files are loaded by `pykudu-sql load` and by connection.append(table, data)"
+_RIGHTS = "who may read the files may read the database"
+_PIVOT = "write a column for each value: sum(CASE WHEN k = 'a' THEN v END) AS a"
+_UNPIVOT = "write SELECT .., 'a' AS k, a AS v FROM t UNION ALL SELECT .., 'b', b FROM t"
+_HEADS: Mapping[str, str] = {
+    "GRANT": _RIGHTS,
+    "REVOKE": _RIGHTS,
+    "COPY": _FILES,
+    "LOAD": _FILES,
+    "ATTACH": "a connection has one database; open another connection",
+    "DETACH": "close the connection",
+    "CALL": "there are no procedures",
+    "PREPARE": "statements are kept by their text; pass parameters for `?`",
+    "EXECUTE": "statements are kept by their text; pass parameters for `?`",
+    "LOCK": "transactions need no locks: the first to commit wins",
+    "PIVOT": _PIVOT,
+    "UNPIVOT": _UNPIVOT,
+    "CHECKPOINT": "FLUSH writes what is in memory to files",
+    "REINDEX": "indexes are always up to date",
+    "RENAME": "write ALTER TABLE a RENAME TO b",
+}
+_CREATED: Mapping[str, str] = {
+    "MATERIALIZED": "CREATE TABLE .. AS SELECT keeps the rows of a query",
+    "TEMPORARY": "create a table and drop it again",
+    "TEMP": "create a table and drop it again",
+    "SEQUENCE": "the hidden counter of a NON UNIQUE PRIMARY KEY numbers rows",
+    "FUNCTION": "SHOW FUNCTIONS lists those there are",
+    "TRIGGER": "CHANGES(t, a, b) lists what happened to a table",
+    "ROLE": _RIGHTS,
+    "USER": _RIGHTS,
+}
+
+
+_CLAUSES: Mapping[str, str] = {
+    "PIVOT": _PIVOT,
+    "UNPIVOT": _UNPIVOT,
+    "TABLESAMPLE": "write WHERE random() < 0.1, or a condition on the key",
+    "COLUMNS(...)": "it stands in a SELECT list, with *, names in [] or a regular expression",
+    "SELECT INTO": "write CREATE TABLE t PRIMARY KEY (...) AS SELECT ..",
+    "FOR UPDATE": "transactions need no locks: the first to commit wins",
+    "@variables": "parameters are written ? or :name",
+    "COLLATE": "texts compare by bytes; write lower(x) where case does not matter",
+    "CONNECT BY": "write WITH RECURSIVE",
+    "WITH OFFSET": "write WITH ORDINALITY, which counts from 1",
+    "AT (...)": "write t FOR SYSTEM_TIME AS OF '2026-01-31 12:00:00'",
+}
+_BEGINS_WITH_QUERY = (["("], ["MATERIALIZED"], ["NOT"])
+
+
+def unsupported_clause(what: str, span: SourceSpan | None) -> NotSupportedError:
+    """The error for a clause of a query that is not supported; says what there is instead."""
+    return NotSupportedError(f"{what} is not supported", hint=_CLAUSES.get(what), span=span)
+
+
+def refuse_with_offset(tokens: Sequence[Token]) -> None:
+    """Refuse BigQuery's `unnest(x) WITH OFFSET`, which the parser takes for WITH ORDINALITY.
+
+    Raises NotSupportedError: there is one.
+    """
+    for i, token in enumerate(tokens[1:], 1):
+        kinds = (tokens[i - 1].token_type, token.token_type)
+        if kinds != (TokenType.WITH, TokenType.OFFSET):
+            continue
+        behind = [each.text.upper() for each in tokens[i + 1 : i + 3]]
+        if behind[:1] == ["("] or (behind[:1] == ["AS"] and behind[1:] in _BEGINS_WITH_QUERY):
+            continue
+        raise unsupported_clause("WITH OFFSET", SourceSpan(token.start, 6))
+
+
+def refuse_unsupported_statement(tokens: TokenStream) -> None:
+    """Refuse a known statement that is not supported and say what to write; let others pass.
+
+    `tokens`: at the statement's first word. Raises NotSupportedError: it is one of those.
+    """
+    first, second = tokens.current, tokens.ahead(1)
+    if tokens.at("CREATE", "OR", "REPLACE", "TABLE"):
+        what, hint = "CREATE OR REPLACE TABLE", "write DROP TABLE IF EXISTS t, then CREATE TABLE t"
+    elif first.word == "CREATE" and second.word in _CREATED:
+        what, hint = f"CREATE {second.word}", _CREATED[second.word]
+    elif first.word in _HEADS:
+        what, hint = first.word, _HEADS[first.word]
+    else:
+        return
+    span = first.span
+    raise NotSupportedError(f"{what} is not supported", hint=hint, span=span)

@@ -1,0 +1,66 @@
+"""`AS OF` of a table, rewritten on tokens to the version clause that sqlglot knows."""
+
+from sqlglot import Token, TokenType
+
+from pykudu_sql.planner.parse.token_rewrites import token_like
+
+_STARTS_MOMENT = frozenset({
+    TokenType.NUMBER, TokenType.STRING, TokenType.PLACEHOLDER, TokenType.COLON,
+    TokenType.CURRENT_TIMESTAMP, TokenType.L_PAREN,
+})  # fmt: skip
+_BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")
+
+
+def with_versions(tokens: list[Token]) -> list[Token]:
+    """`AS OF [TIMESTAMP] x`, where it is not an alias named "of", as `FOR TIMESTAMP x`.
+
+    `[FOR SYSTEM_TIME] AS OF SNAPSHOT name` becomes `FOR VERSION AS OF 'name'`.
+    """
+    out: list[Token] = []
+    skip = 0
+    for i, token in enumerate(tokens):
+        if skip:
+            skip -= 1
+            continue
+        if token.token_type is TokenType.ALIAS and _is_as_of(tokens, i):
+            if out and out[-1].text.upper() == "SYSTEM_TIME":
+                del out[-2:]
+            if _names_snapshot(tokens, i):
+                out.append(token_like(token, TokenType.FOR, "FOR"))
+                out.append(token_like(tokens[i + 1], TokenType.VAR, "VERSION"))
+                out.append(token_like(tokens[i + 3], TokenType.STRING, tokens[i + 3].text))
+                skip = 3
+                continue
+            explicit = tokens[i + 2].text.upper() == "TIMESTAMP"
+            out.append(token_like(token, TokenType.FOR, "FOR"))
+            out.append(token_like(tokens[i + 1], TokenType.TIMESTAMP, "TIMESTAMP"))
+            skip = 2 if explicit else 1
+        else:
+            out.append(token)
+    return out
+
+
+def _is_as_of(tokens: list[Token], i: int) -> bool:
+    if i + 2 >= len(tokens) or tokens[i + 1].text.upper() != "OF":
+        return False
+    if i and tokens[i - 1].text.upper() in _BEFORE_AS_OF:
+        return _names_snapshot(tokens, i) and _is_system_time(tokens, i)
+    after = tokens[i + 2]
+    call = i + 3 < len(tokens) and tokens[i + 3].token_type is TokenType.L_PAREN
+    explicit = after.text.upper() == "TIMESTAMP" or _names_snapshot(tokens, i)
+    return after.token_type in _STARTS_MOMENT or explicit or call
+
+
+def _is_system_time(tokens: list[Token], i: int) -> bool:
+    """Whether `FOR SYSTEM_TIME` stands before this place."""
+    before = [token.text.upper() for token in tokens[max(0, i - 2) : i]]
+    return before == ["FOR", "SYSTEM_TIME"]
+
+
+def _names_snapshot(tokens: list[Token], i: int) -> bool:
+    """Whether `AS OF` at this place is followed by `SNAPSHOT name`."""
+    if i + 3 >= len(tokens) or tokens[i + 2].text.upper() != "SNAPSHOT":
+        return False
+    name = tokens[i + 3]
+    quoted = name.token_type is TokenType.IDENTIFIER
+    return quoted or (name.token_type is not TokenType.STRING and name.text.isidentifier())

@@ -1,0 +1,30 @@
+"""What the plans of statements without rows and without values of a caller have in common."""
+
+from typing import ClassVar
+
+from pykudu_sql.planner.plan.value import ParameterKey
+
+
+class Command:
+    """The plan of such a statement.
+
+    A subclass gives the line that EXPLAIN shows, with `{0.name}` for an attribute of the plan:
+    `class DropTable(Command, headline="DROP TABLE {0.name}")`; or it has a `headline` of its own.
+    """
+
+    __slots__ = ()
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+    _headline: ClassVar[str]
+
+    def __init_subclass__(cls, *, headline: str | None = None, cacheable: bool = False) -> None:
+        # A dataclass with slots is made a second time, without these arguments.
+        if headline is not None:
+            cls._headline = headline
+        if cacheable:
+            cls.cacheable = True
+
+    @property
+    def headline(self) -> str:
+        """What EXPLAIN says of it."""
+        return self._headline.format(self)

@@ -1,0 +1,179 @@
+"""GROUP BY over text by the codes of dictionaries instead of the words.
+
+Columns with few distinct texts are stored in codes (DICT_ENCODING), and scans keep the codes. An
+engine that groups by small integers takes about half the time that it needs for text. So of a
+query that groups by text columns of stored tables there is a second form: keys of groups are
+codes, and what is shown of them is looked up in a list of the words, once a group:
+
+    SELECT city, sum(x) FROM t GROUP BY city
+    SELECT list_extract($1, code + 1), sum(x) FROM t GROUP BY code
+
+Which form is computed is decided when the scans were read, for only then it is known whether their
+words are few. Inside aggregates the text stays.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.binder import SCAN_PREFIX
+from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_of
+from pykudu_sql.planner.bind.relations import TableReference
+from pykudu_sql.planner.plan.query_plans import CodedColumn, CodedGroups
+from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.pushdown.condition import own_column
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+
+ScanNames = Mapping[TableReference, str]
+_META = "group_code"
+_CODE_PREFIX = f"{SCAN_PREFIX}code_"
+_SETS = ("grouping_sets", "cube", "rollup", "totals", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A text column of a mention of a table."""
+
+    reference: TableReference
+    column: ColumnSchema
+
+
+def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, ...]:
+    """Note in the tree where text columns are keys of groups.
+
+    Args:
+        bound: the query; its tree is as it was bound, but for the tables' names.
+        scans: the name of each mention's scan.
+
+    Returns the columns, each once.
+    """
+    numbers: dict[CodedColumn, int] = {}
+    whole = {scans[reference] for reference in bound.references if reference.starred}
+    for select, _ in bound.scopes:
+        group, parts = select.args.get("group"), _behind_groups(select)
+        if group is None or parts is None:
+            continue
+        keys: dict[tuple[TableReference | None, str], _Key] = {}
+        for item in group.expressions:
+            key = _text_column(_shown_by(item, select, bound), bound)
+            if key is not None and scans[key.reference] not in whole:
+                keys[key.reference, key.column.name] = key
+                item.meta[_META] = _mark(key, scans, numbers)
+        for column in (column for part in parts for column in part.find_all(exp.Column)):
+            name = column.name.lower()
+            group_key = keys.get((table_of(column), name))
+            if _is_named_inside(column, bound):
+                group_key = next((key for key in keys.values() if key.column.name == name), None)
+            if group_key is not None and not _is_gathered(column):
+                column.meta[_META] = _mark(group_key, scans, numbers)
+    return tuple(numbers)
+
+
+def coded_groups(
+    tree: exp.Expr, columns: Sequence[CodedColumn], parameters_before: int
+) -> CodedGroups:
+    """The form over codes of a tree in which `mark_group_keys` noted keys.
+
+    Args:
+        tree: as the engine is to have it otherwise; it stays as it is.
+        columns: of `mark_group_keys`.
+        parameters_before: parameters that come before those of the words.
+    """
+    marked = (node for node in tree.walk() if _is_shown(node))
+    shown = tuple(dict.fromkeys(node.meta[_META][1] for node in marked))
+    parameters = {number: parameters_before + place for place, number in enumerate(shown, 1)}
+    return CodedGroups(tuple(columns), shown, cache(partial(_coded_sql, tree, columns, parameters)))
+
+
+def _coded_sql(
+    tree: exp.Expr, columns: Sequence[CodedColumn], parameters: Mapping[int, int]
+) -> str:
+    """The SQL of the form over codes; `parameters` are those of the words, by the column."""
+    coded = tree.copy()
+    for node in [node for node in coded.walk() if node.meta_get(_META) is not None]:
+        alias, number = node.meta[_META]
+        code = exp.column(columns[number].code, table=alias, quoted=True)
+        if not _is_shown(node):
+            node.replace(code)
+            continue
+        words = exp.Placeholder(this=str(parameters[number]))
+        place = exp.Add(this=exp.cast(code, "int"), expression=exp.Literal.number(1))
+        word = exp.Anonymous(this="list_extract", expressions=[words, place])
+        is_item = isinstance(node.parent, exp.Select) and isinstance(node, exp.Column)
+        node.replace(exp.alias_(word, node.name, quoted=True) if is_item else word)
+    return to_sql(coded)
+
+
+def _is_shown(node: exp.Expr) -> bool:
+    """Whether a node is a mark of `mark_group_keys` where the word is wanted, not its code."""
+    return node.meta_get(_META) is not None and not isinstance(node.parent, exp.Group)
+
+
+def _behind_groups(select: exp.Select) -> Sequence[exp.Expr] | None:
+    """The clauses that see groups; None where they may see more than keys and aggregates."""
+    group = select.args.get("group")
+    if group is None or any(group.args.get(name) for name in _SETS):
+        return None
+    if select.args.get("qualify") or select.args.get("distinct"):
+        return None
+    clauses = [*select.expressions, select.args.get("having"), select.args.get("order")]
+    parts = [part for part in clauses if part is not None]
+    for part in parts:
+        for node in part.find_all(exp.Query, exp.Window, exp.Star):
+            if not (isinstance(node, exp.Star) and isinstance(node.parent, exp.Count)):
+                return None
+    return parts
+
+
+def _shown_by(item: exp.Expr, select: exp.Select, bound: BoundQuery) -> exp.Expr:
+    """The entry of the SELECT list that an item of GROUP BY names or counts."""
+    shown: list[exp.Expr] = []
+    if isinstance(item, exp.Literal) and not item.is_string and item.this.isdigit():
+        shown = select.expressions[int(item.this) - 1 : int(item.this)]
+    elif isinstance(item, exp.Column) and relation_of(item) is None and not item.table:
+        name = item.name.lower()
+        shown = [each for each in select.expressions if each.alias.lower() == name]
+    return shown[0].unalias() if len(shown) == 1 else item
+
+
+def _text_column(column: exp.Expr, bound: BoundQuery) -> _Key | None:
+    """The text column of a stored table that an expression is."""
+    bound_column = own_column(column, bound)
+    if bound_column is None:
+        return None
+    reference, stored = bound_column
+    if not stored.type.is_text or _code_name(stored) in reference.table.schema.by_name:
+        return None
+    return _Key(reference, stored)
+
+
+def _is_named_inside(column: exp.Column, bound: BoundQuery) -> bool:
+    """Whether HAVING or ORDER BY computes with a name that the SELECT list has too.
+
+    The engine takes the key of the groups for it.
+    """
+    return relation_of(column) is None and not isinstance(column.parent, exp.Ordered)
+
+
+def _is_gathered(column: exp.Column) -> bool:
+    """Whether an aggregate takes a column's cells; MIN and MAX of several values are none."""
+    ancestor = column.parent
+    while ancestor is not None and not isinstance(ancestor, exp.Select):
+        several = isinstance(ancestor, exp.Max | exp.Min) and ancestor.expressions
+        if isinstance(ancestor, exp.AggFunc | exp.Filter) and not several:
+            return True
+        ancestor = ancestor.parent
+    return False
+
+
+def _code_name(column: ColumnSchema) -> str:
+    return f"{_CODE_PREFIX}{column.id}"
+
+
+def _mark(key: _Key, scans: ScanNames, numbers: dict[CodedColumn, int]) -> tuple[str, int]:
+    """The engine's name of a key's table, and which of the coded columns it is."""
+    reference, column = key.reference, key.column
+    coded = CodedColumn(scans[reference], column.name, _code_name(column))
+    return reference.engine_alias, numbers.setdefault(coded, len(numbers))

@@ -1,0 +1,70 @@
+"""Whether an expression of a bound query may be NULL, as far as the catalog and the joins tell.
+
+Cautious: what is not known never to be NULL may be. Outer joins count once the pass that pushes
+predicates has found them.
+"""
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.relations import Relation, Shown, TableReference
+from pykudu_sql.planner.types.origins import alternatives, shown_by
+
+# What is NULL only where an operand is.
+_STRICT = (
+    *(exp.Paren, exp.Alias, exp.Neg, exp.Abs, exp.Add, exp.Sub, exp.Mul, exp.DPipe, exp.Cast),
+    *(exp.Not, exp.Between, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),
+    *(exp.Upper, exp.Lower, exp.Length),
+)
+_NEVER_NULL = (
+    *(
+        exp.Literal,
+        exp.Boolean,
+        exp.DataType,
+        exp.Identifier,
+        exp.Is,
+        exp.Exists,
+        exp.NullSafeEQ,
+        exp.NullSafeNEQ,
+    ),
+    *(exp.Count, exp.RowNumber),
+)
+
+
+def is_nullable(node: exp.Expr) -> bool:
+    """Whether an expression may be NULL."""
+    if isinstance(node, exp.Column):
+        return _is_rolled_up(node) or shows_null(shown_by(node))
+    if isinstance(node, exp.Coalesce):
+        return all(map(is_nullable, alternatives(node)))
+    if isinstance(node, exp.Connector):
+        return any(map(is_nullable, node.flatten()))
+    if isinstance(node, _STRICT) and not isinstance(node, exp.TryCast):
+        operands = (
+            each for each in node.iter_expressions() if not isinstance(each, exp.Identifier)
+        )
+        return any(map(is_nullable, operands))
+    return not isinstance(node, _NEVER_NULL)
+
+
+def shows_null(shown: Shown) -> bool:
+    """Whether what shows some expressions or columns of relations may be NULL."""
+    return not shown or any(
+        is_nullable(each) if isinstance(each, exp.Expr) else _is_nullable_column(*each)
+        for each in shown
+    )
+
+
+def _is_rolled_up(column: exp.Column) -> bool:
+    """Whether a column may be a key that some groups are made without."""
+    select = column.find_ancestor(exp.Select)
+    group = None if select is None else select.args.get("group")
+    return group is not None and group.find(exp.GroupingSets, exp.Rollup, exp.Cube) is not None
+
+
+def _is_nullable_column(relation: Relation, name: str) -> bool:
+    if relation.maybe_absent:
+        return True
+    if isinstance(relation, TableReference):
+        return relation.column(name).nullable
+    column = relation.column(name)
+    return column is None or shows_null(column.shown)

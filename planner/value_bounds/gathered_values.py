@@ -1,0 +1,71 @@
+"""Aggregates that gather values of many rows into one, which is refused if it gets too large.
+
+The engine counts what it gathers against its memory limit and can be interrupted meanwhile. The
+value is looked at when it is whole, before anything else holds it.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sqlglot import exp
+
+from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
+from pykudu_sql.planner.value_bounds.text_casts import TypeName, bound_comparison
+from pykudu_sql.planner.value_bounds.value_growth import ELEMENT_BYTES
+from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
+
+TOO_LARGE = "__too_large"
+_AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Window)
+# By what an aggregate is to the parser: what measures it, and the name if it has none in the text.
+_MEASURES: Mapping[type[exp.Expr], tuple[str, str]] = MappingProxyType(
+    {
+        exp.GroupConcat: ("strlen", "string_agg"),
+        exp.ArrayAgg: ("len", "list"),
+        exp.Anonymous: ("cardinality", "histogram"),
+    }
+)
+
+
+def bound_exact(tree: exp.Expr, type_name: TypeName) -> exp.Expr:
+    """The tree with checks of what it compares and gathers, for whose types none may look any more.
+
+    Changed in place.
+
+    Args:
+        tree: of a query.
+        type_name: the engine's name of an expression's type, None if it is not known.
+    """
+    for node in reversed(list(tree.walk())):
+        bound_comparison(node, type_name)
+        if not _gathers(node):
+            continue
+        whole = node
+        while isinstance(whole.parent, _AROUND) and whole.parent.this is whole:
+            whole = whole.parent
+        checked = _checked(whole, node)
+        if whole is tree:
+            return checked
+        whole.replace(checked)
+    return tree
+
+
+def _gathers(node: exp.Expr) -> bool:
+    is_histogram = isinstance(node, exp.Anonymous) and node.name.lower() == "histogram"
+    return is_histogram or isinstance(node, exp.ArrayAgg | exp.GroupConcat)
+
+
+def _checked(whole: exp.Expr, node: exp.Expr) -> exp.Expr:
+    """An aggregate with the clauses behind it; the engine computes equal ones once."""
+    measure, name = _MEASURES[type(node)]
+    size: exp.Expr = exp.Anonymous(this=measure, expressions=[whole.copy()])
+    if not isinstance(node, exp.GroupConcat):
+        size = size * exp.Literal.number(ELEMENT_BYTES)
+    few = exp.LTE(this=size, expression=exp.Literal.number(MAX_VALUE_BYTES))
+    shown = exp.Literal.string(node.meta.get(SOURCE_NAME) or name)
+    condition = exp.Or(
+        this=exp.Coalesce(this=few, expressions=[exp.true()]),
+        expression=exp.Anonymous(
+            this=TOO_LARGE, expressions=[exp.cast(size.copy(), "double"), shown]
+        ),
+    )
+    return exp.Case(ifs=[exp.If(this=condition, true=whole.copy())])

@@ -1,0 +1,45 @@
+"""Constants of predicates: literals as they are, the rest as the engine computes it."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+
+from pykudu_sql.planner.bind.constant import Constant, Hole, constant
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.plan.context import PlanContext
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("((5))", 5),
+        ("-5", -5),
+        ("1.50", Decimal("1.50")),
+        ("1e3", 1000.0),
+        ("9" * 39, Decimal("9" * 39)),
+        ("'x'", "x"),
+        ("null", None),
+        ("true", True),
+        ("x'0aff'", b"\x0a\xff"),
+        ("date '2026-01-31'", dt.date(2026, 1, 31)),
+        ("timestamp '2026-01-31 12:00:00'", dt.datetime(2026, 1, 31, 12)),
+        ("2 * 3 + 1", 7),
+    ],
+)
+def test_an_expression_without_rows_is_a_constant(
+    context: PlanContext, text: str, value: object
+) -> None:
+    made = constant(parse(f"select {text}").expressions[0], context)
+    assert isinstance(made, Constant)
+    assert (made.value, type(made.value)) == (value, type(value))
+
+
+@pytest.mark.parametrize("text", ["a", "a + 1", "random()", "(select 1)", "1 + ?"])
+def test_what_varies_is_no_constant(context: PlanContext, text: str) -> None:
+    assert constant(parse(f"select {text} from t").expressions[0], context) is None
+
+
+@pytest.mark.parametrize(("text", "key"), [("?", 0), (":x", "x")])
+def test_a_parameter_is_a_hole(context: PlanContext, text: str, key: int | str) -> None:
+    assert constant(parse(f"select {text}").expressions[0], context) == Hole(key)

@@ -1,0 +1,43 @@
+"""Numbers that a query writes into DECIMAL columns keep all their digits."""
+
+import pytest
+
+from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.plan.context import PlanContext
+
+LONG = "1." + "1" * 40
+
+
+def assigned(sql: str, context: PlanContext) -> str:
+    schema = context.catalog.table("kinds").schema
+    tree = parse(sql)
+    type_assigned_literals(tree, (schema.by_name["big"], schema.by_name["f"]))
+    return tree.sql("duckdb")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "VALUES ({}, 1), (2, 3)",
+        "SELECT {} AS x, 1 FROM t",
+        "SELECT 1, 2 UNION ALL (SELECT (-{}), 1)",
+    ],
+)
+def test_a_long_number_is_cast_to_the_column_it_fills(context: PlanContext, sql: str) -> None:
+    printed = assigned(sql.format(LONG), context)
+    assert f"CAST('{LONG}' AS DECIMAL(38, 4))" in printed
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"VALUES (1, {LONG})",
+        f"SELECT *, {LONG}",
+        f"SELECT {LONG} + 1",
+        f"SELECT 1 AS a UNION ALL BY NAME SELECT {LONG} AS a",
+        "VALUES (1.5, 2)",
+    ],
+)
+def test_a_number_in_another_place_stays(context: PlanContext, sql: str) -> None:
+    assert "CAST" not in assigned(sql, context)

@@ -1,0 +1,116 @@
+"""Forms of queries that the engine lacks, and the names of result columns."""
+
+import pytest
+from sqlglot import exp
+
+from pykudu_sql.planner.functions.query_forms import (
+    check_operand,
+    free_variable,
+    name_outputs,
+    name_rolled_up,
+    output_name,
+    referenced_outputs,
+    swap_right_semi_join,
+    values_names,
+)
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.storage.errors import SyntaxError
+
+
+def select(sql: str) -> exp.Select:
+    tree = parse(sql)
+    assert isinstance(tree, exp.Select)
+    return tree
+
+
+@pytest.mark.parametrize("word", ["ROLLUP", "CUBE"])
+def test_rollup_behind_the_keys_is_written_around_them(word: str) -> None:
+    tree = select(f"SELECT 1 FROM t GROUP BY a, b WITH {word}")
+    name_rolled_up(tree)
+    assert tree.sql("duckdb").endswith(f"GROUP BY {word} (a, b)")
+
+
+def test_a_rollup_with_keys_of_its_own_and_no_group_at_all_stay() -> None:
+    for sql in ("SELECT 1 FROM t GROUP BY a, ROLLUP (b)", "SELECT 1 FROM t"):
+        tree = select(sql)
+        before = tree.sql("duckdb")
+        name_rolled_up(tree)
+        assert tree.sql("duckdb") == before
+
+
+def test_a_right_semi_join_is_the_left_one_the_other_way_around() -> None:
+    tree = select("SELECT * FROM a RIGHT ANTI JOIN b ON a.x = b.x")
+    swap_right_semi_join(tree)
+    assert "FROM b ANTI JOIN a" in tree.sql("duckdb")
+    kept = select("SELECT * FROM a LEFT SEMI JOIN b ON a.x = b.x")
+    before = kept.copy()
+    swap_right_semi_join(kept)
+    assert kept == before
+
+
+def test_the_variable_of_a_comprehension_is_no_column() -> None:
+    tree = select("SELECT [x + t.x + y FOR X IN list IF x > 1] FROM t")
+    comprehension = tree.find(exp.Comprehension)
+    assert comprehension is not None
+    free_variable(comprehension)
+    columns = [column.sql() for column in comprehension.this.find_all(exp.Column)]
+    assert sorted(columns) == ["t.x", "y"]
+
+
+def test_values_take_their_names_from_any_row() -> None:
+    values = parse("VALUES (1 AS a, 2), (3, 4 AS B)")
+    assert isinstance(values, exp.Values)
+    assert values_names(values) == ["a", "b"]
+    assert values.find(exp.Alias) is None
+    plain = parse("VALUES (1, 2)")
+    assert isinstance(plain, exp.Values)
+    assert values_names(plain) == ["col0", "col1"]
+
+
+@pytest.mark.parametrize(
+    ("item", "name"),
+    [
+        ("A", "a"),
+        ("t.A", "a"),
+        ("a AS Total", "total"),
+        ('a AS "Total"', "Total"),
+        ("Count( * )", "Count( * )"),
+        ("(a)", "a"),
+    ],
+)
+def test_a_column_is_called_by_its_alias_its_column_or_its_text(item: str, name: str) -> None:
+    (entry,) = select(f"SELECT {item} FROM t").expressions
+    assert output_name(entry) == name
+
+
+def test_computed_columns_of_every_branch_are_named_for_the_engine() -> None:
+    tree = parse("SELECT a + 1, b FROM t UNION SELECT c, d * 2 FROM u")
+    name_outputs(tree)
+    aliases = [node.alias for node in tree.find_all(exp.Alias)]
+    assert sorted(aliases) == ["a + 1", "d * 2"]
+
+
+@pytest.mark.parametrize(
+    ("clause", "indices"),
+    [
+        ("", []),
+        ("ORDER BY B", [1]),
+        ("ORDER BY a + c", [0, 2]),
+        ("ORDER BY 2", [0, 1, 2]),
+        ("GROUP BY ALL", [0, 1, 2]),
+        ("GROUP BY 1", [0, 1, 2]),
+        ("ORDER BY 'a'", []),
+    ],
+)
+def test_a_star_brings_the_columns_that_clauses_refer_to(clause: str, indices: list[int]) -> None:
+    tree = select(f"SELECT * FROM t {clause}")
+    assert referenced_outputs(tree, ["a", "b", "c"]) == indices
+
+
+@pytest.mark.parametrize("clause", ["ORDER BY a", "LIMIT 1", "OFFSET 1"])
+def test_a_clause_of_one_operand_needs_parentheses(clause: str) -> None:
+    tree = parse(f"(SELECT a FROM t {clause}) UNION SELECT b FROM u")
+    assert isinstance(tree, exp.SetOperation)
+    check_operand(tree.this, tree)
+    with pytest.raises(SyntaxError, match=f"^{clause.rsplit(' ', 1)[0]} of one query of UNION"):
+        check_operand(tree.this.this, tree)

@@ -1,0 +1,65 @@
+"""Words of the parser's tree become words of closed lists, or the statement is refused."""
+
+import pytest
+import sqlglot
+
+from pykudu_sql.planner.parse.dialect import Kudu
+from pykudu_sql.planner.parse.normalizers import NORMALIZERS
+from pykudu_sql.storage.errors import Error, SourceSpan
+
+
+def normalized(sql: str) -> str:
+    """A query as it is printed when each of its nodes was normalized."""
+
+    def place(word: str) -> SourceSpan | None:
+        start = sql.lower().find(word.lower())
+        return SourceSpan(start, len(word)) if start >= 0 else None
+
+    tree = sqlglot.parse_one(sql, dialect=Kudu())
+    for node in list(tree.walk()):
+        if type(node) in NORMALIZERS:
+            NORMALIZERS[type(node)](node, place)
+    return tree.sql(dialect=Kudu()).removeprefix("SELECT ")
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [
+        ("interval 5 mins", "INTERVAL '5' MINUTE"),
+        ("interval '1.5' hours", "INTERVAL '1.5 hours'"),
+        ("interval '3 days 2 hours'", "INTERVAL '3 days 2 hours'"),
+        ("1 limit all", "1"),
+        ("1 limit 2", "1 LIMIT 2"),
+        ("n'a'", "'a'"),
+        ("\"upper\"('a')", "UPPER('a')"),
+        ("round(x => 1)", 'ROUND("x" => 1)'),
+        ("time_bucket(d, x, '2020-01-01')", "TIME_BUCKET(d, x, CAST('2020-01-01' AS TIMESTAMP))"),
+        ("x like 'a' escape ''", "x LIKE 'a' ESCAPE ''"),
+    ],
+)
+def test_a_word_is_spelt_as_its_list_has_it(written: str, normal: str) -> None:
+    assert normalized(f"select {written}") == normal
+
+
+@pytest.mark.parametrize(
+    ("written", "sqlstate", "message", "under"),
+    [
+        ("interval 5 bananas", "22023", "'BANANAS' is no unit of time", "bananas"),
+        ("cast('1 fortnight' as interval)", "22023", "'fortnight' is no unit", "1 fortnight"),
+        ("interval '1' year to month", "0A000", "from one unit to another", "to month"),
+        ("extract(bananas from x)", "22023", "'BANANAS' is no unit of time", "bananas"),
+        ("date_part('bananas', x)", "22023", "'bananas' is no unit of time", "bananas"),
+        ("x like 'a' escape '!?'", "22019", "'!?' cannot escape", "!?"),
+        ("x operator(s.+) y", "0A000", r"OPERATOR\(...\) is not supported", "operator"),
+        ("* from ?", "42601", "a parameter cannot be a table", "?"),
+    ],
+)
+def test_a_word_of_no_list_is_refused_with_its_place(
+    written: str, sqlstate: str, message: str, under: str
+) -> None:
+    sql = f"select {written}"
+    with pytest.raises(Error, match=message.replace("?'", "\\?'")) as caught:
+        normalized(sql)
+    assert caught.value.sqlstate == sqlstate
+    assert caught.value.span is not None
+    assert sql[caught.value.span.start :].startswith(under)

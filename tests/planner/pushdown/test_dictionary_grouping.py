@@ -1,0 +1,67 @@
+"""Text keys of groups become codes where nothing but keys and aggregates sees the groups."""
+
+import pytest
+
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups, mark_group_keys
+
+
+def coded(sql: str, context: PlanContext) -> tuple[list[str], tuple[int, ...], str]:
+    """The coded columns, which of them are shown, and the SQL over codes."""
+    bound = bind(parse(sql), context)
+    names = {reference: f"__scan_{i}" for i, reference in enumerate(bound.references)}
+    columns = mark_group_keys(bound, names)
+    groups = coded_groups(bound.tree, columns, 1)
+    return [f"{each.scan}.{each.column}" for each in columns], groups.shown, groups.print()
+
+
+def test_a_key_is_a_code_and_its_word_is_looked_up(context: PlanContext) -> None:
+    columns, shown, sql = coded("select s, count(*) as n from t group by s", context)
+    assert (columns, shown) == (["__scan_0.s"], (0,))
+    assert 'LIST_EXTRACT($2, CAST("t"."__scan_code_3" AS INT) + 1) AS "s"' in sql
+    assert sql.endswith('GROUP BY "t"."__scan_code_3"')
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select s as x from t group by x",
+        "select s from t group by 1",
+        "select upper(s) from t group by s",
+        "select s from t group by s, a having s > 'x' order by s",
+    ],
+)
+def test_a_key_may_be_named_numbered_and_computed_with(sql: str, context: PlanContext) -> None:
+    columns, shown, _ = coded(sql, context)
+    assert (columns, shown) == (["__scan_0.s"], (0,))
+
+
+def test_what_an_aggregate_gathers_stays_a_text(context: PlanContext) -> None:
+    columns, shown, sql = coded("select max(s), count(*) from t group by s", context)
+    assert (columns, shown) == (["__scan_0.s"], ())
+    assert 'MAX("s")' in sql
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select a from t group by a",
+        "select upper(s) from t group by upper(s)",
+        "select s from t group by rollup (s)",
+        "select distinct s from t group by s",
+        "select s, row_number() over () from t group by s",
+        "select s, (select 1) from t group by s",
+        "select s from t",
+    ],
+)
+def test_other_groups_have_no_codes(sql: str, context: PlanContext) -> None:
+    assert coded(sql, context)[0] == []
+
+
+def test_a_column_of_two_groups_is_coded_once(context: PlanContext) -> None:
+    sql = "select s from t group by s union all select name from u group by name"
+    assert coded(sql, context)[0] == ["__scan_0.s", "__scan_1.name"]
+    twice = "select s from (select s from t group by s) x group by s"
+    assert coded(twice, context)[0] == ["__scan_0.s"]

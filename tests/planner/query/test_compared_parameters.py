@@ -1,0 +1,32 @@
+"""What the parameters of a query stand beside, and the type that they meet there."""
+
+import pytest
+
+from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.query.compared_parameters import assigned_parameters, compared_parameters
+from pykudu_sql.planner.types.expression_types import ExpressionTypes
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("select 1 from t where a = ? and s = :x", [(0, "INT"), ("x", "STRING")]),
+        ("select 1 from t where (a, s) = (?, ?)", [(0, "INT"), (1, "STRING")]),
+        ("select 1 from t where a in (?, ?)", [(0, "INT"), (1, "INT")]),
+        ("select 1 from kinds where ? between k and big", [(0, "INT"), (0, "DECIMAL(30,4)")]),
+        ("select case a when ? then 1 end from t", [(0, "INT")]),
+        ("select 1 from t group by b having max(a) = ?", [(0, "INT")]),
+        ("select 1 from t where upper(s) = ?", [(0, "STRING")]),
+        ("select 1 from t where 1 = ?", []),
+        ("select ? from t", []),
+    ],
+)
+def test_a_parameter_has_the_type_of_all_that_it_is_compared_with(
+    context: PlanContext, sql: str, expected: list[tuple[int | str, str]]
+) -> None:
+    tree = bind(parse(sql), context).tree
+    types = ExpressionTypes(context, lambda node: node)
+    assert [(each.key, str(each.type)) for each in compared_parameters(tree, types)] == expected
+    assert assigned_parameters(tree) == ()

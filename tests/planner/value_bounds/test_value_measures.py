@@ -1,0 +1,123 @@
+"""Sizes of arguments: the most and the least by the text, and as the engine computes them."""
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import pytest
+from sqlglot import exp
+
+from pykudu_sql.planner.parse.dialect import parse, printed
+from pykudu_sql.planner.value_bounds.value_growth import CONSTANT_ELEMENT_BYTES, ELEMENT_BYTES
+from pykudu_sql.planner.value_bounds.value_measures import (
+    ComputedMeasures,
+    least_measures,
+    static_measures,
+)
+
+
+def arguments(*texts: str) -> list[exp.Expr]:
+    return list(parse(f"select {', '.join(texts)} from t").expressions)
+
+
+@pytest.fixture
+def computed(evaluate: Callable[[str], Any]) -> Callable[[exp.Expr], Any]:
+    """The engine's value of a measure."""
+    return lambda node: evaluate(f"SELECT {printed(node)}")
+
+
+@pytest.mark.parametrize("text", ["'abc'", "'ä'", "'ab' || 'c'", "repeat('ab', 3)", "upper('ab')"])
+def test_the_size_of_a_constant_lies_between_the_least_and_the_most(
+    computed: Callable[[exp.Expr], Any], text: str
+) -> None:
+    given = arguments(text)
+    least = least_measures(given, is_constant=True).size(1)
+    assert 0 <= least <= computed(ComputedMeasures(given).size(1))
+    assert computed(ComputedMeasures(given).size(1)) <= static_measures(given).size(1)
+
+
+def test_what_the_text_does_not_show_is_nothing_at_least_and_without_bound_at_most() -> None:
+    given = arguments("x", "l")
+    most, least = static_measures(given), least_measures(given, is_constant=False)
+    assert (most.size(1), least.size(1)) == (inf, 0.0)
+    assert (most.items(2), least.items(2)) == (inf, 0.0)
+    assert (most.value(1), least.value(1)) == (inf, 0.0)
+    assert (most.span(), least.span()) == (inf, 0.0)
+    assert (most.texts(2), least.fields()) == (inf, 0.0)
+
+
+def test_an_argument_that_a_call_lacks_has_no_bytes(
+    computed: Callable[[exp.Expr], Any],
+) -> None:
+    given = arguments("'abc'")
+    assert static_measures(given).size(2) == 0
+    assert computed(ComputedMeasures(given).size(2)) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [("[1, 2, 3]", 3), ("([1])", 1), ("[]", 0), ("range(2, 10)", 8), ("range(0, 10, 5)", 2)],
+)
+def test_the_elements_of_a_list_are_counted(
+    computed: Callable[[exp.Expr], Any], text: str, items: int
+) -> None:
+    given = arguments(text)
+    assert static_measures(given).items(1) == items
+    assert computed(ComputedMeasures(given).items(1)) == items
+
+
+def test_null_is_a_list_without_elements() -> None:
+    assert static_measures(arguments("null")).items(1) == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "span"),
+    [(("5",), 5), (("2", "9"), 7), (("9", "1", "-2"), 4), (("1", "9", "4"), 2)],
+)
+def test_a_range_has_as_many_values_as_steps(
+    computed: Callable[[exp.Expr], Any], texts: tuple[str, ...], span: float
+) -> None:
+    given = arguments(*texts)
+    assert static_measures(given).span() == span
+    assert computed(ComputedMeasures(given).span()) == span
+
+
+def test_a_range_of_times_is_measured_by_the_engine(
+    computed: Callable[[exp.Expr], Any],
+) -> None:
+    given = arguments("timestamp '2026-01-01'", "timestamp '2026-01-03'", "interval 6 hours")
+    assert computed(ComputedMeasures(given).span()) == 8
+    stopped = arguments("timestamp '2026-01-01'", "timestamp '2026-01-03'", "interval 0 hours")
+    assert computed(ComputedMeasures(stopped).span()) is None
+
+
+def test_the_texts_of_a_list_are_added_up(computed: Callable[[exp.Expr], Any]) -> None:
+    given = arguments("['a', 'bc']")
+    assert static_measures(given).texts(1) == 3
+    assert computed(ComputedMeasures(given).texts(1)) == 3
+
+
+def test_a_part_of_a_value_takes_no_less_than_an_element_if_it_is_a_number(
+    computed: Callable[[exp.Expr], Any],
+) -> None:
+    given = arguments("5", "'abc'")
+    measures = ComputedMeasures(given)
+    assert (computed(measures.held(1)), computed(measures.held(2))) == (ELEMENT_BYTES, 3)
+    assert (computed(measures.written(1)), computed(measures.written(2))) == (0, 3)
+
+
+def test_elements_of_constants_take_more() -> None:
+    given = arguments("[1]")
+    assert ComputedMeasures(given, is_constant=True).element == CONSTANT_ELEMENT_BYTES
+    assert least_measures(given, is_constant=False).element == ELEMENT_BYTES
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_wide"),
+    [("'{} {}'", False), ("'%5s'", False), ("'{:99999}'", True), ("'%*d'", True)],
+)
+def test_a_field_of_many_digits_or_of_a_width_that_is_given_is_beyond_any_bound(
+    computed: Callable[[exp.Expr], Any], pattern: str, is_wide: bool
+) -> None:
+    amount = computed(ComputedMeasures(arguments(pattern, "'abc'")).fields())
+    assert (float(amount) == 1e300) is is_wide
