@@ -23,7 +23,7 @@ from pykudu_sql.dbapi.exceptions import (
     ProgrammingError,
     Warning,
 )
-from pykudu_sql.planner.parse.statements import is_complete, split_statements
+from pykudu_sql.planner.parse.scripts import is_complete, split_statements
 from pykudu_sql.results.type_objects import (
     BINARY,
     DATETIME,
@@ -47,37 +47,10 @@ threadsafety = 2
 paramstyle = "qmark"
 
 __all__ = [
-    "BINARY",
-    "DATETIME",
-    "NUMBER",
-    "ROWID",
-    "STRING",
-    "Binary",
-    "Connection",
-    "Cursor",
-    "DataError",
-    "DatabaseError",
-    "Date",
-    "DateFromTicks",
-    "Error",
-    "IntegrityError",
-    "InterfaceError",
-    "InternalError",
-    "NotSupportedError",
-    "OperationalError",
-    "ProgrammingError",
-    "SerializationError",
-    "Time",
-    "TimeFromTicks",
-    "Timestamp",
-    "TimestampFromTicks",
-    "UnknownStatementError",
-    "Warning",
-    "__version__",
-    "apilevel",
-    "connect",
-    "is_complete",
-    "paramstyle",
-    "split_statements",
-    "threadsafety",
-]
+    "BINARY", "DATETIME", "NUMBER", "ROWID", "STRING", "Binary", "Connection", "Cursor",
+    "DataError", "DatabaseError", "Date", "DateFromTicks", "Error", "IntegrityError",
+    "InterfaceError", "InternalError", "NotSupportedError", "OperationalError",
+    "ProgrammingError", "SerializationError", "Time", "TimeFromTicks", "Timestamp",
+    "TimestampFromTicks", "UnknownStatementError", "Warning", "__version__", "apilevel",
+    "connect", "is_complete", "paramstyle", "split_statements", "threadsafety",
+]  # fmt: skip

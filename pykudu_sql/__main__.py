@@ -11,7 +11,7 @@ def run() -> int:
 
     The operating system takes back all memory at once when the process ends. Frozen objects are not
     searched for cycles before that, which takes as long as opening a small database does. DuckDB
-    looks for objects of its own that are left and tells of them, so it gets its search.
+    looks for objects of its own that are left and reports them, so it gets its search.
     """
     code = main()
     if "duckdb" not in sys.modules:

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Final
+from typing import Any, Final
 
 from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
 from pykudu_sql.retry_queue import RetryQueue
@@ -37,9 +37,7 @@ class Database:
     """A store and an engine, held by a number of sessions.
 
     Attributes:
-        path: as given.
         settings: it was opened with.
-        store: the tables.
         retry_queue: statements of its sessions that run again after a conflict.
         process: that it belongs to.
     """
@@ -47,10 +45,8 @@ class Database:
     def __init__(self, path: str, settings: DatabaseSettings) -> None:
         """Open, or make where there is none.
 
-        Raises:
-            LockedError: another process has it open.
-            OperationalError: it is to be only read and is not there.
-            FormatVersionError, CorruptionError, DiskError: it cannot be opened.
+        Raises LockedError: another process has it open; OperationalError: it is to be only read and
+        is not there; FormatVersionError, CorruptionError, DiskError: it cannot be opened.
         """
         self.path = path
         self.settings = settings
@@ -130,11 +126,11 @@ class _OpenDatabases:
             )
         real = os.path.realpath(path)
         with self.lock:
-            known = self._by_path.get(real)
-            if known is None:
-                known = self._by_path[real] = Database(path, settings)
-            _check_same(known, settings)
-            return known.acquire()
+            database = self._by_path.get(real)
+            if database is None:
+                database = self._by_path[real] = Database(path, settings)
+            _check_same(database, settings)
+            return database.acquire()
 
     def close_all(self) -> None:
         """Close what the program left open, at its end; uncommitted changes are gone."""
@@ -159,10 +155,8 @@ _OPEN: Final = _OpenDatabases()
 def open_database(path: str, settings: DatabaseSettings) -> Database:
     """An open database with one session more to come; `release` gives it back.
 
-    Raises:
-        ProgrammingError: this process has it open with other settings.
-        LockedError: another process has it open.
-        OperationalError, CorruptionError: it cannot be opened.
+    Raises ProgrammingError: this process has it open with other settings; LockedError: another
+    process has it open; OperationalError, CorruptionError: it cannot be opened.
     """
     return _OPEN.open(path, settings)
 
@@ -197,7 +191,8 @@ def _check_place(env: Env, path: str) -> None:
             hint="give another name",
             sqlstate="58P01",
         )
-    if os.path.isdir(path) and not layout.ENTRIES.issuperset(os.listdir(path)):
+    names = os.listdir(path) if os.path.isdir(path) else []
+    if not all(layout.is_own(path, f"{path}/{name}") for name in names):
         raise OperationalError(
             f"'{path}' is no database, and there are other files in it",
             hint="give a new name, or an empty directory",
@@ -222,13 +217,6 @@ def _values(settings: DatabaseSettings) -> Mapping[str, object]:
 
 
 def _store_options(settings: DatabaseSettings) -> StoreOptions:
-    return StoreOptions(
-        block_cache_bytes=settings.block_cache_bytes,
-        threads=settings.threads,
-        flush_bytes=settings.flush_bytes,
-        rowset_bytes=settings.rowset_bytes,
-        log_segment_bytes=settings.log_segment_bytes,
-        write_memory_bytes=settings.write_memory_bytes,
-        durability=settings.durability,
-        maintenance=settings.maintenance,
-    )
+    values: dict[str, Any] = {**_values(settings)}
+    names = values.keys() & {field.name for field in fields(StoreOptions)}
+    return StoreOptions(**{name: values[name] for name in names})

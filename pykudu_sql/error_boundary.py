@@ -1,20 +1,16 @@
-"""The edge of the API: only `pykudu_sql.Error` leaves it, and in words that the user knows.
+"""The edge of the API: only `pykudu_sql.Error` leaves it, without names the user never wrote.
 
-Two things are seen to here, once for all that lies below.
+An exception of another class is converted: lack of memory, disk or stack to the error for it,
+anything else to an `InternalError` that names no internals. The cause is chained.
 
-An exception that is none of ours becomes one: what the machine lacks (memory, disk, stack) by what
-it is, anything else an `InternalError` that names no part of the inside; its cause is chained.
-
-A message that tells what another library said may hold names that the user never wrote: of scans,
-of functions that stand for others, of parameters by number. Such names are looked for in the
-statement and among the names of the catalog; if one is in neither, the whole message is exchanged
-for a general one of its SQLSTATE.
+A message of another library may hold internal names: of scans, of substituted functions, of
+parameters by number. Names in a message are looked up in the statement and in the catalog; if one
+is in neither, a general message for the SQLSTATE replaces the whole message.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
-from types import MappingProxyType, TracebackType
 from typing import ParamSpec, TypeVar
 
 from pykudu_sql.storage.errors import (
@@ -36,17 +32,15 @@ _NAMED = re.compile(r'"([^"]*)"')
 _WORD = re.compile(r"(?<![\w$])(?:[^\W\d][\w$]*|\$\d+)")
 # Our SQL's own words that look like names.
 _VOCABULARY = frozenset({"timestamp_s", "timestamp_ms", "timestamp_ns", "time_ns"})
-_GENERAL: Mapping[str, str] = MappingProxyType(
-    {
-        "0A": "a part of the statement is not supported",
-        "22": "a value does not fit the expression that it is given to",
-        "42601": "a part of the statement is no SQL of this dialect",
-        "42803": "aggregates, groups and single rows are mixed in a way that has no meaning",
-        "42804": "an expression is given values of types that it does not take",
-        "42883": "a function is given arguments that it does not take",
-        "XX": "the engine failed at this statement, which is a defect",
-    }
-)
+_GENERAL: Mapping[str, str] = {
+    "0A": "a part of the statement is not supported",
+    "22": "a value does not fit the expression that it is given to",
+    "42601": "a part of the statement is no SQL of this dialect",
+    "42803": "aggregates, groups and single rows are mixed in a way that has no meaning",
+    "42804": "an expression is given values of types that it does not take",
+    "42883": "a function is given arguments that it does not take",
+    "XX": "the engine failed at this statement, which is a defect",
+}
 # Their names are those of files and limits.
 _ABOUT_THE_MACHINE = (OperationalError, CorruptionError)
 _OTHERWISE = "the statement cannot be computed"
@@ -74,20 +68,20 @@ def own_error(error: Exception) -> Error:
     )
 
 
-def in_known_words(error: Error, statement: str, names: Callable[[], Iterable[str]]) -> None:
-    """Exchange the message of an error that another library caused, if it holds foreign names.
+def hide_foreign_names(error: Error, statement: str, names: Callable[[], Iterable[str]]) -> None:
+    """Replace the message of an error that another library caused, if it holds internal names.
 
     Args:
-        error: to be told.
+        error: whose message may be replaced.
         statement: that caused it.
         names: of tables, columns and the like that the user has made.
     """
     if isinstance(error, _ABOUT_THE_MACHINE) or not _is_foreign(error):
         return
     suspects = set(_names_in(error.message)) - _VOCABULARY
-    if not suspects or suspects <= (known := _words_of(statement)):
+    if not suspects or suspects <= (words := _words_of(statement)):
         return
-    if suspects <= known.union(*map(_words_of, names())):
+    if suspects <= words.union(*map(_words_of, names())):
         return
     state = error.sqlstate
     error.message = _GENERAL.get(state) or _GENERAL.get(state[:2]) or _OTHERWISE
@@ -95,7 +89,7 @@ def in_known_words(error: Error, statement: str, names: Callable[[], Iterable[st
 
 
 def _is_foreign(error: BaseException) -> bool:
-    """Whether an exception that is none of ours lies at the bottom of an error."""
+    """Whether the root cause of an error is an exception of another library."""
     cause: BaseException | None = error
     while isinstance(cause, Error):
         cause = cause.__cause__
@@ -124,23 +118,18 @@ class OwnErrors:
     __slots__ = ("_names", "_statement")
 
     def __init__(self, statement: str, names: Callable[[], Iterable[str]]) -> None:
-        """See `in_known_words`."""
+        """See `hide_foreign_names`."""
         self._statement = statement
         self._names = names
 
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if not isinstance(error, Exception):
             return
         own = own_error(error)
-        in_known_words(own, self._statement, self._names)
+        hide_foreign_names(own, self._statement, self._names)
         if own is not error:
             raise own from error
 
@@ -148,9 +137,7 @@ class OwnErrors:
 def check_text(value: object, what: str) -> None:
     """See that an argument of the API is text.
 
-    Raises:
-        InterfaceError: it is not.
-        DataError: it has half of a surrogate pair.
+    Raises InterfaceError: it is not; DataError: it has half of a surrogate pair.
     """
     if not isinstance(value, str):
         raise InterfaceError(f"{what} is text, not {type(value).__name__}", sqlstate="07006")

@@ -19,12 +19,8 @@ __all__ = ["DatabaseCheck", "Error", "Finding", "Tally", "check", "inspect"]
 def check(path: str, quick: bool) -> DatabaseCheck:
     """A check of a database, which `run` carries out.
 
-    Args:
-        path: the directory.
-        quick: footers and indexes only, no rows.
-
-    Raises:
-        OperationalError: there is no database.
+    `path`: the directory; `quick`: footers and indexes only, no rows. Raises OperationalError:
+    there is no database.
     """
     _must_be_there(path)
     return DatabaseCheck(LocalEnv(), path, quick)
@@ -33,13 +29,8 @@ def check(path: str, quick: bool) -> DatabaseCheck:
 def inspect(path: str, words: Sequence[str]) -> Iterator[str]:
     """What lies on disk, in lines for a person.
 
-    Args:
-        path: the directory.
-        words: what to show, as `pykudu-sql inspect --help` lists it.
-
-    Raises:
-        OperationalError: there is no database.
-        ProgrammingError: there is no such part of it.
+    `path`: the directory; `words`: what to show, as `pykudu-sql inspect --help` lists it. Raises
+    OperationalError: there is no database; ProgrammingError: there is no such part of it.
     """
     _must_be_there(path)
     return inspect_database(LocalEnv(), path, words)

@@ -3,7 +3,7 @@
 Without it, threads that all change one row conflict with each other again and again. The queue only
 decides who tries when; whether a commit is valid is decided by the conflict check at commit. So it
 may be left at any time: a session waits while retries end one after another, but not for a retry
-that takes long, and runs without its turn then.
+that takes long, and runs beside it then.
 """
 
 import threading

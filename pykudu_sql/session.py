@@ -59,9 +59,7 @@ class PreparedStatement:
 class Session:
     """Runs statements. Safe for threads; each statement has the session to itself.
 
-    Attributes:
-        database: whose session it is.
-        process: that it belongs to.
+    `database`: whose session it is; `process`: that it belongs to.
     """
 
     def __init__(self, database: Database, settings: SessionSettings, autocommit: bool) -> None:
@@ -96,12 +94,8 @@ class Session:
     def execute(self, sql: str, parameters: ParameterValues = ()) -> Outcome:
         """Run one statement.
 
-        Args:
-            sql: its text.
-            parameters: a sequence for `?`, a mapping for `:name`.
-
-        Raises:
-            Error: it failed, and changed nothing.
+        `sql`: its text; `parameters`: a sequence for `?`, a mapping for `:name`. Raises Error: it
+        failed, and changed nothing.
         """
         with self._own_errors(sql), self._state.running():
             prepared = self._prepared(sql)
@@ -112,33 +106,31 @@ class Session:
     def execute_many(self, sql: str, parameter_rows: Iterable[ParameterValues | None]) -> Outcome:
         """Run a writing statement once for each set of parameters, all or nothing.
 
-        Raises:
-            ProgrammingError: the statement does not write rows.
-            Error: it failed for one of them.
+        Raises ProgrammingError: the statement does not write rows; Error: it failed for one of
+        them.
         """
         rows = _rows_of(parameter_rows)
         with self._own_errors(sql), self._state.running():
             prepared = self._prepared(sql)
-            meant = prepared.plan
-            if not isinstance(meant, Write | Change):
+            statement_plan = prepared.plan
+            if not isinstance(statement_plan, Write | Change):
                 raise ProgrammingError(
                     "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
                 )
             for parameters in rows:
                 _check_parameters(prepared, parameters)
-            if isinstance(meant, Change):
+            if isinstance(statement_plan, Change):
                 from pykudu_sql.executor.writing.changes import change_many
 
-                return change_many(self._state, meant, rows)
+                return change_many(self._state, statement_plan, rows)
             from pykudu_sql.executor.writing.writes import write_many
 
-            return write_many(self._state, meant, rows)
+            return write_many(self._state, statement_plan, rows)
 
     def append(self, table: str, data: object, operation: str) -> Outcome:
         """Do one operation on the rows of an Arrow table, a pandas frame or a dict of columns.
 
-        Raises:
-            Error: see `executor.append`.
+        Raises Error: see `executor.append`.
         """
         check_text(table, "the name of a table")
         check_text(operation, "an operation")
@@ -177,27 +169,31 @@ class Session:
             raise InterfaceError(f"a statement is text, not {type(sql).__name__}", sqlstate="07006")
         if not self._transactions.is_open:
             self._store.refresh()
-        known = self._statements.get(sql)
+        cached = self._statements.get(sql)
         if (
-            known is not None
-            and known.catalog is self._store.catalog
-            and known.settings is self._state.settings
+            cached is not None
+            and cached.catalog is self._store.catalog
+            and cached.settings is self._state.settings
         ):
             self._statements.move_to_end(sql)
-            return known
+            return cached
         self._check_open()
         return self._plan(sql)
 
     def _plan(self, sql: str) -> PreparedStatement:
         _check_text(sql)
         catalog, context = self._store.catalog, self._context()
-        found = plan(sql, context)
-        keys = found.parameters
+        statement_plan = plan(sql, context)
+        keys = statement_plan.parameters
         arity = -1 if any(isinstance(key, str) for key in keys) else len(set(keys))
         prepared = PreparedStatement(
-            found, prepare(self._state, found), arity, catalog, self._state.settings
+            statement_plan,
+            prepare(self._state, statement_plan),
+            arity,
+            catalog,
+            self._state.settings,
         )
-        if found.cacheable and len(sql) <= MAX_CACHED_TEXT:
+        if statement_plan.cacheable and len(sql) <= MAX_CACHED_TEXT:
             self._statements[sql] = prepared
             self._statements.move_to_end(sql)
             if len(self._statements) > MAX_STATEMENTS:
@@ -235,8 +231,7 @@ class Session:
     def moment_elsewhere(self) -> SnapshotBound | None:
         """The bound at which others read what a statement of this session would; None for now.
 
-        Raises:
-            NotSupportedError: the open transaction has changes, which only its session sees.
+        Raises NotSupportedError: the open transaction has changes, which only its session sees.
         """
         with self._state.lock:
             current, as_of = self._transactions.current, self._state.settings.as_of
@@ -271,8 +266,7 @@ class Session:
     def commit(self) -> None:
         """Commit the open transaction, if there is one.
 
-        Raises:
-            SerializationError: another session changed the same rows first; it is rolled back.
+        Raises SerializationError: another session changed the same rows first; it is rolled back.
         """
         with self._state.lock:
             self._check_open()
@@ -281,9 +275,8 @@ class Session:
     def refresh(self) -> None:
         """End the open transaction, if there is one, and see what others have committed since.
 
-        Raises:
-            OperationalError: the open transaction has changed rows.
-            CorruptionError, DiskError: the database cannot be read.
+        Raises OperationalError: the open transaction has changed rows; CorruptionError, DiskError:
+        the database cannot be read.
         """
         with self._state.lock:
             self._check_open()
@@ -349,10 +342,7 @@ def _rows_of(parameter_rows: Iterable[ParameterValues | None]) -> list[Parameter
 def _check_parameters(prepared: PreparedStatement, parameters: ParameterValues) -> None:
     """See that parameters come in the shape and number the statement wants.
 
-    EXPLAIN may go without them.
-
-    Raises:
-        InterfaceError: they do not.
+    EXPLAIN may go without them. Raises InterfaceError: they do not.
     """
     if isinstance(prepared.plan, Explain) and not prepared.plan.analyze and not parameters:
         return

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, Final
 
 from pykudu_sql.storage.commit.history import DEFAULT_MAX_AGE
@@ -26,7 +25,7 @@ LOCAL: Final = "local[*]"
 MASTER_VARIABLE: Final = "PYKUDU_SPARK_MASTER"
 
 
-class Scope(StrEnum):
+class SettingScope(StrEnum):
     """How long a setting holds."""
 
     DATABASE = "DATABASE"
@@ -72,19 +71,19 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is known about a setting.
+    """A setting: its name, type, rule and meaning.
 
     Attributes:
         name: lower case.
         scope: who owns it.
         type: for people.
-        read: turns what a user wrote into the value; raises ValueError with the rule.
+        read: converts what a user wrote to the value; raises ValueError with the rule.
         summary: what it does.
         unit: of its number, where it has one.
     """
 
     name: str
-    scope: Scope
+    scope: SettingScope
     type: str
     read: Callable[[object], SettingValue]
     summary: str
@@ -92,19 +91,15 @@ class Setting:
 
     @property
     def default(self) -> SettingValue:
-        """Its value where nothing else was chosen."""
-        if self.scope is Scope.REMEMBERED:
+        """Its default value."""
+        if self.scope is SettingScope.REMEMBERED:
             return DEFAULT_MAX_AGE
-        owner = DatabaseSettings() if self.scope is Scope.DATABASE else SessionSettings()
+        owner = DatabaseSettings() if self.scope is SettingScope.DATABASE else SessionSettings()
         value: SettingValue = getattr(owner, self.name)
         return value
 
     def checked(self, value: object) -> SettingValue:
-        """A value for it; None is the default.
-
-        Raises:
-            InvalidValueError: it does not fit.
-        """
+        """A value for it; None is the default. Raises InvalidValueError: it does not fit."""
         if value is None:
             return self.default
         try:
@@ -123,28 +118,17 @@ _MILLISECONDS = {
     "h": 3_600_000, "hour": 3_600_000,
 }  # fmt: skip
 _SECONDS = {"": 1, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
-_DURABILITIES = ("full", "normal", "off")
 
 
-def _durability(value: object) -> str:
-    text = str(value).lower()
-    if text not in _DURABILITIES:
-        raise ValueError("'full', 'normal' or 'off'")
-    return text
+def _one_of(*words: str) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        text = str(value).lower()
+        if text not in words:
+            *first, last = map(repr, words)
+            raise ValueError(f"{', '.join(first)} or {last}")
+        return text
 
-
-def _row_errors(value: object) -> str:
-    text = str(value).lower()
-    if text not in ("fail", "collect"):
-        raise ValueError("'fail' or 'collect'")
-    return text
-
-
-def _engine(value: object) -> str:
-    text = str(value).lower()
-    if text not in (EMBEDDED, "spark", "auto"):
-        raise ValueError("'duckdb', 'spark' or 'auto'")
-    return text
+    return read
 
 
 def _master(value: object) -> str:
@@ -219,82 +203,70 @@ def _moment(value: object) -> Timestamp:
 
 
 _TABLE = (
-    Setting("durability", Scope.DATABASE, "text", _durability,
+    Setting("durability", SettingScope.DATABASE, "text", _one_of("full", "normal", "off"),
             "when a commit returns: 'full' once it survives a power cut; 'normal' at once, "
             "durable within a second; 'off' when the operating system likes"),
-    Setting("read_only", Scope.DATABASE, "boolean", _boolean, "refuse every write"),
-    Setting("threads", Scope.DATABASE, "number", _count(0, 1024),
+    Setting("read_only", SettingScope.DATABASE, "boolean", _boolean, "refuse every write"),
+    Setting("threads", SettingScope.DATABASE, "number", _count(0, 1024),
             "threads that scans and queries use; 0 is one for each processor"),
-    Setting("memory_limit", Scope.DATABASE, "size", _size,
+    Setting("memory_limit", SettingScope.DATABASE, "size", _size,
             "memory for sorts, joins and groups, beyond which they go to disk; 0 is 80% of all",
             "bytes"),
-    Setting("spill_directory", Scope.DATABASE, "text", _directory,
+    Setting("spill_directory", SettingScope.DATABASE, "text", _directory,
             "where what exceeds memory_limit goes, in a folder of its own that is removed at the "
             "end; empty is tmp/ of the database, or the system's for one in memory or only read"),
-    Setting("spill_limit", Scope.DATABASE, "size", _size,
-            "how much may go there; 0 is 90% of what the disk has free",
-            "bytes"),
-    Setting("block_cache_bytes", Scope.DATABASE, "size", _size,
-            "memory for decoded blocks of files",
-            "bytes"),
-    Setting("flush_bytes", Scope.DATABASE, "size", _size,
-            "a tablet with more changes than this in memory is flushed in the background",
-            "bytes"),
-    Setting("rowset_bytes", Scope.DATABASE, "size", _size,
-            "a rowset that grows past this on disk is closed and the next one begun",
-            "bytes"),
-    Setting("log_segment_bytes", Scope.DATABASE, "size", _size,
-            "the write-ahead log is cut into segments of about this size",
-            "bytes"),
-    Setting("write_memory_bytes", Scope.DATABASE, "size", _size,
+    Setting("spill_limit", SettingScope.DATABASE, "size", _size,
+            "how much may go there; 0 is 90% of what the disk has free", "bytes"),
+    Setting("block_cache_bytes", SettingScope.DATABASE, "size", _size,
+            "memory for decoded blocks of files", "bytes"),
+    Setting("flush_bytes", SettingScope.DATABASE, "size", _size,
+            "a tablet with more changes than this in memory is flushed in the background", "bytes"),
+    Setting("rowset_bytes", SettingScope.DATABASE, "size", _size,
+            "a rowset that grows past this on disk is closed and the next one begun", "bytes"),
+    Setting("log_segment_bytes", SettingScope.DATABASE, "size", _size,
+            "the write-ahead log is cut into segments of about this size", "bytes"),
+    Setting("write_memory_bytes", SettingScope.DATABASE, "size", _size,
             "memory for changes of all tablets; at 60% flushing goes before other maintenance",
             "bytes"),
-    Setting("maintenance", Scope.DATABASE, "boolean", _boolean,
-            "flush, compact and drop old history in the background, not only when asked to"),
-    Setting("implicit_primary_key", Scope.SESSION, "boolean", _boolean,
+    Setting("maintenance", SettingScope.DATABASE, "boolean", _boolean,
+            "flush, compact and drop old history in the background, not only on demand"),
+    Setting("implicit_primary_key", SettingScope.SESSION, "boolean", _boolean,
             "CREATE TABLE without a key makes a table with only the hidden counter as its key"),
-    Setting("default_hash_partitions", Scope.SESSION, "number", _count(0, 1024),
+    Setting("default_hash_partitions", SettingScope.SESSION, "number", _count(0, 1024),
             "hash partitions of a CREATE TABLE without PARTITION BY; 0 is a single tablet"),
-    Setting("as_of", Scope.SESSION, "moment", _moment,
+    Setting("as_of", SettingScope.SESSION, "moment", _moment,
             "the moment at which tables without an AS OF of their own are read"),
-    Setting("database", Scope.SESSION, "text", _database,
+    Setting("database", SettingScope.SESSION, "text", _database,
             "where tables and views without a database are looked for; USE changes it too"),
-    Setting("row_errors", Scope.SESSION, "text", _row_errors,
+    Setting("row_errors", SettingScope.SESSION, "text", _one_of("fail", "collect"),
             "what a bad row does: 'fail' fails its statement; 'collect' leaves the row out and "
             "reports it in SHOW ROW ERRORS"),
-    Setting("scan_memory_bytes", Scope.SESSION, "size", _size,
+    Setting("scan_memory_bytes", SettingScope.SESSION, "size", _size,
             "a query that joins nothing and whose tables' rows take more than this reads them as "
-            "streams, instead of holding them all",
-            "bytes"),
-    Setting("result_memory_bytes", Scope.SESSION, "size", _size,
+            "streams, instead of holding them all", "bytes"),
+    Setting("result_memory_bytes", SettingScope.SESSION, "size", _size,
             "a result that takes more than this is computed while it is fetched, instead of being "
-            "held: it has no rowcount and cannot be scrolled",
-            "bytes"),
-    Setting("engine", Scope.SESSION, "text", _engine,
+            "held: it has no rowcount and cannot be scrolled", "bytes"),
+    Setting("engine", SettingScope.SESSION, "text", _one_of(EMBEDDED, "spark", "auto"),
             "what computes queries: 'duckdb' in this process, 'spark', or 'auto', which is Spark "
-            "for those that scan more than spark_scan_bytes; EXPLAIN tells which, and why"),
-    Setting("spark_scan_bytes", Scope.SESSION, "size", _size,
+            "for those that scan more than spark_scan_bytes; EXPLAIN shows which, and why"),
+    Setting("spark_scan_bytes", SettingScope.SESSION, "size", _size,
             "with engine = 'auto', a query whose scans may take more than this runs on Spark",
             "bytes"),
-    Setting("spark_master", Scope.PROGRAM, "text", _master,
+    Setting("spark_master", SettingScope.PROGRAM, "text", _master,
             "where Spark runs, such as 'local[4]', unless this process has a Spark session"),
-    Setting("history_max_age", Scope.REMEMBERED, "age", _history_age,
-            "how long tables keep history unless they say otherwise, -1 for ever",
-            "seconds"),
-    Setting("statement_timeout", Scope.SESSION, "duration", _duration,
+    Setting("history_max_age", SettingScope.REMEMBERED, "age", _history_age,
+            "how long tables keep history unless they say otherwise, -1 for ever", "seconds"),
+    Setting("statement_timeout", SettingScope.SESSION, "duration", _duration,
             "a statement that takes longer is stopped and changes nothing; 0 sets no limit",
             "milliseconds"),
 )  # fmt: skip
 
-SETTINGS: Mapping[str, Setting] = MappingProxyType({setting.name: setting for setting in _TABLE})
+SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in _TABLE}
 
 
 def find_setting(name: str) -> Setting:
-    """The setting of a name.
-
-    Raises:
-        ProgrammingError: there is none; a near name is suggested.
-    """
+    """The setting of a name. Raises ProgrammingError: there is none; a near name is suggested."""
     setting = SETTINGS.get(name.lower())
     if setting is None:
         near = difflib.get_close_matches(name.lower(), SETTINGS, n=1)
@@ -306,19 +278,18 @@ def find_setting(name: str) -> Setting:
     return setting
 
 
-def settings_of(given: Mapping[str, object]) -> tuple[DatabaseSettings, SessionSettings]:
-    """The settings that arguments of `connect` stand for.
+def settings_of(values: Mapping[str, object]) -> tuple[DatabaseSettings, SessionSettings]:
+    """The settings that arguments of `connect` name.
 
-    Raises:
-        ProgrammingError: no such setting, or the database remembers it.
-        InvalidValueError: a value does not fit.
+    Raises ProgrammingError: no such setting, or the database remembers it; InvalidValueError: a
+    value does not fit.
     """
     database: dict[str, Any] = {}
     session: dict[str, Any] = _from_environment()
-    for name, value in given.items():
+    for name, value in values.items():
         setting = find_setting(name)
         _check_not_remembered(setting)
-        target = database if setting.scope is Scope.DATABASE else session
+        target = database if setting.scope is SettingScope.DATABASE else session
         if value is not None:
             target[setting.name] = setting.checked(value)
     return DatabaseSettings(**database), SessionSettings(**session)
@@ -333,20 +304,19 @@ def _from_environment() -> dict[str, Any]:
 def with_setting(settings: SessionSettings, name: str, value: object) -> SessionSettings:
     """A session's settings after `SET name = value`; a value of None resets.
 
-    Raises:
-        ProgrammingError: no such setting, or it belongs to the database or to the program.
-        InvalidValueError: the value does not fit.
+    Raises ProgrammingError: no such setting, or it belongs to the database or to the program;
+    InvalidValueError: the value does not fit.
     """
     setting = find_setting(name)
     _check_not_remembered(setting)
-    if setting.scope is Scope.PROGRAM:
+    if setting.scope is SettingScope.PROGRAM:
         raise ProgrammingError(
             f"setting '{setting.name}' is for the program to choose, not for a statement",
             hint=f"give it to connect(path, {setting.name}=...), in the environment as "
             f"{MASTER_VARIABLE}, or on the command line as --{setting.name.replace('_', '-')}",
             sqlstate="42501",
         )
-    if setting.scope is Scope.DATABASE:
+    if setting.scope is SettingScope.DATABASE:
         raise ProgrammingError(
             f"setting '{setting.name}' cannot be changed while the database is open",
             hint=f"open it with connect(path, {setting.name}=...)",
@@ -359,16 +329,15 @@ def with_setting(settings: SessionSettings, name: str, value: object) -> Session
 def remembered_value(name: str, value: object) -> SettingValue:
     """What `SET DATABASE name = value` has the database remember.
 
-    Raises:
-        ProgrammingError: no such setting, or the database does not remember it.
-        InvalidValueError: the value does not fit.
+    Raises ProgrammingError: no such setting, or the database does not remember it;
+    InvalidValueError: the value does not fit.
     """
     setting = find_setting(name)
-    if setting.scope is not Scope.REMEMBERED:
+    if setting.scope is not SettingScope.REMEMBERED:
         raise ProgrammingError(
             f"the database does not remember a setting '{setting.name}'",
             hint=f"give it to connect(path, {setting.name}=...)"
-            if setting.scope in (Scope.DATABASE, Scope.PROGRAM)
+            if setting.scope in (SettingScope.DATABASE, SettingScope.PROGRAM)
             else f"write SET {setting.name} = ...",
             sqlstate="55P02",
         )
@@ -376,7 +345,7 @@ def remembered_value(name: str, value: object) -> SettingValue:
 
 
 def _check_not_remembered(setting: Setting) -> None:
-    if setting.scope is Scope.REMEMBERED:
+    if setting.scope is SettingScope.REMEMBERED:
         raise ProgrammingError(
             f"setting '{setting.name}' belongs to the database, which remembers it",
             hint=f"write SET DATABASE {setting.name} = ...",

@@ -13,8 +13,6 @@ from pykudu_sql.dbapi.cursor import Cursor, Parameters
 from pykudu_sql.error_boundary import check_text, guarded
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from pykudu_sql.session import Session
     from pykudu_sql.spark.tables import SparkTables
     from pykudu_sql.storage.common.rows.row_result import RowError
@@ -41,11 +39,9 @@ def connect(
         **settings: as `SHOW SETTINGS` lists them, such as `durability="normal"`,
             `memory_limit="2GB"`, `default_hash_partitions=8`.
 
-    Raises:
-        LockedError: another process has it open; the message says which.
-        ProgrammingError: no such setting.
-        OperationalError, CorruptionError: it cannot be opened.
-        InterfaceError: the path is none.
+    Raises LockedError: another process has it open; the message says which; ProgrammingError: no
+    such setting; OperationalError, CorruptionError: it cannot be opened; InterfaceError: the path
+    is none.
     """
     from pykudu_sql.database import open_database
     from pykudu_sql.session import Session
@@ -149,14 +145,10 @@ class Connection:
                 also with "_ignore" behind it, which skips rows that do not fit. A delete takes
                 the key's columns only.
 
-        Returns:
-            The number of rows changed.
-
-        Raises:
-            UndefinedTableError, UndefinedColumnError: no such table or column.
-            IntegrityError: a key is present already, or missing, or a NULL where none may be.
-            DataError: a value does not fit its column.
-            ProgrammingError: no such operation, or it cannot set these columns.
+        Returns the number of rows changed. Raises UndefinedTableError, UndefinedColumnError: no
+        such table or column; IntegrityError: a key is present already, or missing, or a NULL where
+        none may be; DataError: a value does not fit its column; ProgrammingError: no such
+        operation, or it cannot set these columns.
         """
         return self._session.append(table, data, operation).rowcount
 
@@ -174,9 +166,8 @@ class Connection:
                 setting `spark_master`.
             conf: settings of the session.
 
-        Raises:
-            NotSupportedError: the database is in memory.
-            OperationalError: there is no PySpark or no Java; says what to install.
+        Raises NotSupportedError: the database is in memory; OperationalError: there is no PySpark
+        or no Java; says what to install.
         """
         from pykudu_sql.spark.sessions.java import check_pyspark
 
@@ -196,9 +187,8 @@ class Connection:
     def commit(self) -> None:
         """Make the open transaction's changes durable and visible to others.
 
-        Raises:
-            SerializationError: another transaction changed the same rows first. This one is rolled
-                back; run it again.
+        Raises SerializationError: another transaction changed the same rows first. This one is
+        rolled back; run it again.
         """
         self._session.commit()
 
@@ -212,10 +202,8 @@ class Connection:
         """See what was committed since the open transaction began, ending it.
 
         On a read-only connection that includes what other processes have committed; outside a
-        transaction each statement looks for that by itself.
-
-        Raises:
-            OperationalError: the open transaction has changed rows.
+        transaction each statement looks for that by itself. Raises OperationalError: the open
+        transaction has changed rows.
         """
         self._session.refresh()
 
@@ -236,7 +224,7 @@ class Connection:
 
     @guarded
     def list_system_tables(self) -> list[str]:
-        """Names of the read-only tables that tell about the database itself, sorted."""
+        """Names of the read-only tables that describe the database itself, sorted."""
         from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
 
         return sorted(SYSTEM_TABLES)
@@ -245,11 +233,8 @@ class Connection:
     def list_columns(self, table: str) -> list[str]:
         """Names of a table's columns, in order.
 
-        Args:
-            table: a bare name means the database that USE has set.
-
-        Raises:
-            UndefinedTableError: no such table.
+        `table`: a bare name means the database that USE has set. Raises UndefinedTableError: no
+        such table.
         """
         from pykudu_sql.storage.catalog.system_catalog import readable_table
 
@@ -276,12 +261,7 @@ class Connection:
         return self
 
     @guarded
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: "TracebackType | None",
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         session, self._open = self._open, None
         if session is None:
             return

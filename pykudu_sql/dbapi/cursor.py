@@ -4,18 +4,12 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from pykudu_sql.dbapi.exceptions import (
-    InterfaceError,
-    NotSupportedError,
-    ProgrammingError,
-)
+from pykudu_sql.dbapi.exceptions import InterfaceError, NotSupportedError, ProgrammingError
 from pykudu_sql.error_boundary import guarded
 from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.storage.errors import RowPositionError
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     import pyarrow as pa
 
     from pykudu_sql.results.result import Outcome, Result
@@ -44,7 +38,7 @@ class Cursor:
     """Runs statements one after the other and holds the rows of the last one.
 
     Attributes:
-        arraysize: how many rows `fetchmany` gives unless told.
+        arraysize: how many rows `fetchmany` gives by default.
         connection: that it belongs to.
         lastrowid: always None; rows have keys instead.
     """
@@ -65,8 +59,7 @@ class Cursor:
             sql: with `?` or `:name` where parameters go.
             parameters: a sequence for `?`, a mapping for `:name`.
 
-        Raises:
-            Error: it failed, and changed nothing.
+        Raises Error: it failed, and changed nothing.
         """
         session = self._opened()
         self._outcome = self._rows = None
@@ -77,9 +70,8 @@ class Cursor:
     def executemany(self, sql: str, parameter_rows: Iterable[Parameters]) -> Self:
         """Run a writing statement once for each set of parameters, as one batch, all or nothing.
 
-        Raises:
-            ProgrammingError: the statement returns rows or changes no rows.
-            Error: it failed for one of them.
+        Raises ProgrammingError: the statement returns rows or changes no rows; Error: it failed for
+        one of them.
         """
         session = self._opened()
         self._outcome = self._rows = None
@@ -121,7 +113,7 @@ class Cursor:
 
     @guarded
     def fetchmany(self, size: int | None = None) -> list[Row]:
-        """The next rows, `arraysize` of them unless told; fewer at the end."""
+        """The next rows, `arraysize` of them by default; fewer at the end."""
         count = self.arraysize if size is None else size
         if not isinstance(count, int) or count < 0:
             raise ProgrammingError(f"cannot fetch {count!r} rows", sqlstate="22023")
@@ -142,10 +134,8 @@ class Cursor:
         """All rows not fetched yet, as a reader of Arrow batches.
 
         Those of a large result are computed while they are read; another statement of this cursor
-        does not end that, closing the connection does.
-
-        Raises:
-            ProgrammingError: a batch is to have no rows.
+        does not end that, closing the connection does. Raises ProgrammingError: a batch is to have
+        no rows.
         """
         if not isinstance(rows_per_batch, int) or rows_per_batch < 1:
             raise ProgrammingError(
@@ -159,8 +149,7 @@ class Cursor:
     def fetch_df(self) -> Any:
         """All rows not fetched yet, as a pandas frame.
 
-        Raises:
-            NotSupportedError: pandas is not installed.
+        Raises NotSupportedError: pandas is not installed.
         """
         table = self._result().read_table()
         try:
@@ -174,19 +163,17 @@ class Cursor:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The whole result through Arrow's C interface: `pa.table(cursor)` and others.
 
-        Rows that were fetched come too, and fetching goes on where it was. A large result, which
-        is computed while it is fetched, is handed over once and before its first row is fetched.
-
-        Raises:
-            InterfaceError: a large result was fetched from or exported before.
-            NotSupportedError: the rows are wanted in a schema that they do not fit.
+        Rows that were fetched come too, and fetching goes on where it was. A large result, which is
+        computed while it is fetched, is handed over once and before its first row is fetched.
+        Raises InterfaceError: a large result was fetched from or exported before;
+        NotSupportedError: the rows are wanted in a schema that they do not fit.
         """
         table = self._result().export()
         try:
             return table.__arrow_c_stream__(requested_schema)
         except (ValueError, TypeError, NotImplementedError) as error:
             raise NotSupportedError(
-                "the rows do not fit the schema they were asked for in",
+                "the rows do not fit the requested schema",
                 hint="take them as they are, and cast the table",
             ) from error
 
@@ -199,14 +186,9 @@ class Cursor:
     def scroll(self, value: int, mode: str = "relative") -> None:
         """Move to another row.
 
-        Args:
-            value: how far, or where to.
-            mode: "relative" or "absolute".
-
-        Raises:
-            RowPositionError: there is no such row; the cursor stays where it is. It is an
-                IndexError too, as PEP 249 wants.
-            ProgrammingError: there is no such mode, or the value is no whole number.
+        `value`: how far, or where to; `mode`: "relative" or "absolute". Raises RowPositionError:
+        there is no such row; the cursor stays where it is. It is an IndexError too, as PEP 249
+        wants; ProgrammingError: there is no such mode, or the value is no whole number.
         """
         rows = self._result()
         if not isinstance(value, int):
@@ -219,7 +201,7 @@ class Cursor:
         rows.seek(target)
 
     def setinputsizes(self, sizes: Sequence[object]) -> None:
-        """Does nothing, as PEP 249 allows: parameters tell their own types."""
+        """Does nothing, as PEP 249 allows: parameters carry their own types."""
 
     def setoutputsize(self, size: int, column: int | None = None) -> None:
         """Does nothing, as PEP 249 allows: values come whole."""
@@ -265,12 +247,7 @@ class Cursor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: "TracebackType | None",
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
 

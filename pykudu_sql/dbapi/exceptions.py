@@ -18,14 +18,6 @@ from pykudu_sql.storage.errors import (
 )
 
 __all__ = [
-    "DataError",
-    "DatabaseError",
-    "Error",
-    "IntegrityError",
-    "InterfaceError",
-    "InternalError",
-    "NotSupportedError",
-    "OperationalError",
-    "ProgrammingError",
-    "Warning",
-]
+    "DataError", "DatabaseError", "Error", "IntegrityError", "InterfaceError", "InternalError",
+    "NotSupportedError", "OperationalError", "ProgrammingError", "Warning",
+]  # fmt: skip

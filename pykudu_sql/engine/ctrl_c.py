@@ -1,8 +1,8 @@
-"""Ctrl-C while others work for the main thread: they stop, then KeyboardInterrupt is raised.
+"""Ctrl-C while other threads work for the main one: they stop, then KeyboardInterrupt is raised.
 
 An exception raised in the middle of DuckDB's wait leaves its other threads at work, and DuckDB may
 then wait for them for ever; one in the middle of a flush would come between two steps that belong
-together. So a signal only asks to stop, which they do by themselves.
+together. So a signal only requests the stop; the threads stop at a safe point.
 """
 
 import signal
@@ -16,8 +16,7 @@ from types import FrameType
 def ctrl_c_interrupts(interrupt: Callable[[], None]) -> Iterator[None]:
     """Have SIGINT call `interrupt` meanwhile; programs with a handler of their own keep it.
 
-    Raises:
-        KeyboardInterrupt: there was a SIGINT; its cause is what the work raised, if it did.
+    Raises KeyboardInterrupt: there was a SIGINT; its cause is what the work raised, if it did.
     """
     in_main_thread = threading.current_thread() is threading.main_thread()
     if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -32,6 +32,7 @@ from pykudu_sql.engine.long_intervals import hold_intervals, with_days
 from pykudu_sql.engine.materialized_rows import materialized_rows
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.value_guard import BATCH_ROWS, add_guards, are_large, with_batch_check
+from pykudu_sql.storage.common.types.type_names import shown_type
 from pykudu_sql.storage.errors import InterfaceError
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ STREAM_ROWS = 65_536
 HELD_ROWS = 2_048
 _MOST_DIGITS = 38  # of a decimal
 
-_TYPE_NAMES = {"INTEGER": "INT", "VARCHAR": "STRING", "BLOB": "BINARY", '"NULL"': "NULL"}
 
 _LOCK_DOWN = (
     "default_null_order = 'nulls_last_on_asc_first_on_desc'",
@@ -70,7 +70,7 @@ class EngineOptions:
     Attributes:
         threads: 0 for as many as there are processors.
         memory_limit: bytes beside the scanned data itself, 0 for the engine's own default.
-        spill_directory: tells where it puts what does not fit; made when needed, removed at the
+        spill_directory: gives the directory for what does not fit; made when needed, removed at the
             end. None forbids it to use the disk.
         spill_limit: bytes it may put there, 0 for the engine's own default.
     """
@@ -106,8 +106,7 @@ class DuckDB:
     def cursor(self) -> "DuckDBPyConnection":
         """A new cursor; loads DuckDB the first time.
 
-        Raises:
-            InterfaceError: the engine is closed.
+        Raises InterfaceError: the engine is closed.
         """
         with self._lock:
             if self._closed:
@@ -139,7 +138,6 @@ class DuckDB:
                 self._connection = None
 
     def leave(self) -> Iterator[object]:
-        """See `Inheritable`."""
         left, self._connection, self._closed = self._connection, None, True
         self._lock = threading.Lock()
         if left is not None:
@@ -222,19 +220,15 @@ class DuckDBEngine:
             with self._failing(working):
                 _register(cursor, relations)
                 with self._interruptible(cursor):
-                    relation = self._asked(cursor, sql, parameters)
-                    types = tuple(_type_name(str(kind)) for kind in relation.types)
+                    relation = self._bind(cursor, sql, parameters)
+                    types = tuple(shown_type(str(kind)) for kind in relation.types)
                     rows = BATCH_ROWS if are_large(sql, parameters) else HELD_ROWS
                     held = materialized_rows(relation, self._duckdb.memory_limit, rows)
             self._give_back(working, relations)
             return EngineResult(held, types)
 
     def stream(
-        self,
-        sql: str,
-        relations: Mapping[str, Relation],
-        parameters: Sequence[Any],
-        most: float,
+        self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any], most: float
     ) -> EngineStream:
         """See StreamingEngine. Until it ends it has a cursor that other queries do not disturb."""
         with self._lock:
@@ -244,8 +238,8 @@ class DuckDBEngine:
             with self._failing(working):
                 _register(cursor, relations)
                 with self._interruptible(cursor):
-                    relation = self._asked(cursor, sql, parameters)
-                    types = tuple(_type_name(str(kind)) for kind in relation.types)
+                    relation = self._bind(cursor, sql, parameters)
+                    types = tuple(shown_type(str(kind)) for kind in relation.types)
                     rows = BATCH_ROWS if are_large(sql, parameters) else STREAM_ROWS
                     reader = relation.to_arrow_reader(rows)
                     working.reader = reader
@@ -281,7 +275,7 @@ class DuckDBEngine:
 
     @contextmanager
     def _failing(self, working: _Working) -> Iterator[None]:
-        """A block whose errors end a query and are told as ours."""
+        """A block whose errors end a query and become ours."""
         try:
             yield
         except Exception as error:
@@ -336,10 +330,10 @@ class DuckDBEngine:
             cursor.close()
         self._idle.clear()
 
-    def _asked(
+    def _bind(
         self, cursor: "DuckDBPyConnection", sql: str, parameters: Sequence[Any]
     ) -> "DuckDBPyRelation":
-        """What a query gives, nothing of it computed yet."""
+        """The query bound to its parameters, as a relation that is not computed yet."""
         values = _typed(parameters, cursor) or None
         relation = cursor.sql(self._statement(cursor, sql), params=values)
         wrapped_sql = sql
@@ -352,10 +346,10 @@ class DuckDBEngine:
         return cursor.sql(self._statement(cursor, wrapped_sql), params=values)
 
     def _statement(self, cursor: "DuckDBPyConnection", sql: str) -> "Statement":
-        known = self._statements.get(sql)
-        if known is not None:
+        cached = self._statements.get(sql)
+        if cached is not None:
             self._statements.move_to_end(sql)
-            return known
+            return cached
         (statement,) = cursor.extract_statements(sql)
         self._statements[sql] = statement
         if len(self._statements) > MAX_STATEMENTS:
@@ -377,7 +371,6 @@ class DuckDBEngine:
             self._forget_idle()
 
     def leave(self) -> Iterator[object]:
-        """See `Inheritable`."""
         yield from (*self._idle, *self._statements.values())
         for working in self._working:
             yield from working.release()
@@ -408,8 +401,3 @@ def _register(cursor: "DuckDBPyConnection", relations: Mapping[str, Relation]) -
 def _unregister(cursor: "DuckDBPyConnection", names: Iterable[str]) -> None:
     for name in names:
         cursor.unregister(name)
-
-
-def _type_name(name: str) -> str:
-    """Our name of a DuckDB type; lists and structs keep DuckDB's spelling inside."""
-    return _TYPE_NAMES.get(name, name)

@@ -1,15 +1,14 @@
 """The engine's errors as ours: by what the caller can do next, without the engine's inner life.
 
-Told apart by the names of their classes, so this file needs no engine. A message keeps its first
-line; what follows quotes the generated SQL or settings that users cannot reach.
+They are recognised by the names of their classes, so this file needs no engine. A message keeps its
+first line; what follows quotes the generated SQL or settings that users cannot reach.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from pykudu_sql.engine.engine_words import in_our_words
+from pykudu_sql.engine.message_translation import translate_message
 from pykudu_sql.engine.value_guard import limit_error
 from pykudu_sql.storage.errors import (
     DatabaseError,
@@ -67,29 +66,35 @@ _ADVICE = re.compile(
     r"\.? (You might need to add|In order to select one, please add) explicit type casts\.$"
 )
 _CAST = "CAST what has another type: CAST(x AS INT), CAST(x AS STRING)"
-_HINTS: Mapping[str, str] = MappingProxyType(
-    {
-        "must appear in the GROUP BY clause": (
-            "add it to GROUP BY, or take any_value(), min() or max() of it"
-        ),
-        "WHERE clause cannot contain aggregates": "conditions on aggregates stand in HAVING",
-        "TIMESTAMP + INT": "write ts + INTERVAL 1 DAY",
-        "TIMESTAMP - INT": "write ts - INTERVAL 1 DAY",
-        "no function matches": _CAST,
-        "no operator matches": _CAST,
-        "when casting from source column": (
-            "text meets another type: compare with text, or TRY_CAST, which gives NULL"
-        ),
-    }
-)
+_HINTS: Mapping[str, str] = {
+    "must appear in the GROUP BY clause": (
+        "add it to GROUP BY, or take any_value(), min() or max() of it"
+    ),
+    "WHERE clause cannot contain aggregates": "conditions on aggregates stand in HAVING",
+    "TIMESTAMP + INT": "write ts + INTERVAL 1 DAY",
+    "TIMESTAMP - INT": "write ts - INTERVAL 1 DAY",
+    "no function matches": _CAST,
+    "no operator matches": _CAST,
+    "when casting from source column": (
+        "text meets another type: compare with text, or TRY_CAST, which gives NULL"
+    ),
+}
 _BEYOND_DECIMAL = re.compile(
-    r"""^(?:could not cast value|casting value) "?([-\d.]+)"? to (?:type )?(DECIMAL\(\d+,\d+\))"""
+    r"""^(?:could not cast value|casting value) "?([-\d.]+|-?(?:inf|nan))"? to (?:type )?"""
+    r"(DECIMAL\(\d+,\d+\))"
 )
 _BEYOND_TYPE = re.compile(
     r"type \S+ with value (\S+) can't be cast because the value is out of range for the "
-    r"destination type (.+)",
+    r"destination type (.+?)(?: when casting from .*)?"
+)
+_NUMBER_TEXT = re.compile(
+    r"""could not convert string (['"])(\s*[+-]?(?:inf(?:inity)?|nan|0[xb][\da-f_]+|"""
+    r"""(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d+)?)\s*)\1 to """
+    r"(U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)).*",
+    re.IGNORECASE,
 )
 _NO_TIME = re.compile(r"""could not parse string "(.*)" according to format specifier""", re.DOTALL)
+_NO_UNIT = re.compile(r"""extract specifier "(.*)" not recognized""", re.DOTALL)
 _NO_DIRECTIVE = re.compile(r"failed to parse format specifier .*: (%\S+)$", re.DOTALL)
 # What RE2 says, and where in the expression.
 _NO_EXPRESSION = re.compile(
@@ -114,9 +119,8 @@ def is_fatal(error: Exception) -> bool:
 def translate(error: Exception) -> Error:
     """The error to raise for one that came out of the engine.
 
-    Args:
-        error: anything the engine raised; an error of ours stays what it is. The text of one that
-            quotes a large value is shortened in it, so that no cause of an error holds the value.
+    `error`: anything the engine raised; an error of ours stays what it is. The text of one that
+    quotes a large value is shortened in it, so that no cause of an error holds the value.
     """
     if isinstance(error, Error):
         return error
@@ -139,7 +143,8 @@ def translate(error: Exception) -> Error:
     beyond = _BEYOND_DECIMAL.match(message)
     if beyond is not None:
         number, kind = beyond.groups()
-        return ValueOutOfRangeError(f"{number} does not fit into {kind}", hint=_FEWER_DIGITS)
+        hint = _FEWER_DIGITS if kind.startswith("DECIMAL(38,") else None
+        return ValueOutOfRangeError(f"{number:.60} does not fit into {kind}", hint=hint)
     value_error = _about_a_value(message)
     if value_error is not None:
         return value_error
@@ -175,16 +180,29 @@ def _shorten(error: Exception) -> None:
 
 def _about_a_value(message: str) -> Error | None:
     """The error of a message about one value, of which the engine's class says too little."""
-    if found := _BEYOND_TYPE.fullmatch(message):
-        return ValueOutOfRangeError(f"{found[1].removesuffix('.0')} does not fit into {found[2]}")
-    if found := _NO_TIME.match(message):
+    if match := _BEYOND_TYPE.fullmatch(message):
+        return ValueOutOfRangeError(f"{match[1].removesuffix('.0')} does not fit into {match[2]}")
+    if match := _NUMBER_TEXT.fullmatch(message):
+        return ValueOutOfRangeError(f"'{match[2]:.60}' does not fit into {match[3]}")
+    if match := _NO_TIME.match(message):
         return InvalidValueError(
-            f"'{found[1]:.60}' is not written as the pattern of time says", sqlstate="22007"
+            f"'{match[1]:.60}' is not written as the pattern of time says", sqlstate="22007"
         )
-    if found := _NO_DIRECTIVE.match(message):
+    if match := _NO_DIRECTIVE.match(message):
         return InvalidValueError(
-            f"'{found[1]}' in a pattern of time stands for nothing", sqlstate="22023"
+            f"'{match[1]}' in a pattern of time means nothing", sqlstate="22023"
         )
+    if match := _NO_UNIT.match(message):
+        unit = f"'{match[1]:.60}' is no unit of time"
+        return InvalidValueError(
+            unit if match[1] else "a number of an interval has no unit of time", sqlstate="22023"
+        )
+    if message.startswith("invalid escape string"):
+        reason = "what escapes the characters of a pattern is more than one character"
+        return InvalidValueError(reason, sqlstate="22019")
+    if "pattern must not end with escape" in message:
+        reason = "a pattern ends with what escapes a character"
+        return InvalidValueError(reason, sqlstate="22025")
     if _NO_EXPRESSION.fullmatch(message):
         return InvalidValueError(f"a regular expression is wrong: {message:.90}", sqlstate="2201B")
     return None
@@ -208,4 +226,4 @@ def _message(error: Exception) -> str:
         return "the statement was interrupted"
     lines = str(error).strip().splitlines() or [type(error).__name__]
     text = _ADVICE.sub("", _PREFIX.sub("", lines[0]))
-    return in_our_words(text[:1].lower() + text[1:] if text[:2].istitle() else text)
+    return translate_message(text[:1].lower() + text[1:] if text[:2].istitle() else text)

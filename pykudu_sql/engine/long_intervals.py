@@ -23,9 +23,7 @@ def hold_intervals(types: Sequence[Any]) -> bool:
 def with_days(sql: str, names: Sequence[str], types: Sequence[Any]) -> str:
     """A query with the days of its long intervals counted as days.
 
-    Args:
-        sql: the query.
-        names, types: of its columns.
+    `names`, `types`: of its columns.
     """
     shown = ", ".join(
         f"{_value(f'c{i}', kind, 0)} AS {quote_name(name)}"

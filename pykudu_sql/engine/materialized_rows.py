@@ -23,8 +23,7 @@ def materialized_rows(
         memory_limit: bytes they may take, 0 for any number.
         batch_rows: how many are made before they are counted.
 
-    Raises:
-        OperationalError: they take more (53200).
+    Raises OperationalError: they take more (53200).
     """
     if not memory_limit:
         return relation.to_arrow_table()

@@ -1,4 +1,4 @@
-"""What the house asks of an engine: one query over relations it is handed, as Arrow."""
+"""The interface of an engine: one query over the relations it gets, as Arrow."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,10 @@ import pyarrow as pa
 
 
 class Relation(Protocol):
-    """Rows that a query reads: an Arrow table, or what gives a new stream whenever it is asked."""
+    """Rows that a query reads: an Arrow table, or what opens a new stream for each scan."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows, as Arrow's C interface passes streams on."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +69,15 @@ class QueryEngine(Protocol[R]):
             relations: what it reads, by name.
             parameters: Python values of `$1`, `$2`, ...
 
-        Raises:
-            DataError, ProgrammingError: a value or an expression does not fit.
-            QueryCancelledError: `interrupt` was called.
-            OperationalError: memory or disk ran out.
+        Raises DataError, ProgrammingError: a value or an expression does not fit;
+        QueryCancelledError: `interrupt` was called; OperationalError: memory or disk ran out.
         """
-        ...
 
     def interrupt(self) -> None:
         """Stop the query that runs, if one does. Called from another thread."""
-        ...
 
     def close(self) -> None:
         """Give up what it holds for the session. Closing twice is allowed."""
-        ...
 
 
 class StreamingEngine(QueryEngine[R], Protocol[R]):
@@ -98,4 +92,3 @@ class StreamingEngine(QueryEngine[R], Protocol[R]):
             sql, relations, parameters: as of `execute`.
             most: bytes of its first batches; it pauses once they have more.
         """
-        ...

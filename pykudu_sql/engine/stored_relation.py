@@ -1,4 +1,4 @@
-"""What Spark is handed as a relation: no rows, but where they are."""
+"""A relation for Spark: not the rows, but where they are stored."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,6 @@ class StoredRelation:
     """Rows that Spark reads itself: some columns of a table at a moment.
 
     Attributes:
-        path: of the database directory.
         table: its name at the moment.
         columns: those wanted, in order.
         where: a condition in our SQL that wanted rows meet; None for all rows.

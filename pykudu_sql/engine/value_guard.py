@@ -1,4 +1,4 @@
-"""What the engine asks of us while it computes: whether values that a call would make are allowed.
+"""Functions that the engine calls to check the size of values before another function makes them.
 
 The planner puts these calls before functions that can outgrow their arguments. The engine computes
 some thousand rows at once and neither counts what functions make there against its memory limit nor
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.planner.parse.lexer import quote_name
-from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, excess_of, remedy_of
+from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES, Bounded
 from pykudu_sql.storage.errors import (
     Error,
     InvalidValueError,
@@ -27,29 +27,27 @@ _COUNTED_TOGETHER = 3  # checked calls of a statement that `_VECTORS` has room f
 _INDENT = 4
 BATCH_ROWS = 64  # of a result with large values
 _SMALL_ROW = 16 * 1024
-_LARGE_GIVEN = 64 * 1024
+_LARGE_PARAMETER = 64 * 1024
 _ELEMENT_BYTES = 16
 _SIZED = frozenset({"varchar", "blob", "list", "struct", "map", "union", "array", "variant"})
 _LEAST_TOGETHER = 32 * 1024 * 1024
 _MOST_TOGETHER = 512 * 1024 * 1024
 _VECTORS = 6  # of large values that are in memory at once: results of calls, and copies for threads
-_ASKED_FOR_EACH_ROW = frozenset({"__handed_on", "__within_unfolded"})  # also of a constant
-_NAME = re.compile("'([^']*)'")
-_LIMIT = re.compile(r"(value|rows|depth|cast) limit: (.*)")
+_VOLATILE = frozenset({"__handed_on", "__within_unfolded"})  # also of a constant
+_LIMIT = re.compile(r"(\w+) limit: (.*)")
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _HINTS = {
     "rows": "compute it for fewer rows at once, or give connect(memory_limit=...) more",
     "cast": "a text of more than 64 KiB is cast to no number and no time; TRY_CAST gives NULL",
     "depth": f"JSON is looked into down to {MAX_DEPTH} levels",
+    **{bounded.value: bounded.remedy for bounded in Bounded},
 }
 
 
 def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
     """Make the planner's checks known to an engine.
 
-    Args:
-        connection: of the engine.
-        memory_limit: bytes it may use, 0 for its own default.
+    `connection`: of the engine; `memory_limit`: bytes it may use, 0 for its own default.
     """
     from duckdb.func import PythonUDFType
 
@@ -59,6 +57,7 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
         ("__within", _within(most), "DOUBLE VARCHAR INTEGER"),
         ("__within_unfolded", _within(most), "DOUBLE VARCHAR INTEGER"),
         ("__handed_on", _handed_on(most), "DOUBLE VARCHAR"),
+        ("__too_large", _too_large, "DOUBLE VARCHAR"),
         ("__shallow", _shallow, "VARCHAR VARCHAR"),
         ("__castable", _castable, "VARCHAR VARCHAR"),
         ("__try_castable", _try_castable, "VARCHAR VARCHAR"),
@@ -70,22 +69,21 @@ def add_guards(connection: "DuckDBPyConnection", memory_limit: int) -> None:
             parameters,
             connection.sqltype("BOOLEAN"),
             type=PythonUDFType.ARROW,
-            side_effects=name in _ASKED_FOR_EACH_ROW,
+            side_effects=name in _VOLATILE,
         )
 
 
 def limit_error(message: str) -> Error | None:
     """The error of a message of the engine's that comes from these checks."""
     match = _LIMIT.search(message)
-    if match is None:
+    hint = None if match is None else _HINTS.get(match[1])
+    if match is None or hint is None:
         return None
-    kind, text = match[1], match[2]
+    kind, text = match.groups()
     if kind == "rows":
-        return OperationalError(text, hint=_HINTS[kind], sqlstate="53200")
+        return OperationalError(text, hint=hint, sqlstate="53200")
     if kind == "cast":
-        return InvalidValueError(text, hint=_HINTS[kind])
-    name = _NAME.match(text)
-    hint = remedy_of(name[1] if name else "") if kind == "value" else _HINTS[kind]
+        return InvalidValueError(text, hint=hint)
     return ValueOutOfRangeError(text, hint=hint, sqlstate="54000")
 
 
@@ -95,22 +93,28 @@ def _within(most_together: int) -> Callable[[Any, Any, Any], Any]:
     One value alone may be as large as a value may be, if few calls of the statement are checked.
     """
 
-    def within(amounts: Any, names: Any, counts: Any) -> Any:
+    def within(amounts: Any, subjects: Any, counts: Any) -> Any:
         import pyarrow.compute as pc
 
+        bounded, name = str(subjects[0]).split(" ", 1)
         largest = pc.max(amounts).as_py() or 0
         if not largest <= MAX_VALUE_BYTES:
-            raise ValueError(f"value limit: {excess_of(str(names[0]))}")
+            raise ValueError(f"{bounded} limit: {Bounded(bounded).excess(name)}")
         share = max(1.0, counts[0].as_py() / _COUNTED_TOGETHER)
         together = max(pc.sum(amounts).as_py() or 0, largest)
         alone = max(most_together, MAX_VALUE_BYTES)
         is_one = largest * share > alone
         if is_one or together * share > max(most_together, largest * share):
             limit = f"{(alone if is_one else most_together) / share / (1 << 20):.0f} MiB"
-            raise ValueError(f"rows limit: '{names[0]}' would make more than {limit} at once")
-        return pc.is_valid(names)
+            raise ValueError(f"rows limit: '{name}' would make more than {limit} at once")
+        return pc.is_valid(subjects)
 
     return within
+
+
+def _too_large(sizes: Any, names: Any) -> Any:
+    """A check that is asked only of what an aggregate has gathered beyond the bound of a value."""
+    raise ValueError(f"value limit: {Bounded.VALUE.excess(str(names[0]))}")
 
 
 def _handed_on(most_together: int) -> Callable[[Any, Any], Any]:
@@ -132,16 +136,14 @@ def _handed_on(most_together: int) -> Callable[[Any, Any], Any]:
 def are_large(sql: str, parameters: Sequence[Any]) -> bool:
     """Whether a query may have values that are larger than cells: some are checked, or given."""
     return "__WITHIN" in sql or any(
-        isinstance(value, str | bytes) and len(value) > _LARGE_GIVEN for value in parameters
+        isinstance(value, str | bytes) and len(value) > _LARGE_PARAMETER for value in parameters
     )
 
 
 def with_batch_check(sql: str, names: Sequence[str], types: Sequence[Any]) -> str:
     """A query that fails before a batch of `BATCH_ROWS` rows would take too much.
 
-    Args:
-        sql: the query.
-        names, types: of its columns.
+    `names`, `types`: of its columns.
     """
     sizes = {i: _size(f"c{i}", kind) for i, kind in enumerate(types) if kind.id in _SIZED}
     if not sizes:
@@ -181,12 +183,12 @@ def _shallow(texts: Any, names: Any) -> Any:
                 f"depth limit: '{names[0]}' got JSON that is nested {depth} levels deep"
             )
     if indented > MAX_VALUE_BYTES and str(names[0]) == "json_pretty":
-        raise ValueError(f"value limit: {excess_of('json_pretty')}")
+        raise ValueError(f"value limit: {Bounded.VALUE.excess('json_pretty')}")
     return pc.is_valid(names)
 
 
 def _castable(beginnings: Any, kinds: Any) -> Any:
-    """A check that is asked only of texts which are too long for the type they are cast to."""
+    """A check for texts that are too long for the type they are cast to."""
     for beginning, kind in zip(beginnings, kinds, strict=True):
         if beginning.is_valid:
             raise ValueError(f"cast limit: could not convert string '{beginning}…' to {kind}")
@@ -194,7 +196,7 @@ def _castable(beginnings: Any, kinds: Any) -> Any:
 
 
 def _try_castable(beginnings: Any, kinds: Any) -> Any:
-    """What TRY_CAST asks instead: none can be cast."""
+    """The same check for TRY_CAST: none can be cast."""
     import pyarrow as pa
 
     return pa.array([False] * len(kinds), pa.bool_())

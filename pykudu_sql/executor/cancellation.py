@@ -1,10 +1,10 @@
 """Stopping a statement: on request, or because it takes longer than `statement_timeout`.
 
-A statement asks at its checkpoints, between the stretches of a scan and before the engine runs,
-whether it should stop. The engine cannot ask; it is interrupted from another thread, again and
-again until the statement has ended, since an interrupt that comes before the engine has begun is
-lost. A request is about the statement that runs when it is made, never about the next one. One that
-comes while none runs is about the results that are being read on, between two of their batches.
+A statement checks for a request at its checkpoints, between the stretches of a scan and before the
+engine runs. The engine cannot check; it is interrupted from another thread, repeatedly until the
+statement has ended, since an interrupt before the engine has begun is lost. A request cancels the
+statement that runs when it is made, never the next one. A request while none runs cancels the
+streamed results that are still being fetched, between two of their batches.
 """
 
 import threading
@@ -21,20 +21,13 @@ class Cancellation:
     """Whether the running statement of one session should stop. Safe for threads."""
 
     __slots__ = (
-        "_begun",
-        "_interrupt_engine",
-        "_lock",
-        "_reason",
-        "_requests",
-        "_running",
-        "_timer",
-    )
+        "_begun", "_interrupt_engine", "_lock", "_reason", "_requests", "_running", "_timer",
+    )  # fmt: skip
 
     def __init__(self, interrupt_engine: Callable[[], None]) -> None:
         """No statement runs yet.
 
-        Args:
-            interrupt_engine: stops what the engine does at the moment, if anything.
+        `interrupt_engine`: stops what the engine does at the moment, if anything.
         """
         self._interrupt_engine = interrupt_engine
         self._lock = threading.Lock()
@@ -52,8 +45,7 @@ class Cancellation:
     def begin(self, timeout: int) -> None:
         """A statement begins.
 
-        Args:
-            timeout: milliseconds that it may take; 0 for as long as it needs.
+        `timeout`: milliseconds that it may take; 0 for as long as it needs.
         """
         with self._lock:
             self._begun += 1
@@ -88,8 +80,7 @@ class Cancellation:
     def check(self) -> None:
         """A place where the statement can stop without harm.
 
-        Raises:
-            QueryCancelledError: it was asked to, or took too long.
+        Raises QueryCancelledError: it was cancelled, or took too long.
         """
         if self._reason is not None:
             raise QueryCancelledError(self._reason)
@@ -102,8 +93,7 @@ class Cancellation:
     def check_for(self, number: int) -> None:
         """The same for work that is done for one statement, also while another one runs.
 
-        Raises:
-            QueryCancelledError: that statement was asked to stop, or took too long.
+        Raises QueryCancelledError: that statement was cancelled, or took too long.
         """
         reason = self._reason  # before the number: one of a later statement is not this one's
         if reason is not None and self._begun == number:
@@ -114,10 +104,10 @@ class Cancellation:
 
         It raises QueryCancelledError once a request has come between two batches.
         """
-        known = self._requests
+        requests = self._requests
 
         def check() -> None:
-            if self._requests != known:
+            if self._requests != requests:
                 raise QueryCancelledError(_ON_REQUEST)
 
         return check

@@ -1,31 +1,21 @@
 """FLUSH, OPTIMIZE and VACUUM, and what they report.
 
-Asked to stop, they do so between two steps: the step at hand has no effect, those before it stay.
+A cancelled one stops between two steps: the unfinished step has no effect, those before it stay.
 """
+
+from dataclasses import astuple
 
 from pykudu_sql.engine.ctrl_c import ctrl_c_interrupts
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.plan import Flush, Optimize, Vacuum
-from pykudu_sql.results.result import Outcome, RowResult, header
-from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.results.result import Outcome, RowResult, header_of
 
-_NUMBER = DataType(Kind.INT64)
-_REAL = DataType(Kind.DOUBLE)
-_OPTIMIZED = header(
-    ("operations", _NUMBER),
-    ("rowsets_before", _NUMBER),
-    ("rowsets_after", _NUMBER),
-    ("bytes_before", _NUMBER),
-    ("bytes_after", _NUMBER),
-    ("height_before", _REAL),
-    ("height_after", _REAL),
+_OPTIMIZED = header_of(
+    "operations number, rowsets_before number, rowsets_after number, bytes_before number, "
+    "bytes_after number, height_before real, height_after real"
 )
-_VACUUMED = header(
-    ("undo_bytes", _NUMBER),
-    ("rowset_bytes", _NUMBER),
-    ("log_bytes", _NUMBER),
-    ("files", _NUMBER),
-    ("tablets", _NUMBER),
+_VACUUMED = header_of(
+    "undo_bytes number, rowset_bytes number, log_bytes number, files number, tablets number"
 )
 
 
@@ -38,25 +28,15 @@ def flush(state: SessionState, plan: Flush) -> Outcome:
 
 
 def optimize(state: SessionState, plan: Optimize) -> Outcome:
-    """OPTIMIZE of a table: one row that tells it before and after."""
+    """OPTIMIZE of a table: one row with its sizes before and after."""
     with ctrl_c_interrupts(state.cancellation.request):
         done = state.store.optimize(plan.table.name, plan.full, state.checkpoint)
-    row = (
-        done.operations,
-        done.rowsets_before,
-        done.rowsets_after,
-        done.bytes_before,
-        done.bytes_after,
-        done.height_before,
-        done.height_after,
-    )
-    return Outcome(RowResult(_OPTIMIZED, [row]), 1, "Table has been optimized.")
+    return Outcome(RowResult(_OPTIMIZED, [astuple(done)]), 1, "Table has been optimized.")
 
 
 def vacuum(state: SessionState, plan: Vacuum) -> Outcome:
-    """VACUUM of one table or of all: one row that tells what went."""
+    """VACUUM of one table or of all: one row that says what was removed."""
     name = None if plan.table is None else plan.table.name
     with ctrl_c_interrupts(state.cancellation.request):
         done = state.store.vacuum(name, state.checkpoint)
-    row = (done.undo_bytes, done.rowset_bytes, done.log_bytes, done.files, done.tablets)
-    return Outcome(RowResult(_VACUUMED, [row]), 1, "Old history has been dropped.")
+    return Outcome(RowResult(_VACUUMED, [astuple(done)]), 1, "Old history has been dropped.")

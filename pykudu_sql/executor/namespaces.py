@@ -13,10 +13,7 @@ from pykudu_sql.planner.plan.namespace_plans import (
 )
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
-from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import ProgrammingError
-
-_TEXT = DataType(Kind.STRING)
 
 
 def create_view(state: SessionState, plan: CreateView) -> Outcome:

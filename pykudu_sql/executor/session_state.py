@@ -31,13 +31,12 @@ class SessionState:
     """The moving parts of a session.
 
     Attributes:
-        store: the tables.
         engine: of this session, the embedded one.
         transactions: of this session.
         database_settings: fixed while the database is open.
         settings: in force; exchanged whole by SET.
         lock: spans each statement.
-        cancellation: tells the running statement when it should stop.
+        cancellation: stops the running statement.
         process: that the session belongs to.
         row_errors: rows that the last writing statement left out.
         spark: the other engine, once a statement ran there.
@@ -81,10 +80,9 @@ class SessionState:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """The session is one statement's, which may be asked to stop.
+        """A block in which one statement runs, which may be cancelled.
 
-        Raises:
-            InterfaceError: this is a child forked from the session's process.
+        Raises InterfaceError: this is a child forked from the session's process.
         """
         self.process.check()  # before the lock, which another thread may have held at the fork
         with self.lock:
@@ -103,7 +101,6 @@ class SessionState:
     def checkpoint(self) -> None:
         """A place where a statement can stop without harm.
 
-        Raises:
-            QueryCancelledError: it was asked to, or took too long.
+        Raises QueryCancelledError: it was cancelled, or took too long.
         """
         self.cancellation.check()

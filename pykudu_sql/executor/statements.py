@@ -8,7 +8,6 @@ says what it is called where it has to end one.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.executor import maintenance, namespaces
@@ -121,31 +120,29 @@ def _savepoint(state: SessionState, plan: SavepointControl) -> Outcome:
             return Outcome(message=f"Savepoint '{name}' is released.")
 
 
-RUNNERS: Mapping[type[Plan], Runner] = MappingProxyType(
-    {
-        CreateTable: Runner(definitions.create_table, "CREATE TABLE"),
-        DropTable: _plain(definitions.drop_table, "DROP TABLE"),
-        AlterTable: _plain(definitions.alter_table, "ALTER TABLE"),
-        UndropTable: _plain(history.undrop_table, "UNDROP TABLE"),
-        CreateView: _plain(namespaces.create_view, "CREATE VIEW"),
-        DropView: _plain(namespaces.drop_view, "DROP VIEW"),
-        CreateDatabase: _plain(namespaces.create_database, "CREATE DATABASE"),
-        DropDatabase: _plain(namespaces.drop_database, "DROP DATABASE"),
-        CommentOn: _plain(namespaces.comment_on, "COMMENT ON"),
-        CreateSnapshot: _plain(history.create_snapshot, "CREATE SNAPSHOT"),
-        DropSnapshot: _plain(history.drop_snapshot, "DROP SNAPSHOT"),
-        SetDatabase: _plain(history.set_database, "SET DATABASE"),
-        SetOption: _plain(_set),
-        TransactionControl: _plain(_control),
-        SavepointControl: _plain(_savepoint),
-        Show: _plain(listings.show),
-        Describe: _plain(descriptions.describe),
-        DescribeFormatted: _plain(descriptions.describe),
-        DescribeDatabase: _plain(descriptions.describe),
-        Pragma: _plain(pragma),
-        Flush: _plain(maintenance.flush),
-        Optimize: _plain(maintenance.optimize),
-        Vacuum: _plain(maintenance.vacuum),
-        NoOperation: _plain(_no_operation),
-    }
-)
+RUNNERS: Mapping[type[Plan], Runner] = {
+    CreateTable: Runner(definitions.create_table, "CREATE TABLE"),
+    DropTable: _plain(definitions.drop_table, "DROP TABLE"),
+    AlterTable: _plain(definitions.alter_table, "ALTER TABLE"),
+    UndropTable: _plain(history.undrop_table, "UNDROP TABLE"),
+    CreateView: _plain(namespaces.create_view, "CREATE VIEW"),
+    DropView: _plain(namespaces.drop_view, "DROP VIEW"),
+    CreateDatabase: _plain(namespaces.create_database, "CREATE DATABASE"),
+    DropDatabase: _plain(namespaces.drop_database, "DROP DATABASE"),
+    CommentOn: _plain(namespaces.comment_on, "COMMENT ON"),
+    CreateSnapshot: _plain(history.create_snapshot, "CREATE SNAPSHOT"),
+    DropSnapshot: _plain(history.drop_snapshot, "DROP SNAPSHOT"),
+    SetDatabase: _plain(history.set_database, "SET DATABASE"),
+    SetOption: _plain(_set),
+    TransactionControl: _plain(_control),
+    SavepointControl: _plain(_savepoint),
+    Show: _plain(listings.show),
+    Describe: _plain(descriptions.describe),
+    DescribeFormatted: _plain(descriptions.describe),
+    DescribeDatabase: _plain(descriptions.describe),
+    Pragma: _plain(pragma),
+    Flush: _plain(maintenance.flush),
+    Optimize: _plain(maintenance.optimize),
+    Vacuum: _plain(maintenance.vacuum),
+    NoOperation: _plain(_no_operation),
+}

@@ -3,12 +3,12 @@
 Without autocommit (PEP 249's rule) the first statement that reads or writes rows begins a
 transaction that lasts until commit or rollback. With autocommit each statement is a transaction of
 its own, unless BEGIN opened one. Such a statement that loses a race against another session is run
-again on a new snapshot, in its turn: nobody has seen what it read the first time.
+again on a new snapshot, through the retry queue: nobody has seen what it read the first time.
 
 Savepoints are PostgreSQL's and SQLite's: a name may be set again and then hides the one before;
 going back to a savepoint keeps it and forgets those behind it; RELEASE forgets it and those behind
 it, and keeps what was written. A statement that fails goes back to where it began, and so does one
-that was asked to stop while it wrote.
+that was cancelled while it wrote.
 
 Changes of the catalog are no part of a transaction: they take effect at once and for good. They are
 refused inside one that BEGIN opened or that has written; one that has only read ends before them.
@@ -43,15 +43,9 @@ class TransactionScope:
     """Runs statements in the right transaction. Used by one thread at a time."""
 
     __slots__ = (
-        "_autocommit",
-        "_begin",
-        "_begun",
-        "_checkpoint",
-        "_current",
-        "_durable",
-        "_retry_queue",
+        "_autocommit", "_begin", "_begun", "_checkpoint", "_current", "_durable", "_retry_queue",
         "_savepoints",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -107,11 +101,7 @@ class TransactionScope:
         return self._autocommit and self._current is None
 
     def begin(self) -> None:
-        """BEGIN.
-
-        Raises:
-            OperationalError: a transaction is open already.
-        """
+        """BEGIN. Raises OperationalError: a transaction is open already."""
         if self._current is not None:
             raise OperationalError(
                 "a transaction is open already",
@@ -124,9 +114,8 @@ class TransactionScope:
     def commit(self) -> None:
         """Commit the open transaction, if there is one.
 
-        Raises:
-            SerializationError: another session changed the same rows first; it is rolled back.
-            ReadOnlyError, DiskError: it could not be made durable.
+        Raises SerializationError: another session changed the same rows first; it is rolled back;
+        ReadOnlyError, DiskError: it could not be made durable.
         """
         current = self._leave()
         if current is not None:
@@ -148,13 +137,12 @@ class TransactionScope:
     def savepoint(self, name: str) -> None:
         """SAVEPOINT: give the place reached a name. Without autocommit it begins a transaction.
 
-        Raises:
-            OperationalError: no transaction is open.
+        Raises OperationalError: no transaction is open.
         """
         if self._current is None:
             if self._autocommit:
                 raise OperationalError(
-                    "SAVEPOINT stands inside a transaction", hint="BEGIN one", sqlstate="25P01"
+                    "SAVEPOINT needs a transaction", hint="BEGIN one", sqlstate="25P01"
                 )
             self._current = self._begin()
         self._savepoints.append(_Named(name, self._current.savepoint()))
@@ -162,8 +150,7 @@ class TransactionScope:
     def rollback_to(self, name: str) -> None:
         """ROLLBACK TO: forget what was written since a savepoint, and the savepoints set since.
 
-        Raises:
-            UndefinedObjectError: there is none of that name in the open transaction.
+        Raises UndefinedObjectError: there is none of that name in the open transaction.
         """
         number = self._number_of(name)
         if self._current is not None:
@@ -173,8 +160,7 @@ class TransactionScope:
     def release(self, name: str) -> None:
         """RELEASE: forget a savepoint and those set since; what was written stays.
 
-        Raises:
-            UndefinedObjectError: there is none of that name in the open transaction.
+        Raises UndefinedObjectError: there is none of that name in the open transaction.
         """
         del self._savepoints[self._number_of(name) :]
 
@@ -182,7 +168,7 @@ class TransactionScope:
         for number in range(len(self._savepoints) - 1, -1, -1):
             if self._savepoints[number].name == name:
                 return number
-        names = ", ".join(dict.fromkeys(known.name for known in self._savepoints))
+        names = ", ".join(dict.fromkeys(savepoint.name for savepoint in self._savepoints))
         raise UndefinedObjectError(
             f"savepoint '{name}' does not exist",
             hint=f"this transaction has {names}" if names else "the transaction has none",
@@ -192,8 +178,7 @@ class TransactionScope:
     def end_reading(self) -> None:
         """End the open transaction, if there is one; it must not have written.
 
-        Raises:
-            OperationalError: it has.
+        Raises OperationalError: it has.
         """
         if self._current is not None and self._current.has_writes:
             raise OperationalError(
@@ -220,13 +205,9 @@ class TransactionScope:
     def write(self, action: "Callable[[Transaction], T]") -> T:
         """Run a writing statement.
 
-        Args:
-            action: writes in a transaction, all or nothing; may be called again after a race.
-
-        Raises:
-            SerializationError: it lost every race.
-            QueryCancelledError: it was asked to stop.
-            Error: whatever `action` raised; nothing of it was done.
+        `action`: writes in a transaction, all or nothing; may be called again after a race. Raises
+        SerializationError: it lost every race; QueryCancelledError: it was cancelled; Error:
+        whatever `action` raised; nothing of it was done.
         """
         if self._current is None:
             if self._autocommit:
@@ -244,7 +225,7 @@ class TransactionScope:
         """Run a writing statement as a transaction of its own; see `write`."""
         attempts = 1
         self._retry_queue.wait_for_retries()
-        with ExitStack() as turn:
+        with ExitStack() as stack:
             while True:
                 transaction = self._begin()
                 try:
@@ -259,7 +240,7 @@ class TransactionScope:
                     if attempts == MAX_ATTEMPTS:
                         raise
                     if attempts == 1:
-                        turn.enter_context(self._retry_queue.retrying())
+                        stack.enter_context(self._retry_queue.retrying())
                     attempts += 1
 
     def _done(self, action: "Callable[[Transaction], T]", transaction: "Transaction") -> T:
@@ -270,11 +251,8 @@ class TransactionScope:
     def make_way_for(self, statement: str) -> None:
         """See that a statement may change the catalog: no transaction is open behind it.
 
-        Args:
-            statement: its first words.
-
-        Raises:
-            OperationalError: the open transaction was begun by BEGIN, or has written.
+        `statement`: its first words. Raises OperationalError: the open transaction was begun by
+        BEGIN, or has written.
         """
         if self._current is None:
             return

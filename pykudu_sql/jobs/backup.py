@@ -1,7 +1,7 @@
 """`backup`: all tables of a database at one moment, to Parquet, on Spark.
 
 The first step into a folder is full; each later one holds what changed since. A table gets a full
-copy then, too, where changes do not tell everything: it is new, a range partition was added or
+copy then, too, where changes are not enough: it is new, a range partition was added or
 dropped, or history does not reach back to the step before. Nothing stops meanwhile: all tables are
 read as of one bound, and the database may be written on.
 """
@@ -35,13 +35,7 @@ from pykudu_sql.storage.open_store import OpenStore
 
 @dataclass(frozen=True, slots=True)
 class BackupOptions:
-    """How a step is made.
-
-    Attributes:
-        full: all rows of all tables, though there are steps before.
-        master: where Spark runs.
-        conf: settings of the Spark session.
-    """
+    """How a step is made. `full`: all rows of all tables, though there are steps before."""
 
     full: bool = False
     master: str = "local[*]"
@@ -56,10 +50,9 @@ def backup(database: str, target: str, options: BackupOptions | None = None) -> 
         target: the folder of the backup.
         options: how; the defaults of `BackupOptions` if None.
 
-    Raises:
-        OperationalError: there is no such database, or the backup is of another one.
-        CorruptionError: the backup or the database is damaged.
-        HistoryPurgedError: history ended while a table was read; take a shorter way, or keep more.
+    Raises OperationalError: there is no such database, or the backup is of another one;
+    CorruptionError: the backup or the database is damaged; HistoryPurgedError: history ended while
+    a table was read; take a shorter way, or keep more.
     """
     settings, place = options or BackupOptions(), Path(target)
     watch = Stopwatch()
@@ -100,9 +93,7 @@ class _Step:
     """One step, being made.
 
     Attributes:
-        spark: the session.
         store: the database, open to read.
-        path: of the database.
         before: the step before, or None.
         bound: of the moment.
         full: whether all tables get a full copy.
@@ -149,7 +140,7 @@ class _Step:
         return TableBackup(table, content, written_files(folder, place)), counter.rows
 
     def _changes_since(self, table: TableInfo) -> SnapshotBound | None:
-        """The bound from which on changes tell all of a table; None if they do not."""
+        """The bound from which on changes describe all of a table; None if they do not."""
         if self.before is None or self.full:
             return None
         entry = self.before.entry(table.id)

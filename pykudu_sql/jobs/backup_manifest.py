@@ -42,10 +42,7 @@ class Content(StrEnum):
 class BackupFile:
     """One file of a step.
 
-    Attributes:
-        path: from the folder of the step.
-        size: bytes.
-        checksum: CRC-32C of all of them.
+    `path`: from the folder of the step; `size`: bytes; `checksum`: CRC-32C of all of them.
     """
 
     path: str
@@ -61,8 +58,7 @@ class BackupFile:
     def check(self, folder: Path) -> None:
         """See that the file is what was written.
 
-        Raises:
-            CorruptionError: it is not, or it is gone.
+        Raises CorruptionError: it is not, or it is gone.
         """
         file = folder / self.path
         if not file.is_file() or BackupFile.of(folder, file) != self:
@@ -76,10 +72,7 @@ class BackupFile:
 class TableBackup:
     """A table in a step.
 
-    Attributes:
-        table: as it was.
-        content: of the files.
-        files: none if there was nothing.
+    `table`: as it was; `content`: of the files; `files`: none if there was nothing.
     """
 
     table: TableInfo
@@ -131,8 +124,7 @@ class BackupStep:
     def write(self) -> None:
         """Write the manifest into the folder, which has all files already.
 
-        Raises:
-            DiskError: the disk refused.
+        Raises DiskError: the disk refused.
         """
         content = {
             "format": FORMAT,
@@ -159,10 +151,8 @@ class BackupStep:
     def read(cls, folder: Path) -> "BackupStep":
         """The step of a folder.
 
-        Raises:
-            CorruptionError: its manifest is not what was written.
-            FormatVersionError: a newer release wrote it.
-            DiskError: it cannot be read.
+        Raises CorruptionError: its manifest is not what was written; FormatVersionError: a newer
+        release wrote it; DiskError: it cannot be read.
         """
         path = folder / MANIFEST
         try:
@@ -198,9 +188,8 @@ def step_folder(target: Path, number: int) -> Path:
 def read_steps(target: Path) -> tuple[BackupStep, ...]:
     """The steps of a backup, oldest first; folders that are not whole are none.
 
-    Raises:
-        CorruptionError: a manifest is not what was written, or a step is missing.
-        DiskError: one cannot be read.
+    Raises CorruptionError: a manifest is not what was written, or a step is missing; DiskError: one
+    cannot be read.
     """
     folders = sorted(p for p in target.glob("[0-9]" * _DIGITS) if p.is_dir())
     steps = tuple(BackupStep.read(folder) for folder in folders)
@@ -218,8 +207,7 @@ def read_steps(target: Path) -> tuple[BackupStep, ...]:
 def written_files(step_folder: Path, table_folder: Path) -> tuple[BackupFile, ...]:
     """The Parquet files of a table, made durable; what else Spark left there is removed.
 
-    Raises:
-        DiskError: the disk refused.
+    Raises DiskError: the disk refused.
     """
     env, files = LocalEnv(), []
     for path in sorted(table_folder.iterdir()):
@@ -238,8 +226,7 @@ def written_files(step_folder: Path, table_folder: Path) -> tuple[BackupFile, ..
 def chain_of(steps: Sequence[BackupStep], table_id: str) -> list[tuple[BackupStep, TableBackup]]:
     """What is needed of a table for the last of some steps: its rows, then changes, oldest first.
 
-    Raises:
-        CorruptionError: its rows are in none of the steps.
+    Raises CorruptionError: its rows are in none of the steps.
     """
     chain: list[tuple[BackupStep, TableBackup]] = []
     for step in reversed(steps):
@@ -258,11 +245,7 @@ def total_bytes(tables: Iterable[TableBackup]) -> int:
 
 
 def existing_steps(target: Path) -> tuple[BackupStep, ...]:
-    """`read_steps` of a backup that must be there.
-
-    Raises:
-        OperationalError: there is none.
-    """
+    """`read_steps` of a backup that must be there. Raises OperationalError: there is none."""
     steps = read_steps(target)
     if not steps:
         raise OperationalError(f"there is no backup at '{target}'", sqlstate="58P01")

@@ -23,8 +23,6 @@ class ChangesOptions:
         file_format: parquet or csv.
         overwrite: whether a target that exists is replaced.
         writer: options of Spark's writer, such as `compression`.
-        master: where Spark runs.
-        conf: settings of the Spark session.
     """
 
     until: str | None = None
@@ -48,10 +46,9 @@ def changes(
         since: a timestamp, a hybrid timestamp or the name of a snapshot.
         options: which and how; the defaults of `ChangesOptions` if None.
 
-    Raises:
-        HistoryPurgedError: history does not reach back so far.
-        OperationalError: the target exists, or there is no Java or no such database.
-        ProgrammingError: there is no such table or column.
+    Raises HistoryPurgedError: history does not reach back so far; OperationalError: the target
+    exists, or there is no Java or no such database; ProgrammingError: there is no such table or
+    column.
     """
     settings, place = options or ChangesOptions(), Path(target)
     check_target(place, settings.file_format, settings.overwrite)
@@ -68,8 +65,7 @@ def changes(
 def _check_changes(database: str, table: str, since: str, options: ChangesOptions) -> None:
     """See that the changes can be read, which Spark takes many seconds to come to.
 
-    Raises:
-        Error: they cannot; see `ChangeFeed`.
+    Raises Error: they cannot; see `ChangeFeed`.
     """
     columns = None if options.columns is None else distinct_names(options.columns)
     place = TableLocation(database, table.lower())

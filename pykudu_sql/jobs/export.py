@@ -44,8 +44,6 @@ class ExportOptions:
         as_of: a timestamp, a hybrid timestamp or the name of a snapshot; None for now.
         overwrite: whether a target that exists is replaced.
         writer: options of Spark's writer, such as `compression`.
-        master: where Spark runs.
-        conf: settings of the Spark session.
     """
 
     file_format: str = "parquet"
@@ -69,9 +67,8 @@ def export(
         target: the folder, made by this.
         options: what and how; the defaults of `ExportOptions` if None.
 
-    Raises:
-        OperationalError: the target exists, or there is no Java or no such database.
-        ProgrammingError: there is no such table or column.
+    Raises OperationalError: the target exists, or there is no Java or no such database;
+    ProgrammingError: there is no such table or column.
     """
     settings, place = options or ExportOptions(), Path(target)
     check_target(place, settings.file_format, settings.overwrite)
@@ -88,8 +85,7 @@ def export(
 def _check_read(database: str, table: str, options: ExportOptions) -> None:
     """See that the rows can be read, which Spark takes many seconds to come to.
 
-    Raises:
-        Error: they cannot; see `ReadPlanner`.
+    Raises Error: they cannot; see `ReadPlanner`.
     """
     columns = None if options.columns is None else distinct_names(options.columns)
     place = TableLocation(database, table.lower())
@@ -101,14 +97,8 @@ def _check_read(database: str, table: str, options: ExportOptions) -> None:
 def check_target(target: Path, file_format: str, overwrite: bool) -> None:
     """See that files may be written to a folder.
 
-    Args:
-        target: the folder.
-        file_format: of the files.
-        overwrite: whether the folder may exist.
-
-    Raises:
-        InvalidValueError: there is no such format.
-        OperationalError: the folder exists.
+    `target`: the folder; `file_format`: of the files; `overwrite`: whether the folder may exist.
+    Raises InvalidValueError: there is no such format; OperationalError: the folder exists.
     """
     if file_format not in FORMATS:
         raise InvalidValueError(
@@ -134,8 +124,7 @@ def save_files(rows: DataFrame, target: Path, file_format: str, options: Mapping
         file_format: of the files.
         options: of Spark's writer.
 
-    Returns:
-        Bytes of the files.
+    Returns Bytes of the files.
     """
     writer_options = {name.lower(): value for name, value in {**_WRITER, **options}.items()}
     with appearing(target) as unfinished:

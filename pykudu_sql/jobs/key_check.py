@@ -28,29 +28,24 @@ def misplaced_keys(
     """The numbers of rows that fit, but whose keys do not fit the operation; the `KIND` of each.
 
     A row may be there for two reasons. None where no key can be wrong: the operation takes any, or
-    the files do not have the whole key.
-
-    Args:
-        check: of the files.
-        judged: their rows, with their `PLACES`.
-        database: its directory.
-        operation: what is done with each row.
+    the files do not have the whole key. `check`: of the files; `judged`: their rows, with their
+    `ROW_LOCATION`; `database`: its directory.
     """
     table = check.table
     names = [table.schema.by_id[i].name for i in table.schema.key_ids]
-    given = {column.name for column in check.columns}
+    present_columns = {column.name for column in check.columns}
     if operation not in (RowOpKind.INSERT, RowOpKind.UPDATE, RowOpKind.DELETE):
         return None
-    if not given.issuperset(names):
+    if not present_columns.issuperset(names):
         return None
-    places = [f"k{number}" for number in range(len(names))]
-    renamed = [cell(name).alias(place) for name, place in zip(names, places, strict=True)]
+    aliases = [f"k{number}" for number in range(len(names))]
+    renamed = [cell(name).alias(place) for name, place in zip(names, aliases, strict=True)]
     keys = check.fitting(judged, NUMBER).select(*renamed, NUMBER)
-    stored = read_table(judged.sparkSession, database, table.name, columns=names).toDF(*places)
+    stored = read_table(judged.sparkSession, database, table.name, columns=names).toDF(*aliases)
     if operation is not RowOpKind.INSERT:
-        return keys.join(stored, places, "left_anti").select(NUMBER, f.lit(MISSING).alias(KIND))
-    present = keys.join(stored, places, "left_semi").select(NUMBER, f.lit(PRESENT).alias(KIND))
-    first = keys.groupBy(*places).agg(f.min(NUMBER).alias(_FIRST), f.count(NUMBER).alias("n"))
+        return keys.join(stored, aliases, "left_anti").select(NUMBER, f.lit(MISSING).alias(KIND))
+    present = keys.join(stored, aliases, "left_semi").select(NUMBER, f.lit(PRESENT).alias(KIND))
+    first = keys.groupBy(*aliases).agg(f.min(NUMBER).alias(_FIRST), f.count(NUMBER).alias("n"))
     several = first.where("n > 1").drop("n")
-    later = keys.join(several, places).where(f.col(NUMBER) != f.col(_FIRST))
+    later = keys.join(several, aliases).where(f.col(NUMBER) != f.col(_FIRST))
     return present.unionByName(later.select(NUMBER, f.lit(TWICE).alias(KIND)))

@@ -21,7 +21,7 @@ from pykudu_sql.jobs.new_table import NO_LAYOUT, TableLayout, create_statement
 from pykudu_sql.jobs.rejects import (
     SHOWN,
     Reject,
-    Source,
+    SourceFiles,
     counted,
     find_rejects,
     located,
@@ -30,7 +30,7 @@ from pykudu_sql.jobs.rejects import (
     write_rejects,
 )
 from pykudu_sql.jobs.report import JobReport, Stopwatch, appearing, remove
-from pykudu_sql.jobs.row_check import REASON, RowCheck, chosen
+from pykudu_sql.jobs.row_check import REASON, RowCheck, columns_in_files
 from pykudu_sql.jobs.source_files import (
     FORMATS,
     NUMBER,
@@ -46,12 +46,7 @@ from pykudu_sql.spark.options import operation_of
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import WriteReport, write_table
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.errors import (
-    Error,
-    InvalidSchemaError,
-    InvalidValueError,
-    OperationalError,
-)
+from pykudu_sql.storage.errors import Error, InvalidSchemaError, InvalidValueError, OperationalError
 from pykudu_sql.storage.fs import layout as files
 
 
@@ -60,14 +55,12 @@ class LoadOptions:
     """How files are read and written.
 
     Attributes:
-        file_format: csv, parquet, json or orc; None tells it from the names.
+        file_format: csv, parquet, json or orc; None takes it from the names.
         reader: options of Spark's reader, such as `sep`.
         operation: what is done with each row: insert, insert_ignore, upsert, ...
         rejects: the file for rows that do not fit; None makes any such row an error.
         max_rejects: more of them are an error.
         layout: key and partitions of a table that does not exist yet.
-        master: where Spark runs.
-        conf: settings of the Spark session.
     """
 
     file_format: str | None = None
@@ -91,34 +84,32 @@ def load(
         sources: paths, folders or globs, of one format.
         options: how; the defaults of `LoadOptions` if None.
 
-    Raises:
-        DataError: rows do not fit, and `rejects` is None, or they are more than `max_rejects`.
-        IntegrityError: a key is there already, or twice, and the operation is insert.
-        ProgrammingError: the table and the files do not go together.
-        OperationalError: there is no Java, no such file, or neither a database nor a key to make
-            one with; or another process holds the database.
+    Raises DataError: rows do not fit, and `rejects` is None, or they are more than `max_rejects`;
+    IntegrityError: a key is there already, or twice, and the operation is insert; ProgrammingError:
+    the table and the files do not go together; OperationalError: there is no Java, no such file, or
+    neither a database nor a key to make one with; or another process holds the database.
     """
-    chosen_options = options or LoadOptions()
-    file_format = chosen_options.file_format or format_of(sources)
+    load_options = options or LoadOptions()
+    file_format = load_options.file_format or format_of(sources)
     if file_format not in FORMATS:
         raise InvalidValueError(
             f"there is no format '{file_format:.40}'", hint="choose one of " + ", ".join(FORMATS)
         )
-    operation_of(chosen_options.operation)
+    operation_of(load_options.operation)
     watch, name = Stopwatch(), table.lower()
     tables = _tables(database)
     target = tables.get(name)
-    if target is None and not chosen_options.layout.primary_key:
+    if target is None and not load_options.layout.primary_key:
         raise _no_table(database, table, tables)
-    check_present(sources, chosen_options.conf)
-    spark = start_session(chosen_options.master, chosen_options.conf)
+    check_present(sources, load_options.conf)
+    spark = start_session(load_options.master, load_options.conf)
     if target is not None:
-        written, left_out = _fill(spark, database, target, sources, file_format, chosen_options)
+        written, left_out = _fill(spark, database, target, sources, file_format, load_options)
         return _reported(watch, written, left_out)
-    inferred = read_files(spark, sources, file_format, None, chosen_options.reader)
-    statement = create_statement(name, inferred, chosen_options.layout)
+    inferred = read_files(spark, sources, file_format, None, load_options.reader)
+    statement = create_statement(name, inferred, load_options.layout)
     with _created(database, name, statement) as created:
-        written, left_out = _fill(spark, database, created, sources, file_format, chosen_options)
+        written, left_out = _fill(spark, database, created, sources, file_format, load_options)
     return _reported(watch, written, left_out)
 
 
@@ -130,10 +121,10 @@ def _no_table(database: str, table: str, tables: Mapping[str, TableInfo]) -> Err
             hint="--primary-key COLUMN,.. makes it, and the table",
             sqlstate="58P01",
         )
-    meant = near(table.lower(), tables)
+    suggestion = near(table.lower(), tables)
     return InvalidSchemaError(
         f"table '{table:.80}' does not exist, and a new table needs a primary key",
-        hint=(f"{meant} " if meant else "") + "--primary-key COLUMN,.. makes a new one",
+        hint=(f"{suggestion} " if suggestion else "") + "--primary-key COLUMN,.. makes a new one",
     )
 
 
@@ -153,10 +144,10 @@ def _fill(
     """Load files into a table that is there; what was written, and the rows that were not."""
     columns = table.schema.columns
     rows = read_files(spark, sources, file_format, columns, options.reader)
-    given = chosen(rows, columns, table.name, typed=file_format in TYPED)
-    check = RowCheck.of(rows, table, given)
+    file_columns = columns_in_files(rows, columns, table.name, typed=file_format in TYPED)
+    check = RowCheck.of(rows, table, file_columns)
     judged = check.judged(rows)
-    source = Source(file_format, options.reader)
+    source = SourceFiles(file_format, options.reader)
     if options.rejects is None:
         _check_all_fit(check, judged, source)
         fit = check.fitting(judged)
@@ -184,11 +175,10 @@ def _without(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
     return rows.drop(NUMBER)
 
 
-def _check_all_fit(check: RowCheck, judged: DataFrame, source: Source) -> None:
+def _check_all_fit(check: RowCheck, judged: DataFrame, source: SourceFiles) -> None:
     """See that all rows fit, where those that do not have no place to go.
 
-    Raises:
-        DataError: one does not; the message has their count and the first ones.
+    Raises DataError: one does not; the message has their count and the first ones.
     """
     first = unfit_rows(check, judged, SHOWN)
     if first:

@@ -33,7 +33,7 @@ _SIMPLE = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """What the files do not tell of a table.
+    """What the files do not say of a table.
 
     Attributes:
         primary_key: column names, in key order.
@@ -52,9 +52,8 @@ NO_LAYOUT: Final = TableLayout(())
 def create_statement(table: str, rows: DataFrame, layout: TableLayout) -> str:
     """The CREATE TABLE statement for the columns of a DataFrame; the layout has a key.
 
-    Raises:
-        InvalidSchemaError: a column's type is none of ours.
-        UndefinedColumnError: the key names a column that the files do not have.
+    Raises InvalidSchemaError: a column's type is none of ours; UndefinedColumnError: the key names
+    a column that the files do not have.
     """
     fields = {field.name.lower(): field.dataType for field in rows.schema if field.name != CORRUPT}
     for name in layout.primary_key:

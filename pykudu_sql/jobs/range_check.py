@@ -18,30 +18,28 @@ _WRITTEN = (Kind.DATE, Kind.UNIXTIME_MICROS)
 def covered(table: TableInfo, cells: Mapping[int, Column]) -> Column | None:
     """Whether some range partition of a table covers a row; None if one covers every row.
 
-    Args:
-        table: to be written.
-        cells: of the row, by id, with the types of the table.
+    `cells`: of the row, by id, with the types of the table.
     """
     ids = table.partition_schema.range_column_ids
     if not ids or not cells.keys() >= set(ids):
         return None
     columns = [table.schema.by_id[i] for i in ids]
-    given = [cells[i] for i in ids]
+    cells_of_key = [cells[i] for i in ids]
     is_covered = f.lit(False)
     for span in table.partition_schema.covering_ranges:
         within = f.lit(True)
         if span.lower is not None:
-            within = ~_below(given, columns, span.lower)
+            within = ~_below(cells_of_key, columns, span.lower)
         if span.upper is not None:
-            within = within & _below(given, columns, span.upper)
+            within = within & _below(cells_of_key, columns, span.upper)
         is_covered = is_covered | within
     return is_covered
 
 
-def _below(given: list[Column], columns: list[ColumnSchema], bound: Bound) -> Column:
+def _below(cells: list[Column], columns: list[ColumnSchema], bound: Bound) -> Column:
     """Whether cells come before those of a bound."""
     below = f.lit(False)
-    for cell, column, limit in reversed(list(zip(given, columns, bound, strict=True))):
+    for cell, column, limit in reversed(list(zip(cells, columns, bound, strict=True))):
         value = _literal(limit, column)
         below = (cell < value) | ((cell == value) & below)
     return below

@@ -5,7 +5,7 @@ As a file of JSON lines, in the order of the files:
     {"file": "/data/in.csv", "line": 17, "reason": "column 'id': 'x' is no INT", "row": "{..}"}
 
 `line` is that of a text; `row_number`, from 1, counts the rows of other files, and of text where
-lines cannot be told.
+lines cannot be determined.
 """
 
 import json
@@ -41,7 +41,7 @@ class Reject:
         row: as it came, as text.
         file: that it is in, as Spark names it.
         block: of the file where it is.
-        line: where it begins, from 1; None where that cannot be told.
+        line: where it begins, from 1; None where that cannot be determined.
         row_number: in the file, from 1; None before it was counted.
     """
 
@@ -72,12 +72,10 @@ class Reject:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFiles:
     """How the files were read, to find lines again.
 
-    Attributes:
-        file_format: of them.
-        options: of the reader, as the user gave them.
+    `file_format`: of them; `options`: of the reader, as the user gave them.
     """
 
     file_format: str
@@ -91,9 +89,8 @@ def find_rejects(
 
     Args:
         check: of the files.
-        judged: their rows, with their `PLACES`.
+        judged: their rows, with their `ROW_LOCATION`.
         database: its directory.
-        operation: what is done with each row.
         limit: of rows that are looked for; one more says that there are more.
     """
     rejects = unfit_rows(check, judged, limit + 1)
@@ -124,12 +121,14 @@ def _with_kinds(check: RowCheck, judged: DataFrame, kinds: Mapping[int, str]) ->
     rows = wrong.select(NUMBER, f.lit(""), key, check.shown(wrong), FILE, START)
     rejects = [_reject(row) for row in rows.collect()]
     return [
-        replace(one, kind=kinds[one.number], reason=f"{one.reason} {_told(kinds[one.number])}")
+        replace(
+            one, kind=kinds[one.number], reason=f"{one.reason} {_key_reason(kinds[one.number])}"
+        )
         for one in rejects
     ]
 
 
-def _told(kind: str) -> str:
+def _key_reason(kind: str) -> str:
     return _REASONS.get(kind, "does not exist")
 
 
@@ -138,13 +137,10 @@ def _reject(row: Row) -> Reject:
     return Reject(number, kind, reason, shown, file, block)
 
 
-def located(rejects: Sequence[Reject], judged: DataFrame, source: Source) -> list[Reject]:
+def located(rejects: Sequence[Reject], judged: DataFrame, source: SourceFiles) -> list[Reject]:
     """Rejects with their lines, or the numbers of their rows.
 
-    Args:
-        rejects: to be located.
-        judged: all rows.
-        source: how they were read.
+    `rejects`: to be located; `judged`: all rows; `source`: how they were read.
     """
     if not rejects:
         return []
@@ -163,7 +159,7 @@ def located(rejects: Sequence[Reject], judged: DataFrame, source: Source) -> lis
     return [replace(one, line=lines[one.file].get((one.row_number or 0) - 1)) for one in numbered]
 
 
-def _lines(file: str, rejects: Sequence[Reject], source: Source, count: int) -> dict[int, int]:
+def _lines(file: str, rejects: Sequence[Reject], source: SourceFiles, count: int) -> dict[int, int]:
     mine = [one for one in rejects if one.file == file]
     wanted = [(one.row_number or 0) - 1 for one in mine]
     options = {name.lower(): value for name, value in source.options.items()}
@@ -184,10 +180,7 @@ def counted(rejects: Sequence[Reject]) -> str:
 def too_many(rejects: Sequence[Reject], count: str, hint: str) -> DataError:
     """The error of a load that is not done for its rejects.
 
-    Args:
-        rejects: the first ones, located.
-        count: of all, in words.
-        hint: the way out.
+    `rejects`: the first ones, located; `count`: of all, in words; `hint`: the way out.
     """
     shown = "\n".join(f"  {one.text()}" for one in rejects)
     return DataError(

@@ -81,7 +81,7 @@ def size_of(folder: Path) -> int:
 def appearing(target: Path) -> Iterator[Path]:
     """A name beside `target` to write to, which becomes `target` at the end or disappears.
 
-    Whoever stops the job, there is never half of a result under the name that was asked for.
+    Whoever stops the job, there is never half of a result under the requested name.
     """
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     target.parent.mkdir(parents=True, exist_ok=True)

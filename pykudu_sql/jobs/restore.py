@@ -55,8 +55,6 @@ class RestoreOptions:
         to: the number of a step, or a moment: the last step that is not later; None for the last.
         table: one table alone; None for everything: databases, tables, views and settings.
         name: that the one table gets; None for the one it had.
-        master: where Spark runs.
-        conf: settings of the Spark session.
     """
 
     to: str | None = None
@@ -74,11 +72,9 @@ def restore(source: str, database: str, options: RestoreOptions | None = None) -
         database: its directory; this process may have it open.
         options: what; the defaults of `RestoreOptions` if None.
 
-    Raises:
-        OperationalError: there is no such backup, or another process writes the database.
-        CorruptionError: a file of the backup is not what was written.
-        UndefinedTableError: the step has no such table.
-        DuplicateObjectError: the database has a table, view or database of that name.
+    Raises OperationalError: there is no such backup, or another process writes the database;
+    CorruptionError: a file of the backup is not what was written; UndefinedTableError: the step has
+    no such table; DuplicateObjectError: the database has a table, view or database of that name.
     """
     settings, watch = options or RestoreOptions(), Stopwatch()
     if settings.name is not None and settings.table is None:
@@ -103,14 +99,10 @@ def restore(source: str, database: str, options: RestoreOptions | None = None) -
 
 
 def steps_until(steps: Sequence[BackupStep], to: str | None) -> Sequence[BackupStep]:
-    """The steps up to the one that is meant.
+    """The steps up to the requested one.
 
-    Args:
-        steps: of a backup, oldest first.
-        to: see `RestoreOptions`.
-
-    Raises:
-        InvalidValueError: none is meant.
+    `steps`: of a backup, oldest first; `to`: see `RestoreOptions`. Raises InvalidValueError: none
+    is meant.
     """
     if to is None:
         return steps
@@ -147,9 +139,9 @@ def _entries(step: BackupStep, name: str | None) -> list[TableBackup]:
         return list(step.tables)
     entries = [entry for entry in step.tables if entry.table.name == name.lower()]
     if not entries:
-        known = ", ".join(entry.table.name for entry in step.tables)
+        names = ", ".join(entry.table.name for entry in step.tables)
         raise UndefinedTableError(
-            f"the backup has no table '{name}' at step {step.number}", hint=f"it has {known}"
+            f"the backup has no table '{name}' at step {step.number}", hint=f"it has {names}"
         )
     return entries
 
@@ -175,7 +167,6 @@ class _Restore:
     """One restore, under way.
 
     Attributes:
-        spark: the session.
         store: of the database, open to write.
         step: that is restored.
         name: that the one table gets, or None.
@@ -217,11 +208,7 @@ class _Restore:
         return rows
 
     def _check_free(self) -> None:
-        """See that no name is taken.
-
-        Raises:
-            DuplicateObjectError: one is.
-        """
+        """See that no name is taken. Raises DuplicateObjectError: one is."""
         catalog = self.store.catalog
         names = [*(entry.table.name for entry in self.step.tables)]
         names += [view.name for view in self.step.views]

@@ -25,10 +25,7 @@ def restored_rows(
 ) -> DataFrame:
     """The rows of a table.
 
-    Args:
-        spark: the session.
-        chain: of `chain_of`: a full copy, then changes.
-        table: as of the last of them.
+    `chain`: of `chain_of`: a full copy, then changes; `table`: as of the last of them.
     """
     (first, copy), *later = chain
     rows = _read(spark, first, copy, table, ())
@@ -57,21 +54,21 @@ def _read(
     step: BackupStep,
     entry: TableBackup,
     table: TableInfo,
-    told: tuple[str, ...],
+    change_columns: tuple[str, ...],
 ) -> DataFrame:
     """The files of a table in a step, with the columns of a later state of it."""
     if not entry.files:
         return spark.createDataFrame([], spark_schema(table.schema.columns))
     files = spark.read.parquet(*(str(step.folder / file.path) for file in entry.files))
     columns = [_column(entry.table, column).alias(column.name) for column in table.schema.columns]
-    return files.select(*columns, *(f.col(name) for name in told))
+    return files.select(*columns, *(f.col(name) for name in change_columns))
 
 
 def _column(then: TableInfo, column: ColumnSchema) -> Column:
     """A column of today in a file of then."""
-    known = then.schema.by_id.get(column.id)
-    if known is not None:
-        return cell(known.name)
+    then_column = then.schema.by_id.get(column.id)
+    if then_column is not None:
+        return cell(then_column.name)
     (value,) = cells_to_array([column.read_default], column.type).to_pylist()
     simple = value if isinstance(value, bool | int | float | str | bytes | None) else str(value)
     return f.lit(simple).cast(spark_type(column.type))

@@ -2,7 +2,7 @@
 
 The check is one expression over all columns, so Spark runs it beside reading the files. What fits
 is what `conversions` says: nothing is cut off unseen but the length of a VARCHAR, as in any INSERT.
-A text stands for the value that it writes.
+A text is read as the value that it writes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from pykudu_sql.jobs.range_check import covered
-from pykudu_sql.jobs.source_files import CORRUPT, PLACES
+from pykudu_sql.jobs.source_files import CORRUPT, ROW_LOCATION
 from pykudu_sql.spark.arrow.arrow_types import spark_type
 from pykudu_sql.spark.arrow.conversions import check_type
 from pykudu_sql.spark.arrow.named_column import cell
@@ -37,31 +37,29 @@ _BYTES: Final = r"^\\x([0-9A-Fa-f]{2})*$"
 _MOST_DIGITS: Final = 38
 
 
-def chosen(
+def columns_in_files(
     rows: DataFrame, columns: Sequence[ColumnSchema], table: str, typed: bool
 ) -> list[ColumnSchema]:
     """The columns of the table that files have, in the files' order.
 
     Args:
         rows: of the files.
-        columns: of the table.
         table: its name.
         typed: whether the files have types, so that a text is no way to write a number.
 
-    Raises:
-        UndefinedColumnError: a file has a column that the table has not.
-        InvalidSchemaError: a column is there twice, or is nested, or of another family of types.
+    Raises UndefinedColumnError: a file has a column that the table has not; InvalidSchemaError: a
+    column is there twice, or is nested, or of another family of types.
     """
-    known = {column.name: column for column in columns}
+    by_name = {column.name: column for column in columns}
     schema_columns: list[ColumnSchema] = []
     for one in rows.schema.fields:
-        if one.name in (CORRUPT, *PLACES):
+        if one.name in (CORRUPT, *ROW_LOCATION):
             continue
-        column = known.get(one.name.lower())
+        column = by_name.get(one.name.lower())
         if column is None:
             raise UndefinedColumnError(
                 f"the files have a column '{one.name:.80}' that table '{table}' has not",
-                hint="its columns are " + ", ".join(known),
+                hint="its columns are " + ", ".join(by_name),
             )
         if column in schema_columns:
             raise InvalidSchemaError(f"the files have the column '{column.name}' twice")
@@ -82,7 +80,6 @@ class RowCheck:
     """The check of rows of files against a table.
 
     Attributes:
-        table: to be written.
         columns: of the table that the files have, in the files' order.
         types: of the files' columns, by the table's names.
         torn: whether rows may be lines that could not be taken apart.
@@ -139,9 +136,7 @@ class RowCheck:
     def fitting(self, judged: DataFrame, *more: str) -> DataFrame:
         """Of judged rows those that fit, with the types of the table.
 
-        Args:
-            judged: see there.
-            more: other columns of it to be kept.
+        `judged`: see there; `more`: other columns of it to be kept.
         """
         cells = self.cells()
         kept = [cells[column.id].alias(column.name) for column in self.columns]
@@ -155,7 +150,7 @@ class RowCheck:
 
     def shown(self, judged: DataFrame) -> Column:
         """A row as it came: the line where it could not be taken apart, else JSON."""
-        hidden = (CORRUPT, REASON, *PLACES)
+        hidden = (CORRUPT, REASON, *ROW_LOCATION)
         names = [name for name in judged.columns if name not in hidden]
         row = f.to_json(f.struct(*map(cell, names)), {"ignoreNullFields": "false"})
         return f.coalesce(f.col(CORRUPT), row) if self.torn else row
@@ -163,11 +158,11 @@ class RowCheck:
 
 def _converted(column: ColumnSchema, source: t.DataType) -> Column:
     """The cell as the table has it; NULL when it cannot be that."""
-    given = cell(column.name)
+    source_cell = cell(column.name)
     if column.type.kind is Kind.BINARY and isinstance(source, t.StringType):
-        as_bytes = f.unhex(f.substring(given, 3, 2**31 - 1))
-        return f.when(given.rlike(_BYTES), as_bytes).otherwise(given.cast("binary"))
-    converted = given.try_cast(spark_type(column.type))
+        as_bytes = f.unhex(f.substring(source_cell, 3, 2**31 - 1))
+        return f.when(source_cell.rlike(_BYTES), as_bytes).otherwise(source_cell.cast("binary"))
+    converted = source_cell.try_cast(spark_type(column.type))
     return (
         f.substring(converted, 1, column.type.length)
         if column.type.kind is Kind.VARCHAR
@@ -177,24 +172,24 @@ def _converted(column: ColumnSchema, source: t.DataType) -> Column:
 
 def _wrong(column: ColumnSchema, source: t.DataType) -> Column:
     """Why a cell does not fit; NULL when it does."""
-    given, converted = cell(column.name), _converted(column, source)
-    shown = f.substring(given.cast("string"), 1, 40)
-    wrong = given.isNotNull() & converted.isNull()
+    source_cell, converted = cell(column.name), _converted(column, source)
+    shown = f.substring(source_cell.cast("string"), 1, 40)
+    wrong = source_cell.isNotNull() & converted.isNull()
     if _may_be_cut(source, spark_type(column.type)):
-        wrong = wrong | (converted.cast(source) != given)
+        wrong = wrong | (converted.cast(source) != source_cell)
     if column.type.kind is Kind.DECIMAL and isinstance(source, (t.StringType, t.DecimalType)):
-        wrong = wrong | _has_more_digits(given, converted, column.type)
+        wrong = wrong | _has_more_digits(source_cell, converted, column.type)
     return f.when(
         wrong, f.concat(f.lit(f"column '{column.name}': '"), shown, f.lit(f"' is no {column.type}"))
     )
 
 
-def _has_more_digits(given: Column, converted: Column, target: DataType) -> Column:
+def _has_more_digits(source_cell: Column, converted: Column, target: DataType) -> Column:
     """Whether a number has more digits behind the point than a DECIMAL keeps."""
     before = target.precision - target.scale
-    wide = given.try_cast(t.DecimalType(_MOST_DIGITS, _MOST_DIGITS - before))
+    wide = source_cell.try_cast(t.DecimalType(_MOST_DIGITS, _MOST_DIGITS - before))
     digits = rf"^\s*[+-]?\d*\.\d{{{target.scale}}}\d*[1-9]\d*\s*$"
-    return (wide != converted) | given.cast("string").rlike(digits)
+    return (wide != converted) | source_cell.cast("string").rlike(digits)
 
 
 def _may_be_cut(source: t.DataType, target: t.DataType) -> bool:

@@ -1,4 +1,4 @@
-"""Files as DataFrames: CSV, JSON, Parquet, ORC, told apart by their names.
+"""Files as DataFrames: CSV, JSON, Parquet, ORC, recognised by their names.
 
 Where the table is known, text is read as text and converted by `row_check`, which can say of each
 row why it does not fit; Spark's own readers put NULL in the place of what they cannot read. In CSV
@@ -12,7 +12,6 @@ import glob
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -32,7 +31,7 @@ CORRUPT: Final = "_pykudu_corrupt_record"
 FILE: Final = "_pykudu_file"
 START: Final = "_pykudu_block_start"
 NUMBER: Final = "_pykudu_number"
-PLACES: Final = (FILE, START, NUMBER)
+ROW_LOCATION: Final = (FILE, START, NUMBER)
 
 _SUFFIXES: Final = {"tsv": "csv", "jsonl": "json", "ndjson": "json", "pq": "parquet"}
 _PACKED: Final = (".gz", ".bz2", ".zst", ".snappy", ".lz4")
@@ -41,31 +40,28 @@ _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _LOCAL_SCHEME: Final = re.compile(r"^file:(//(?=/))?")
 _SCHEME: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:")
-# Spark cannot tell a quoted empty cell from one that has the text of `nullValue`: this no cell has.
+# Spark confuses a quoted empty cell with one that has the text of `nullValue`: no cell has this.
 _NO_CELL: Final = "\0no cell\0"
 _CSV: Final = {"header": "true", "escape": '"', "multiLine": "true", "nullValue": _NO_CELL}
 _TEXT: Final = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
-_DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        "csv": {**_CSV, **_TEXT, "enforceSchema": "false"},
-        "json": _TEXT,
-        "parquet": {"mergeSchema": "true"},
-        "orc": {"mergeSchema": "true"},
-    }
-)
+_DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "csv": {**_CSV, **_TEXT, "enforceSchema": "false"},
+    "json": _TEXT,
+    "parquet": {"mergeSchema": "true"},
+    "orc": {"mergeSchema": "true"},
+}
 
 
 def format_of(sources: Sequence[str]) -> str:
-    """The one format that the names of files tell.
+    """The one format that the names of files imply.
 
-    Raises:
-        InvalidValueError: they tell none, or several.
+    Raises InvalidValueError: they imply none, or several.
     """
     by_source = {source: _SUFFIXES.get(suffix := _suffix(source), suffix) for source in sources}
     untold = [source for source, one in by_source.items() if one not in FORMATS]
     if untold:
         raise InvalidValueError(
-            f"the name '{untold[0]:.200}' does not tell the format of the file",
+            f"the name '{untold[0]:.200}' does not say the format of the file",
             hint="say --format " + "|".join(FORMATS),
         )
     formats = sorted(set(by_source.values()))
@@ -78,17 +74,11 @@ def format_of(sources: Sequence[str]) -> str:
 
 
 def check_present(sources: Sequence[str], conf: Mapping[str, str]) -> None:
-    """See that each source on this host is there, as far as that can be told without Spark.
+    """See that each source on this host is there, as far as that can be seen without Spark.
 
     Sources elsewhere are Spark's to find: those of another scheme, and those without one where
-    Hadoop is configured, for it may say that they lie in another file system.
-
-    Args:
-        sources: paths, folders or globs.
-        conf: settings of the Spark session.
-
-    Raises:
-        OperationalError: one is not, or a glob has no match.
+    Hadoop is configured, for it may say that they lie in another file system. `sources`: paths,
+    folders or globs. Raises OperationalError: one is not, or a glob has no match.
     """
     is_configured = "HADOOP_CONF_DIR" in os.environ or "spark.hadoop.fs.defaultFS" in conf
     for source in sources:
@@ -108,7 +98,7 @@ def _matches(pattern: str) -> bool:
 
 
 def _alternatives(pattern: str) -> Iterator[str]:
-    """The globs without braces that one with braces stands for."""
+    """The globs without braces that one with braces expands to."""
     braces = _BRACES.search(pattern)
     if braces is None:
         yield pattern
@@ -133,18 +123,16 @@ def read_files(
 ) -> DataFrame:
     """The rows of files. Rows of text that cannot be taken apart have `CORRUPT` set.
 
-    Where the table is known, the `PLACES` of rows are columns, too.
+    Where the table is known, the `ROW_LOCATION` of rows are columns, too.
 
     Args:
-        spark: the session.
         sources: paths, folders or globs.
         file_format: one of `FORMATS`.
         columns: of the table, when it is known: text is then read as text. None infers types.
         options: of Spark's reader, over the defaults here.
 
-    Raises:
-        InvalidValueError: files without a header have more columns than the table; or the name of
-            a CSV file looks like a glob.
+    Raises InvalidValueError: files without a header have more columns than the table; or the name
+    of a CSV file looks like a glob.
     """
     paths = [_literal(source, file_format) for source in sources]
     reader_options = _options(file_format, sources, options)
@@ -162,15 +150,15 @@ def read_files(
 
 
 def _placed(rows: DataFrame) -> DataFrame:
-    """The rows of a reader with their `PLACES`, which Spark knows only here, right above it."""
+    """The rows of a reader with their `ROW_LOCATION`, which Spark gives only right above it."""
     own = f.col("_metadata")
     number = f.monotonically_increasing_id()
-    places = {FILE: own["file_path"], START: own["file_block_start"], NUMBER: number}
-    return rows.withColumns(places)
+    location = {FILE: own["file_path"], START: own["file_block_start"], NUMBER: number}
+    return rows.withColumns(location)
 
 
 def _literal(source: str, file_format: str) -> str:
-    """A source as Spark takes it: a file whose name looks like a glob is meant as it is."""
+    """A source as Spark takes it: a file whose name looks like a glob is that file."""
     if not os.path.lexists(source) or not _GLOB.search(source):
         return source
     if file_format == "csv":
@@ -189,7 +177,7 @@ def _options(
         defaults["sep"] = "\t"
     if "delimiter" in map(str.lower, options):
         defaults.pop("sep", None)
-    return {name.lower(): value for given in (defaults, options) for name, value in given.items()}
+    return {name.lower(): value for each in (defaults, options) for name, value in each.items()}
 
 
 def _own_names(
@@ -201,10 +189,9 @@ def _own_names(
 ) -> Sequence[str]:
     """The columns that text files have, in their order and spelling; the table's if they are empty.
 
-    Raises:
-        InvalidValueError: there is no header, and more columns than the table has.
+    Raises InvalidValueError: there is no header, and more columns than the table has.
     """
-    known = [column.name for column in columns]
+    names = [column.name for column in columns]
     plain = {name: value for name, value in options.items() if name != "mode"}
     if file_format == "json":
         # All lines are looked at, for any may have a column that no other has.
@@ -215,13 +202,13 @@ def _own_names(
         if name != CORRUPT
     ]
     if file_format == "csv" and options["header"].lower() == "false":
-        if len(headers) > len(known):
+        if len(headers) > len(names):
             raise InvalidValueError(
-                f"the files have {len(headers)} columns, the table has {len(known)}",
+                f"the files have {len(headers)} columns, the table has {len(names)}",
                 hint="without a header, columns are those of the table, in its order",
             )
-        return known[: len(headers)]
-    return headers or known
+        return names[: len(headers)]
+    return headers or names
 
 
 def _without_blanks(rows: DataFrame, columns: Sequence[ColumnSchema]) -> DataFrame:
@@ -230,7 +217,7 @@ def _without_blanks(rows: DataFrame, columns: Sequence[ColumnSchema]) -> DataFra
     return rows.select(
         *(
             cell(name)
-            if name in (CORRUPT, *PLACES) or name.lower() in texts
+            if name in (CORRUPT, *ROW_LOCATION) or name.lower() in texts
             else f.when(f.trim(cell(name)) != "", cell(name)).alias(name)
             for name in rows.columns
         )

@@ -1,8 +1,8 @@
 """Which line of a file a record is, counted by reading the file once more, as far as it goes.
 
-Spark tells the number of a record at best: a record of CSV may have several lines, and blank lines
+Spark gives the number of a record at best: a record of CSV may have several lines, and blank lines
 are none. Where a file is read with options that this does not know, or has other records than
-Spark found, there is no line to be told.
+Spark found, the line is unknown.
 """
 
 import csv
@@ -12,13 +12,13 @@ from typing import Final
 
 import pyarrow as pa
 
-_KNOWN: Final = frozenset({"header", "sep", "delimiter", "encoding"})
+_LINE_OPTIONS: Final = frozenset({"header", "sep", "delimiter", "encoding"})
 
 
 def lines_of(
     path: str, file_format: str, options: Mapping[str, str], records: int, wanted: Sequence[int]
 ) -> dict[int, int]:
-    """The lines at which records of a file begin, from 1; empty where that cannot be told.
+    """The lines at which records of a file begin, from 1; empty where that cannot be determined.
 
     Args:
         path: of the file, which may be packed.
@@ -27,7 +27,7 @@ def lines_of(
         records: of the file, as Spark counted them.
         wanted: numbers of records, from 0; a header is none.
     """
-    if not options.keys() <= _KNOWN or file_format not in ("csv", "json"):
+    if not options.keys() <= _LINE_OPTIONS or file_format not in ("csv", "json"):
         return {}
     try:
         with pa.input_stream(path, compression="detect") as packed:

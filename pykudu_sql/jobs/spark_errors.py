@@ -15,13 +15,11 @@ _THROWN = re.compile(r"^(?:: |Caused by: )[\w.$]+(?:Exception|Error): (.+)$", re
 
 
 @contextmanager
-def told_plainly() -> Iterator[None]:
+def plain_spark_errors() -> Iterator[None]:
     """Turn what Spark raises inside into our errors.
 
-    Raises:
-        ProgrammingError: Spark does not understand the job: no such file, no such option.
-        OperationalError: it failed while running.
-        Error: what one of our own tasks raised.
+    Raises ProgrammingError: Spark does not understand the job: no such file, no such option;
+    OperationalError: it failed while running; Error: what one of our own tasks raised.
     """
     try:
         with own_errors():

@@ -1,4 +1,4 @@
-"""Results: rows for Python or for Arrow, whichever is asked for.
+"""Results: rows for Python or for Arrow.
 
 A result is read forward; as a whole it is exported beside that. `TableResult` holds Arrow, from the
 engine, and makes Python values a batch at a time; `RowResult` holds a few finished rows, from key
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from pykudu_sql.results.type_objects import SqlType
 from pykudu_sql.results.wide_integers import WIDE_INTEGERS
+from pykudu_sql.storage.catalog.system_catalog import listed_columns
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.types import MAX_DATE, MIN_DATE, DataType
@@ -35,59 +36,46 @@ class Result(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Column names; they may repeat."""
-        ...
 
     @property
     def types(self) -> tuple[SqlType, ...]:
         """Column types."""
-        ...
 
     @property
     def position(self) -> int:
         """Rows read so far."""
-        ...
 
     @property
     def length(self) -> int | None:
         """Rows in all; None as long as that is not known."""
-        ...
 
     def seek(self, position: int) -> None:
         """Go on reading at a row, 0 to `length`."""
-        ...
 
     def fetch(self, count: int) -> list[Row]:
         """The next rows, at most `count`, as Python values.
 
-        Raises:
-            ValueOutOfRangeError: Python has no value for one of them.
+        Raises ValueOutOfRangeError: Python has no value for one of them.
         """
-        ...
 
     def read_table(self) -> pa.Table:
         """All rows not read yet."""
-        ...
 
     def read_batches(self, most: int) -> pa.RecordBatchReader:
         """All rows not read yet, in batches of at most so many, which may be computed late."""
-        ...
 
     @property
     def schema(self) -> pa.Schema:
         """Of the rows as Arrow."""
-        ...
 
     def export(self) -> pa.Table:
         """All rows of the result, also those that were read; reading goes on where it was.
 
-        Raises:
-            InterfaceError: a result that is streamed was read or exported before.
+        Raises InterfaceError: a result that is streamed was read or exported before.
         """
-        ...
 
     def close(self) -> None:
         """Give up rows that have not been computed."""
-        ...
 
 
 @dataclass(slots=True)
@@ -125,8 +113,13 @@ def header(*columns: tuple[str, DataType]) -> Header:
     )
 
 
+def header_of(columns: str) -> Header:
+    """The header of columns given as `name type, ...`; see `system_catalog.listed_columns`."""
+    return header(*listed_columns(columns))
+
+
 class RowResult:
-    """Finished rows."""
+    """Finished rows; a `Result`."""
 
     __slots__ = ("_header", "_rows", "position")
 
@@ -138,47 +131,38 @@ class RowResult:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """See Result."""
         return self._header.names
 
     @property
     def types(self) -> tuple[SqlType, ...]:
-        """See Result."""
         return self._header.types
 
     @property
     def length(self) -> int:
-        """See Result."""
         return len(self._rows)
 
     def seek(self, position: int) -> None:
-        """See Result."""
         self.position = position
 
     def fetch(self, count: int) -> list[Row]:
-        """See Result."""
         start = self.position
         rows = list(self._rows[start : start + count])
         self.position = start + len(rows)
         return rows
 
     def read_table(self) -> pa.Table:
-        """See Result."""
         start, self.position = self.position, len(self._rows)
         return self.export().slice(start)
 
     def read_batches(self, most: int) -> pa.RecordBatchReader:
-        """See Result."""
         return self.read_table().to_reader(most)
 
     @property
     def schema(self) -> pa.Schema:
-        """See Result."""
         types = (data_type.arrow for data_type in self._header.data_types)
         return pa.schema(list(zip(self._header.names, types, strict=True)))
 
     def export(self) -> pa.Table:
-        """See Result."""
         arrays = [
             pa.array([row[i] for row in self._rows], data_type.arrow)
             for i, data_type in enumerate(self._header.data_types)
@@ -190,7 +174,7 @@ class RowResult:
 
 
 class TableResult:
-    """Rows of an Arrow table, turned to Python values when they are fetched."""
+    """A `Result` of an Arrow table, turned to Python values when they are fetched."""
 
     __slots__ = ("_batch", "_batch_start", "_table", "position", "types")
 
@@ -204,20 +188,16 @@ class TableResult:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """See Result."""
         return tuple(self._table.column_names)
 
     @property
     def length(self) -> int:
-        """See Result."""
         return int(self._table.num_rows)
 
     def seek(self, position: int) -> None:
-        """See Result."""
         self.position = position
 
     def fetch(self, count: int) -> list[Row]:
-        """See Result."""
         start = self.position
         stop = min(start + count, self.length)
         if stop - start > _BATCH_ROWS:
@@ -235,21 +215,17 @@ class TableResult:
         return python_rows(self._table.slice(start, stop - start), self.types)
 
     def read_table(self) -> pa.Table:
-        """See Result."""
         start, self.position = self.position, self.length
         return self._table.slice(start)
 
     def read_batches(self, most: int) -> pa.RecordBatchReader:
-        """See Result."""
         return self.read_table().to_reader(most)
 
     @property
     def schema(self) -> pa.Schema:
-        """See Result."""
         return self._table.schema
 
     def export(self) -> pa.Table:
-        """See Result."""
         return self._table
 
     def close(self) -> None:
@@ -259,8 +235,7 @@ class TableResult:
 def python_rows(table: pa.Table, types: Sequence[str]) -> list[Row]:
     """A table whose columns have these SQL types as Python values.
 
-    Raises:
-        ValueOutOfRangeError: a time outside the years 1 to 9999.
+    Raises ValueOutOfRangeError: a time outside the years 1 to 9999.
     """
     columns = [
         python_values(column, sql_type)
@@ -272,8 +247,7 @@ def python_rows(table: pa.Table, types: Sequence[str]) -> list[Row]:
 def python_values(column: pa.ChunkedArray, sql_type: str) -> list[Any]:
     """A column as Python values.
 
-    Raises:
-        ValueOutOfRangeError: a time outside the years 1 to 9999.
+    Raises ValueOutOfRangeError: a time outside the years 1 to 9999.
     """
     for test, convert in _CONVERSIONS:
         if test(column.type):
@@ -341,7 +315,7 @@ def _times(counts: pa.ChunkedArray, unit: str) -> list[Any]:
 
 
 def _check_range(column: pa.ChunkedArray, low: int, high: int, what: str, unit: str) -> None:
-    """numpy turns what lies outside Python's calendar into bare numbers without a word."""
+    """numpy turns what lies outside Python's calendar into bare numbers silently."""
     extremes = pc.min_max(column).as_py()
     for value in (extremes["min"], extremes["max"]):
         if value is not None and not low <= value <= high:

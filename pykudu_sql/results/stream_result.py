@@ -25,22 +25,9 @@ class StreamResult:
     """Rows of an engine's stream, a batch in memory at a time."""
 
     __slots__ = (
-        "__weakref__",
-        "_batch",
-        "_close",
-        "_exported",
-        "_failure",
-        "_given",
-        "_names",
-        "_position",
-        "_process",
-        "_read",
-        "_rows",
-        "_running",
-        "_waiting",
-        "schema",
-        "types",
-    )
+        "__weakref__", "_batch", "_close", "_exported", "_failure", "_fetched", "_names",
+        "_position", "_process", "_read", "_rows", "_running", "_waiting", "schema", "types",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -57,7 +44,7 @@ class StreamResult:
         """
         fields = zip(stream.schema, names, strict=True)
         self.schema = pa.schema([field.with_name(name) for field, name in fields])
-        # None behind the last batch: what the query has read is let go then.
+        # None behind the last batch: what the query has read is released then.
         self._read: Callable[[], pa.RecordBatch | None] | None = stream.read
         # Who fetches a few rows and goes away must not leave the query behind.
         self._close = weakref.finalize(self, stream.close)
@@ -66,7 +53,7 @@ class StreamResult:
         self.types = tuple(SqlType(name) for name in stream.types)
         self._batch: pa.RecordBatch | None = None
         self._rows: list[Row] = []  # of that batch
-        self._given = 0  # how many of them
+        self._fetched = 0  # how many of them
         self._position = 0
         self._failure: Exception | None = None
         self._process = current_process()
@@ -75,47 +62,37 @@ class StreamResult:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """See Result."""
         return self._names
 
     @property
     def position(self) -> int:
-        """See Result."""
         return self._position
 
     @property
     def length(self) -> int | None:
-        """See Result."""
-        known = not self._waiting and self._given == len(self._rows)
-        return self._position if known else None
+        is_complete = not self._waiting and self._fetched == len(self._rows)
+        return self._position if is_complete else None
 
     def seek(self, position: int) -> None:
-        """See Result.
-
-        Raises:
-            NotSupportedError: always, since rows that were fetched are gone.
-        """
-        raise NotSupportedError(
-            "a result that is streamed cannot be scrolled",
-            hint=_HOLD_IT,
-        )
+        """See Result. Raises NotSupportedError: always, since rows that were fetched are gone."""
+        raise NotSupportedError("a result that is streamed cannot be scrolled", hint=_HOLD_IT)
 
     def fetch(self, count: int) -> list[Row]:
         """See Result; raises what the query raises."""
         self._check_not_exported()
         rows: list[Row] = []
         while len(rows) < count:
-            if self._given == len(self._rows) and not self._advance():
+            if self._fetched == len(self._rows) and not self._advance():
                 break
-            some = self._rows[self._given : self._given + count - len(rows)]
-            self._given += len(some)
+            some = self._rows[self._fetched : self._fetched + count - len(rows)]
+            self._fetched += len(some)
             rows += some
         self._position += len(rows)
         return rows
 
     def _advance(self) -> bool:
         """Go on to the next batch; False at the end."""
-        self._batch, self._rows, self._given = None, [], 0
+        self._batch, self._rows, self._fetched = None, [], 0
         batch = self._take()
         if batch is not None:
             try:
@@ -158,9 +135,9 @@ class StreamResult:
 
     def _batches(self, most: int) -> Iterator[pa.RecordBatch]:
         """What has not been fetched, in batches of at most so many rows."""
-        begun, given = self._batch, self._given
-        self._batch, self._rows, self._given = None, [], 0
-        batch = self._take() if begun is None else begun.slice(given)
+        begun, fetched = self._batch, self._fetched
+        self._batch, self._rows, self._fetched = None, [], 0
+        batch = self._take() if begun is None else begun.slice(fetched)
         while batch is not None:
             named = pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
             for start in range(0, named.num_rows, most):
@@ -173,8 +150,7 @@ class StreamResult:
     def _take(self) -> pa.RecordBatch | None:
         """The next batch, with one more at hand unless it is the last; None at the end.
 
-        Raises:
-            Error: the query failed, then and whenever its next rows are asked for.
+        Raises Error: the query failed, then and whenever its next rows are fetched.
         """
         self._process.check()
         if self._failure is not None:

@@ -16,7 +16,7 @@ class SqlType(str):
     @property
     def base(self) -> str:
         """The name without parameters; `ARRAY` for lists."""
-        return "ARRAY" if self.endswith("[]") else self.partition("(")[0]
+        return "ARRAY" if self.endswith("]") else self.partition("(")[0]
 
     @property
     def decimal(self) -> tuple[int, int] | None:
@@ -33,12 +33,7 @@ class TypeObject:
     __slots__ = ("_bases", "_name")
 
     def __init__(self, name: str, *bases: str) -> None:
-        """Group some types.
-
-        Args:
-            name: of the group.
-            bases: names of its types, without parameters.
-        """
+        """Group some types. `bases`: names of its types, without parameters."""
         self._name = name
         self._bases = frozenset(bases)
 

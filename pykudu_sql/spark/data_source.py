@@ -1,4 +1,4 @@
-"""`format("pykudu")`: what Spark asks first, and whom it is sent to.
+"""`format("pykudu")`: the data source that Spark calls; it makes the readers and writers.
 
 Spark makes this object in worker processes of the driver and pickles it from one to the next; only
 `schema`, the readers and the writers are called. See `options` for what may be given. Each of these
@@ -31,8 +31,7 @@ class PykuduDataSource(DataSource):
     def schema(self) -> StructType:
         """The columns that are read. Fixes the snapshot of this `load()`.
 
-        Raises:
-            Error: there is no such database, table or column.
+        Raises Error: there is no such database, table or column.
         """
         from pykudu_sql.spark.arrow.arrow_types import spark_schema
         from pykudu_sql.spark.changes.change_options import wants_changes
@@ -64,8 +63,7 @@ class PykuduDataSource(DataSource):
     def reader(self, schema: StructType) -> "PykuduReader | PykuduChangeReader":
         """The reader of some columns, of rows or of changes.
 
-        Args:
-            schema: what `schema` gave, or what the user asked for.
+        `schema`: what `schema` gave, or what the user requested.
         """
         from pykudu_sql.spark.changes.change_options import ChangeOptions, wants_changes
         from pykudu_sql.spark.changes.change_reader import PykuduChangeReader
@@ -79,8 +77,7 @@ class PykuduDataSource(DataSource):
     def streamReader(self, schema: StructType) -> "PykuduStreamReader":
         """The reader of a stream of changes.
 
-        Raises:
-            ProgrammingError: changes were not asked for.
+        Raises ProgrammingError: changes were not requested.
         """
         from pykudu_sql.spark.changes.change_options import ChangeOptions, wants_changes
         from pykudu_sql.spark.changes.stream_reader import PykuduStreamReader
@@ -97,9 +94,7 @@ class PykuduDataSource(DataSource):
     def writer(self, schema: StructType, overwrite: bool) -> "PykuduWriter":
         """The writer of one DataFrame.
 
-        Args:
-            schema: of the DataFrame.
-            overwrite: whether its rows take the place of all others.
+        `overwrite`: whether its rows take the place of all others.
         """
         from pykudu_sql.spark.options import WriteOptions
         from pykudu_sql.spark.writing.writer import PykuduWriter

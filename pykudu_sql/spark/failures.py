@@ -1,8 +1,8 @@
-"""Errors of ours that come back through Spark, as what they were.
+"""Our errors that come back inside Spark's, restored to their own class.
 
 What a source raises in a worker reaches the user as Spark's exception around a traceback. The last
 lines of the traceback name our class, its message and its hint. What keeps workers from running our
-code at all, because it is not installed where they run, is told in one way wherever it shows.
+code at all, because it is not installed where they run, has one message wherever it shows.
 """
 
 import re
@@ -33,9 +33,8 @@ _INSTALL: Final = (
 def own_errors() -> Iterator[None]:
     """Raise our own errors for Spark's around them.
 
-    Raises:
-        Error: the one that a worker raised, or that says what a worker lacks.
-        PySparkException, Py4JError: anything else.
+    Raises Error: the one that a worker raised, or that says what a worker lacks; PySparkException,
+    Py4JError: anything else.
     """
     try:
         yield
@@ -51,14 +50,14 @@ def find_error(text: str) -> errors.Error | None:
     for match in reversed(list(_RAISED.finditer(text))):
         kind = getattr(errors, match[1], None)
         if isinstance(kind, type) and issubclass(kind, errors.Error):
-            told = _AFTER.split(text[match.end() :], maxsplit=1)[0]
-            message, _, hint = told.partition(_HINT)
+            description = _AFTER.split(text[match.end() :], maxsplit=1)[0]
+            message, _, hint = description.partition(_HINT)
             return kind(message, hint=hint or None)
     return _missing(text)
 
 
 def _missing(text: str) -> errors.Error | None:
-    """What a text tells of packages that are not where Spark's workers run."""
+    """The packages that, by a text, are not installed where Spark's workers run."""
     module = _NO_MODULE.search(text)
     if module is not None:
         return errors.OperationalError(

@@ -40,12 +40,7 @@ _LEAST_SPLIT: Final = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class TableLocation:
-    """A table of a database.
-
-    Attributes:
-        path: of the database directory.
-        table: name, lower case.
-    """
+    """A table of a database. `path`: of the database directory; `table`: name, lower case."""
 
     path: str
     table: str
@@ -54,8 +49,7 @@ class TableLocation:
     def of(cls, options: Mapping[str, str]) -> "TableLocation":
         """The place that options name.
 
-        Raises:
-            ProgrammingError: the table or the path is missing.
+        Raises ProgrammingError: the table or the path is missing.
         """
         path, table = options.get("path"), options.get("table")
         if not path or not table:
@@ -72,7 +66,6 @@ class ReadOptions:
     """What is to be read.
 
     Attributes:
-        place: the table.
         columns: names, or None for all.
         where: a condition, or None.
         as_of: the moment as the user wrote it, or None for now.
@@ -91,9 +84,8 @@ class ReadOptions:
     def of(cls, options: Mapping[str, str]) -> "ReadOptions":
         """The options as Spark hands them over, names in lower case.
 
-        Raises:
-            ProgrammingError: the table or the path is missing, or an option is none.
-            InvalidValueError: a value does not fit.
+        Raises ProgrammingError: the table or the path is missing, or an option is none;
+        InvalidValueError: a value does not fit.
         """
         check_names(options, _READ)
         split = options.get("splitbytes")
@@ -114,8 +106,6 @@ class WriteOptions:
     """How rows are to be written.
 
     Attributes:
-        place: the table.
-        operation: what is done with each row.
         write_id: a name under which the write happens once at most, or None.
         staging_id: of the folder of a write that the caller commits; None for one of its own.
         checkpoint: of a stream; None for a batch.
@@ -131,9 +121,8 @@ class WriteOptions:
     def of(cls, options: Mapping[str, str]) -> "WriteOptions":
         """The options as Spark hands them over, names in lower case.
 
-        Raises:
-            ProgrammingError: the table or the path is missing, or an option is none.
-            InvalidValueError: no such operation.
+        Raises ProgrammingError: the table or the path is missing, or an option is none;
+        InvalidValueError: no such operation.
         """
         check_names(options, _WRITE)
         return cls(
@@ -145,16 +134,12 @@ class WriteOptions:
         )
 
 
-def check_names(options: Mapping[str, str], known: Sequence[str]) -> None:
+def check_names(options: Mapping[str, str], supported: Sequence[str]) -> None:
     """See that there is no option that would be left unseen, such as one of another format.
 
-    Args:
-        options: as Spark hands them over.
-        known: those that are looked at, as they are written.
-
-    Raises:
-        ProgrammingError: there is one.
-        NotSupportedError: they are of a table of Spark's own catalog.
+    `options`: as Spark hands them over; `supported`: the options there are, as they are written.
+    Raises ProgrammingError: there is one; NotSupportedError: they are of a table of Spark's own
+    catalog.
     """
     if any(name.startswith(_OF_CATALOG) for name in options):
         raise NotSupportedError(
@@ -163,20 +148,19 @@ def check_names(options: Mapping[str, str], known: Sequence[str]) -> None:
             hint="CREATE TEMPORARY VIEW name USING pykudu OPTIONS (table 't', path '/data/my.db') "
             "keeps them, and takes INSERT INTO",
         )
-    names = {name.lower() for name in (*known, *_BOTH)}
+    names = {name.lower() for name in (*supported, *_BOTH)}
     for name in options:
         if name not in names:
             raise ProgrammingError(
                 f"format 'pykudu' has no option '{name:.60}' here",
-                hint="its options are " + ", ".join(("table", *known)),
+                hint="its options are " + ", ".join(("table", *supported)),
             )
 
 
 def operation_of(text: str) -> RowOpKind:
     """The operation of a name such as `insert_ignore` or `insert-ignore`.
 
-    Raises:
-        InvalidValueError: there is none of that name.
+    Raises InvalidValueError: there is none of that name.
     """
     try:
         return RowOpKind(text.upper().replace("-", "_"))
@@ -189,8 +173,7 @@ def operation_of(text: str) -> RowOpKind:
 def names_option(options: Mapping[str, str]) -> tuple[str, ...] | None:
     """The names that the option `columns` gives; None when it is not given.
 
-    Raises:
-        InvalidValueError: one is given twice.
+    Raises InvalidValueError: one is given twice.
     """
     columns = options.get("columns")
     if columns is None:
@@ -199,11 +182,7 @@ def names_option(options: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def distinct_names(columns: Iterable[str]) -> tuple[str, ...]:
-    """Names of columns as the catalog has them.
-
-    Raises:
-        InvalidValueError: one is given twice.
-    """
+    """Names of columns as the catalog has them. Raises InvalidValueError: one is given twice."""
     names = tuple(name.lower() for name in columns)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -214,8 +193,7 @@ def distinct_names(columns: Iterable[str]) -> tuple[str, ...]:
 def tasks_option(options: Mapping[str, str]) -> int:
     """The value of the option `tasks`; as many as this host has processors if it is not given.
 
-    Raises:
-        InvalidValueError: it is no number above 0.
+    Raises InvalidValueError: it is no number above 0.
     """
     tasks = options.get("tasks")
     if tasks is None:
@@ -226,13 +204,8 @@ def tasks_option(options: Mapping[str, str]) -> int:
 def natural_option(text: str, name: str, unit: str) -> int:
     """The value of an option that is a number above 0.
 
-    Args:
-        text: as it was given.
-        name: of the option.
-        unit: what is counted, for the message.
-
-    Raises:
-        InvalidValueError: it is none.
+    `text`: as it was given; `unit`: what is counted, for the message. Raises InvalidValueError: it
+    is none.
     """
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise InvalidValueError(

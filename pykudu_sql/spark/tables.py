@@ -39,13 +39,8 @@ from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.remote.staged_commit import WriteReport, commit_staged
 
 __all__ = [
-    "SparkTables",
-    "WriteReport",
-    "active_session",
-    "read_changes",
-    "read_table",
-    "write_table",
-]
+    "SparkTables", "WriteReport", "active_session", "read_changes", "read_table", "write_table",
+]  # fmt: skip
 
 
 def read_table(
@@ -61,17 +56,14 @@ def read_table(
     """A table at one snapshot.
 
     Args:
-        spark: the session.
-        path: of the database directory.
         table: its name.
         columns: names of those wanted; all when None.
         where: a condition in our SQL on the columns of the table.
         as_of: a timestamp as text, a hybrid timestamp, or the name of a snapshot; None for now.
         split_bytes: that one task reads, about.
 
-    Raises:
-        ProgrammingError: `columns` is one text or names none.
-        Error: there is no such table, column or moment.
+    Raises ProgrammingError: `columns` is one text or names none; Error: there is no such table,
+    column or moment.
     """
     if isinstance(columns, str) or (columns is not None and not columns):
         raise ProgrammingError(
@@ -84,15 +76,15 @@ def read_table(
         "asOf": None if as_of is None else str(as_of),
         "splitBytes": None if split_bytes is None else str(split_bytes),
     }
-    given = {name: value for name, value in options.items() if value is not None}
+    present = {name: value for name, value in options.items() if value is not None}
     if not is_classic(spark):
         if columns is not None:
-            given["columns"] = ",".join(columns)
+            present["columns"] = ",".join(columns)
         with own_errors():
-            return spark.read.format("pykudu").options(**given).load(path)
-    given["tasks"] = str(parallelism(spark))
+            return spark.read.format("pykudu").options(**present).load(path)
+    present["tasks"] = str(parallelism(spark))
     read_options = replace(
-        ReadOptions.of({**{name.lower(): value for name, value in given.items()}, "path": path}),
+        ReadOptions.of({**{name.lower(): value for name, value in present.items()}, "path": path}),
         columns=None if columns is None else distinct_names(columns),
     )
     with read_planner(read_options) as planner:
@@ -115,19 +107,14 @@ def read_changes(
     """The changes of a table's rows by commits after one moment and up to another.
 
     Args:
-        spark: the session.
-        path: of the database directory.
         table: its name, as of the later moment.
         since: a timestamp as text, a hybrid timestamp, or the name of a snapshot.
         until: the same; None for now.
         columns: names of those wanted; all when None.
 
-    Returns:
-        The columns, `_change_type` and `_commit_timestamp`, which is a hybrid time.
-
-    Raises:
-        HistoryPurgedError: history does not reach back so far.
-        Error: there is no such table, column or moment.
+    Returns the columns, `_change_type` and `_commit_timestamp`, which is a hybrid time. Raises
+    HistoryPurgedError: history does not reach back so far; Error: there is no such table, column or
+    moment.
     """
     options = {
         "table": table,
@@ -136,9 +123,9 @@ def read_changes(
         "endingTimestamp": None if until is None else str(until),
         "columns": None if columns is None else ",".join(columns),
     }
-    given = {name: value for name, value in options.items() if value is not None}
+    present = {name: value for name, value in options.items() if value is not None}
     with own_errors():
-        return spark.read.format("pykudu").options(**given).load(path)
+        return spark.read.format("pykudu").options(**present).load(path)
 
 
 def write_table(
@@ -156,7 +143,6 @@ def write_table(
 
     Args:
         frame: its columns go by name; those left out take their defaults.
-        path: of the database directory.
         table: its name.
         operation: insert, insert_ignore, upsert, update, update_ignore, delete or delete_ignore.
         overwrite: the rows take the place of all that the table has.
@@ -165,11 +151,9 @@ def write_table(
             the tasks are done.
         wait_seconds: how long to wait then for another process that writes it.
 
-    Raises:
-        AlreadyPresentError: a key is in the DataFrame twice, or in the table.
-        SerializationError: another commit changed the same rows.
-        LockedError: another process writes the database.
-        Error: the DataFrame does not fit; nothing was written.
+    Raises AlreadyPresentError: a key is in the DataFrame twice, or in the table;
+    SerializationError: another commit changed the same rows; LockedError: another process writes
+    the database; Error: the DataFrame does not fit; nothing was written.
     """
     env = LocalEnv()
     root = env.resolve(path)
@@ -196,10 +180,7 @@ def write_table(
 class SparkTables:
     """The tables of a database that this process has open, on Spark; see `Connection.spark`.
 
-    Attributes:
-        session: of Spark.
-        store: the database.
-        moment: the bound that the connection reads at; None for now.
+    `moment`: the bound that the connection reads at; None for now.
     """
 
     session: SparkSession
@@ -216,18 +197,16 @@ class SparkTables:
     ) -> DataFrame:
         """A table at one snapshot: the one that a SELECT of the connection would read.
 
-        See `read_table`.
-
-        Raises:
-            NotSupportedError: the open transaction has changes, and `as_of` is not given.
+        See `read_table`. Raises NotSupportedError: the open transaction has changes, and `as_of` is
+        not given.
         """
         path, shown = self.store.path, self._moment_or(as_of)
         return read_table(self.session, path, table, columns=columns, where=where, as_of=shown)
 
-    def _moment_or(self, given: str | int | None) -> str | int | None:
+    def _moment_or(self, explicit: str | int | None) -> str | int | None:
         """A moment as the caller gave it, or else that of the connection."""
-        if given is not None:
-            return given
+        if explicit is not None:
+            return explicit
         bound = self.moment()
         return None if bound is None else last_before(bound)
 
@@ -241,8 +220,7 @@ class SparkTables:
     ) -> DataFrame:
         """What commits did to the rows of a table; see `read_changes`.
 
-        Raises:
-            NotSupportedError: the open transaction has changes, and `until` is not given.
+        Raises NotSupportedError: the open transaction has changes, and `until` is not given.
         """
         path, last = self.store.path, self._moment_or(until)
         return read_changes(self.session, path, table, since=since, until=last, columns=columns)
@@ -277,15 +255,9 @@ def tables_of(
 ) -> SparkTables:
     """The tables of an open database, in a session that is started if there is none.
 
-    Args:
-        store: the database.
-        path: as it was opened.
-        master, conf: see `start_session`.
-        moment: see `SparkTables`.
-
-    Raises:
-        NotSupportedError: it is in memory, where no other process can read.
-        OperationalError: there is no Java.
+    `path`: as it was opened; `master`, `conf`: see `start_session`; `moment`: see `SparkTables`.
+    Raises NotSupportedError: it is in memory, where no other process can read; OperationalError:
+    there is no Java.
     """
     if path == MEMORY:
         raise NotSupportedError(

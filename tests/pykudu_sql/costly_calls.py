@@ -16,7 +16,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function
+from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function, FunctionKind
 
 TYPES = [
     "BOOLEAN",
@@ -44,6 +44,7 @@ NESTED = ("INT[]", "STRING[]", "STRUCT(a INT)", "MAP(STRING, INT)", "DATE[]", "I
 OTHERS = ("'a'", "2", "TIMESTAMP '2024-01-01'", "[1]")
 _MOST_ARGUMENTS = 3
 _MEMORY = 12 << 30
+_SECONDS = 600  # of processor time
 _CHILD = textwrap.dedent(
     """
     import sys, time
@@ -137,6 +138,19 @@ def statements(size: int, words: Sequence[str]) -> Iterator[str]:
             yield f"SELECT ({cast}) IS NULL"
 
 
+def sample(size: int) -> Iterator[str]:
+    """A few calls of each function, with a large text and a large list."""
+    letters, numbers = f"repeat('a', {size})", f"range({size // 16})"
+    for function in FUNCTIONS.values():
+        if function.arity is None:
+            continue
+        others = max(1, function.arity.least) - 1
+        yield f"SELECT ({function.name}({', '.join([letters, *[letters] * others])})) IS NULL"
+        yield f"SELECT ({function.name}({', '.join([numbers, *['2'] * others])})) IS NULL"
+        if function.kind is FunctionKind.NESTED and others:
+            yield f"SELECT ({function.name}({', '.join([numbers, *[numbers] * others])})) IS NULL"
+
+
 def measured(lines: Sequence[str]) -> Iterator[tuple[float, int, str, str]]:
     """Seconds, MiB, outcome and text of each; one that ends the child counts as endless."""
     rest = list(lines)
@@ -146,7 +160,7 @@ def measured(lines: Sequence[str]) -> Iterator[tuple[float, int, str, str]]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY)),
+            preexec_fn=_limit,
         ) as child:
             assert child.stdin is not None and child.stdout is not None
             while rest:
@@ -160,6 +174,11 @@ def measured(lines: Sequence[str]) -> Iterator[tuple[float, int, str, str]]:
                 seconds, peak, outcome, _ = answer.split("\t", 3)
                 yield float(seconds), int(peak), outcome, line
             child.stdin.close()
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
 
 
 def main() -> None:

@@ -91,7 +91,7 @@ def test_a_view_that_was_stored_with_such_a_text_is_refused_when_it_is_read(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(guards, "SETTLERS", {})
+        patched.setattr(guards, "NORMALIZERS", {})
         patched.setattr(query, "to_sql", printed)
         connection.execute(f"CREATE VIEW stored AS SELECT concat({YEAR}) AS x")
         assert connection.execute("SELECT * FROM stored").fetchall()

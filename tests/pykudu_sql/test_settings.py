@@ -3,7 +3,13 @@
 import pytest
 
 import pykudu_sql
-from pykudu_sql.settings import MASTER_VARIABLE, SETTINGS, Scope, SessionSettings, settings_of
+from pykudu_sql.settings import (
+    MASTER_VARIABLE,
+    SETTINGS,
+    SessionSettings,
+    SettingScope,
+    settings_of,
+)
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 
 
@@ -21,7 +27,7 @@ def test_the_environment_says_where_spark_runs_unless_the_program_does(
 
 
 @pytest.mark.parametrize(
-    "name", [setting.name for setting in SETTINGS.values() if setting.scope is Scope.PROGRAM]
+    "name", [setting.name for setting in SETTINGS.values() if setting.scope is SettingScope.PROGRAM]
 )
 def test_no_statement_changes_what_is_the_programs(name: str) -> None:
     with pykudu_sql.connect(autocommit=True) as conn:

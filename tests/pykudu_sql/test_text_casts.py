@@ -65,6 +65,45 @@ def test_a_text_that_is_too_long_is_compared_with_no_number(
         assert connection.execute(f"SELECT ({plain}) IS NULL = {not value}").fetchone() == (True,)
 
 
+GATHERED = "(SELECT string_agg('1', '') FROM range(70000))"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT 1 = {t}", "SELECT {t} IN (1, 2)", "SELECT nullif(1, {t})",
+     "SELECT 1 IS DISTINCT FROM {t}", "SELECT DATE '2024-01-01' <> {t}",
+     "SELECT CASE {t} WHEN 1 THEN 2 END", "SELECT count(*) FROM t WHERE {t} = k",
+     "SELECT x = 1 FROM (SELECT {t} AS x)", "SELECT lower(x) = 1 FROM (SELECT {t} AS x)",
+     "SELECT x = y FROM (SELECT {t} AS x, max(d) AS y FROM t)",
+     "SELECT count(*) FROM (SELECT {t} AS x) JOIN t ON x = k",
+     "SELECT 1 FROM t GROUP BY k HAVING k = {t}",
+     "SELECT 1 FROM range(70000) HAVING string_agg('1', '') = count(*)"],
+)  # fmt: skip
+def test_a_text_that_turns_out_too_long_is_compared_with_nothing_short(
+    connection: pykudu_sql.Connection, query: str
+) -> None:
+    with pytest.raises(pykudu_sql.DataError, match="could not convert string") as caught:
+        connection.execute(query.format(t=GATHERED)).fetchall()
+    assert caught.value.sqlstate == "22018"
+    assert len(caught.value.message) < 200
+
+
+def test_comparisons_of_computed_values_are_as_before(connection: pykudu_sql.Connection) -> None:
+    texts = f"(SELECT {GATHERED} AS x, {GATHERED} || 'b' AS y, k AS n, [k] AS l FROM t)"
+    for condition, count in (
+        ("x = x", 3), ("x < y", 3), ("x IN (y, x)", 3), ("x BETWEEN x AND y", 3), ("x = '1'", 0),
+        ("CASE x WHEN y THEN 0 WHEN x THEN 1 END = 1", 3), (f"x = {GATHERED}", 3),
+        ("x IN (SELECT x)", 3), ("lower(x) = upper(x)", 3), ("n = 2", 1), ("2 = n", 1),
+        ("n IN (1, 3)", 2), ("n BETWEEN 2 AND 3", 2), ("n + 0 < 2.5", 2), ("l = [2]", 1),
+        ("n = (SELECT max(k) FROM t)", 1), ("left(x, 1) = 1", 3), ("n = left(x, 1)", 1),
+        ("n IS DISTINCT FROM 2", 2), ("n = NULL", 0), ("n = CAST('2' AS INT)", 1),
+    ):  # fmt: skip
+        rows = connection.execute(f"SELECT count(*) FROM {texts} WHERE {condition}").fetchall()
+        assert rows == [(count,)], condition
+    joined = "SELECT count(*) FROM (SELECT max(k) + 0 AS n FROM t GROUP BY k) a JOIN t ON n = k"
+    assert connection.execute(joined).fetchall() == [(3,)]
+
+
 @pytest.mark.parametrize("kind", TYPES)
 def test_try_cast_of_a_text_that_is_too_long_is_null(
     connection: pykudu_sql.Connection, kind: str

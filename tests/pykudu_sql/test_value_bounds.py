@@ -47,6 +47,8 @@ LARGE = [
     "concat(repeat('a', 40000000), repeat('a', 40000000))",
     "repeat('a', 30000000) || 'b' || repeat('a', 40000000)",
     "concat_ws(repeat('a', 40000000), repeat('a', 40000000), 'b')",
+    "concat_ws(repeat('a', 20000000), '', '', '', '', '')",
+    "list_transform([repeat('a', 20000000)], x -> concat_ws(x, '', '', '', '', ''))",
     "hex(repeat('a', 40000000))", "url_encode(repeat('é', 20000000))",
     "list_transform([1, 2000000000], x -> repeat('a', x))",
     "json_pretty(repeat('[', 400) || repeat('1,', 200000) || '1' || repeat(']', 400))",
@@ -88,7 +90,12 @@ SMALL = [
     ("struct_pack(a := lower('A'), b := NULL)", {"a": "a", "b": None}),
     ("CAST(lower('[1, 2]') AS INT[])", [1, 2]), ("CAST([1, 2] AS STRING[])", ["1", "2"]),
     ("json_object(lower('A'), lower('B'))", '{"a":"b"}'), ("len(range(500000000, 0))", 0),
-    ("list_concat([1], [2])", [1, 2]), ("list_resize([1], 2)", [1, None]),
+    ("list_concat([1], [2])", [1, 2]), ("cardinality(map([1], [2]))", 1), ("map()", []),
+    ("len(list_distinct(range(900000)))", 900_000), ("list_has_any([1], [1, 2])", True),
+    ("map([lower('A')], NULL)", None), ("MAP {'a': 1}", [("a", 1)]),
+    ("map_from_entries([(1, 2)])", [(1, 2)]), ("list_aggregate([1, 1, 2], 'mode')", 1),
+    ("list_distinct(NULL)", None), ("list_unique([lower('A'), 'a'])", 1),
+    ("cardinality(histogram(1))", 1), ("list_resize([1], 2)", [1, None]),
     ("array_to_string([1, 2], ',')", "1,2"), ("list_aggregate([1, 2], 'sum')", 3),
     ("list_aggregate(['a', 'b'], 'string_agg', '-')", "a-b"), ("format('{:>4}', 'a')", "   a"),
     ("format(lower('{:5d}'), 1)", "    1"), ("printf('%5.1f', 1.25)", "  1.2"),
@@ -123,9 +130,27 @@ def test_what_is_too_large_is_refused_before_it_is_made(
     [
         ("repeat('a', 2000000000)", "'repeat' would make a value of more than 64 MiB"),
         ("initcap(lower(repeat('a', 40000000)))",
-         "'initcap' would make parts of more than 64 MiB together"),
+         "'initcap' would take more than 64 MiB to work in"),
         ("split_part(repeat('a,', 20000000), ',', 1)",
-         "'split_part' would make parts of more than 64 MiB together"),
+         "'split_part' would take more than 64 MiB to work in"),
+        ("regexp_count(repeat('a', 30000000), 'b')",
+         "'regexp_count' would take more than 64 MiB to work in"),
+        ("strptime('a', repeat('a', 30000000))",
+         "'strptime' would take more than 64 MiB to work in"),
+        ("list_histogram(range(1000000))",
+         "'list_histogram' would take more than 64 MiB to work in"),
+        ("cardinality(map(range(1000000), range(1000000)))",
+         "'map' would take more than 64 MiB to work in"),
+        ("list_intersect(list_value(1), range(2000000))",
+         "'list_intersect' would take more than 64 MiB to work in"),
+        ("list_aggregate(range(1000000), 'histogram')",
+         "'list_aggregate' would take more than 64 MiB to work in"),
+        ("regexp_extract_all('a', repeat('a', 8000000))",
+         "'regexp_extract_all' would make a value of more than 64 MiB"),
+        ("levenshtein('a', repeat('a', 40000000))",
+         "'levenshtein' would take more than 67,108,864 steps"),
+        ("damerau_levenshtein(repeat('a', 8000000), 'a')",
+         "'damerau_levenshtein' would take more than 67,108,864 steps"),
         ("levenshtein(repeat('a', 20000), repeat('b', 20000))",
          "'levenshtein' would take more than 67,108,864 steps"),
         ("regexp_extract('a', lower(repeat('a', 100000)))",
@@ -240,6 +265,43 @@ def test_calls_that_are_checked_are_keys_of_groups_and_parts_of_longer_ones(
         assert sorted(map(repr, connection.execute(checked).fetchall())) == sorted(
             map(repr, expected)
         ), checked
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("list(i)", "list"), ("array_agg(i ORDER BY i DESC)", "array_agg"),
+        ("string_agg(repeat('a', 20) || i, ',')", "string_agg"),
+        ("max(len(array_agg(i))) OVER ()", "array_agg"), ("list(i) FILTER (WHERE i >= 0)", "list"),
+        ("group_concat(repeat('a', 20) || i)", "group_concat"), ("collect_list(i)", "collect_list"),
+        ("listagg(repeat('a', 20) || i, '-') WITHIN GROUP (ORDER BY i)", "string_agg"),
+        ("json_group_object(i, i)", "json_group_object"), ("len(list(i))", "list"),
+        ("len(list_append(list(i), 0))", "list"),
+    ],
+)  # fmt: skip
+def test_an_aggregate_gathers_no_more_than_a_value_may_have(
+    connection: pykudu_sql.Connection, call: str, name: str
+) -> None:
+    with pytest.raises(ValueOutOfRangeError, match=f"'{name}' would make a value of") as caught:
+        connection.execute(f"SELECT {call} FROM range(4500000) r(i)").fetchall()
+    assert caught.value.sqlstate == "54000"
+
+
+def test_what_aggregates_gather_is_as_before(connection: pykudu_sql.Connection) -> None:
+    for call, value in (
+        ("list(k ORDER BY k DESC)", [3, 2, 1]), ("string_agg(a, '-' ORDER BY k)", "x-yy"),
+        ("list(k) FILTER (WHERE k > 5)", None), ("string_agg(NULL, '-')", None),
+        ("group_concat(DISTINCT a ORDER BY a)", "x,yy"), ("histogram(k > 1)",
+        [(False, 1), (True, 2)]), ("list_sum(list(k))", 6), ("json_group_array(k)", "[1,2,3]"),
+        ("string_agg(a, '-' ORDER BY k) || '!'", "x-yy!"), ("list(lower(a) ORDER BY k)",
+        ["x", "yy", None]), ("len(list(random()))", 3),
+    ):  # fmt: skip
+        assert connection.execute(f"SELECT {call} FROM t").fetchone() == (value,), call
+        grouped = f"SELECT {call} AS c FROM t GROUP BY k > 9 HAVING {call} IS NOT NULL ORDER BY c"
+        expected = [] if value is None else [(value,)]
+        assert connection.execute(grouped).fetchall() == expected, call
+    window = "SELECT list(k) OVER (ORDER BY k), string_agg(a, '') OVER w FROM t WINDOW w AS ()"
+    assert connection.execute(window).fetchall()[-1] == ([1, 2, 3], "xyy")
 
 
 def test_texts_that_double_in_a_recursive_query_end(connection: pykudu_sql.Connection) -> None:
@@ -382,7 +444,14 @@ def test_no_function_brings_the_process_down_with_huge_arguments() -> None:
 
 
 def test_errors_of_checks_are_ours(connection: pykudu_sql.Connection) -> None:
-    for name in ("__within", "__within_unfolded", "__handed_on", "__shallow", "error"):
+    for name in (
+        "__within",
+        "__within_unfolded",
+        "__too_large",
+        "__handed_on",
+        "__shallow",
+        "error",
+    ):
         with pytest.raises(Error) as caught:
             connection.execute(f"SELECT {name}(1, 'x')")
         assert caught.value.sqlstate == "42883"

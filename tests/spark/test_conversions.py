@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -91,14 +92,12 @@ def test_a_value_that_would_lose_a_part_is_refused(
 def test_a_value_that_stays_what_it_is_is_taken(
     spark: SparkSession, table: str, door: Door
 ) -> None:
-    frames, expected = [], []
-    for column, values in TAKEN.items():
-        for value, wanted in values.items():
-            number = len(expected)
-            door(spark.sql(f"SELECT {number} AS id, {value} AS {column}"))
-            expected.append(wanted)
-            frames.append(column)
-    with pykudu_sql.connect(table, read_only=True) as conn:
-        for number, column in enumerate(frames):
-            row = conn.execute(f"SELECT {column} FROM t WHERE id = {number}").fetchone()
-            assert row == (expected[number],), (column, number)
+    rows = zip_longest(*([(column, *item) for item in TAKEN[column].items()] for column in TAKEN))
+    for number, row in enumerate(rows):
+        cells = [cell for cell in row if cell is not None]
+        shown = ", ".join(f"{value} AS {column}" for column, value, _ in cells)
+        door(spark.sql(f"SELECT {number} AS id, {shown}"))
+        with pykudu_sql.connect(table, read_only=True) as conn:
+            names = ", ".join(column for column, _, _ in cells)
+            found = conn.execute(f"SELECT {names} FROM t WHERE id = {number}").fetchone()
+        assert found == tuple(wanted for _, _, wanted in cells), names

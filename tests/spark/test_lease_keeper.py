@@ -17,6 +17,12 @@ from pykudu_sql.storage.fs.memory_env import MemoryEnv
 ENV = LocalEnv()
 
 
+@pytest.fixture(autouse=True)
+def database(tmp_path: Path) -> None:
+    """Leases are taken in databases only."""
+    (tmp_path / "CURRENT").touch()
+
+
 def hand_over(lease: Lease, watched: int, seconds: float) -> "subprocess.Popen[bytes]":
     keepers: list[subprocess.Popen[bytes]] = []
 
@@ -62,6 +68,7 @@ def test_a_lease_that_nobody_renews_ends(tmp_path: Path) -> None:
 def test_a_lock_in_memory_stays_in_its_process() -> None:
     env = MemoryEnv()
     env.make_dir("/db")
+    env.create("/db/CURRENT", point="test").close()
     lease = Lease.take(env, "/db")
     with pytest.raises(NotSupportedError, match="in memory"):
         lease.hand_over(lambda path, descriptor: None)

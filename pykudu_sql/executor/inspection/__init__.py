@@ -1,4 +1,4 @@
-"""Statements that tell about the database: SHOW, DESCRIBE, EXPLAIN, PRAGMA.
+"""Statements that describe the database: SHOW, DESCRIBE, EXPLAIN, PRAGMA.
 
 Uses `reading` for plans and scans.
 """

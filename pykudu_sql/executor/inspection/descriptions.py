@@ -13,42 +13,22 @@ from pykudu_sql.planner.plan.listing_plans import (
     DescribeFormatted,
     Description,
 )
-from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header
+from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
 from pykudu_sql.storage.commit.history import FOR_EVER
 from pykudu_sql.storage.common.partition.partition_text import partition_by_sql
 from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.upkeep.introspection import inside
 
-_TEXT = DataType(Kind.STRING)
-_NUMBER = DataType(Kind.INT64)
-_FLAG = DataType(Kind.BOOL)
-
-_DESCRIBE = header(
-    ("name", _TEXT),
-    ("type", _TEXT),
-    ("comment", _TEXT),
-    ("primary_key", _FLAG),
-    ("key_unique", _FLAG),
-    ("nullable", _FLAG),
-    ("default_value", _TEXT),
-    ("encoding", _TEXT),
-    ("compression", _TEXT),
-    ("block_size", _NUMBER),
-    ("immutable", _FLAG),
+_DESCRIBE = header_of(
+    "name text, type text, comment text, primary_key flag, key_unique flag, nullable flag, "
+    "default_value text, encoding text, compression text, block_size number, immutable flag"
 )
-_VIEW = _FORMATTED = header(("name", _TEXT), ("type", _TEXT), ("comment", _TEXT))
-_DATABASE = header(("name", _TEXT), ("location", _TEXT), ("comment", _TEXT))
-_TABLE_STATS = header(
-    ("#Rows", _NUMBER),
-    ("#Partitions", _NUMBER),
-    ("Size", _TEXT),
-    ("Format", _TEXT),
-    ("Location", _TEXT),
-)
+_VIEW = _FORMATTED = header_of("name text, type text, comment text")
+_DATABASE = header_of("name text, location text, comment text")
+_TABLE_STATS = header_of("#Rows number, #Partitions number, Size text, Format text, Location text")
 _SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10))
 
 
@@ -64,8 +44,8 @@ def describe(state: SessionState, plan: Description) -> Outcome:
         case DescribeFormatted(ViewInfo() as view):
             columns, rows = _FORMATTED, _formatted_view(view)
         case DescribeDatabase(name):
-            known = state.store.catalog.databases.get(name)
-            comment = "" if known is None else known.comment
+            database = state.store.catalog.databases.get(name)
+            comment = "" if database is None else database.comment
             columns, rows = _DATABASE, [(name, state.store.path, comment)]
     return Outcome(RowResult(columns, rows), len(rows))
 
@@ -78,22 +58,14 @@ def table_stats(state: SessionState, table: TableInfo) -> tuple[Header, list[Row
 
 def _column_rows(table: TableInfo) -> list[Row]:
     schema = table.schema
-    return [
-        (
-            column.name,
-            str(column.type),
-            column.comment,
-            column.id in schema.key_ids,
-            not schema.auto_incrementing if column.id in schema.key_ids else None,
-            column.nullable,
-            _default_text(column),
-            str(column.encoding),
-            str(column.compression),
-            column.block_size,
-            column.immutable,
-        )
-        for column in schema.visible_columns
-    ]
+    rows: list[Row] = []
+    for column in schema.visible_columns:
+        in_key = column.id in schema.key_ids
+        key = (in_key, not schema.auto_incrementing if in_key else None)
+        stored = (str(column.encoding), str(column.compression), column.block_size)
+        values = (column.nullable, _default_text(column), *stored, column.immutable)
+        rows.append((column.name, str(column.type), column.comment, *key, *values))
+    return rows
 
 
 def _default_text(column: ColumnSchema) -> str | None:

@@ -45,36 +45,32 @@ def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues
     if plan.parameters and not parameters:
         return _outcome(plan, ExplainFacts())
     scans = _scan_facts(state, plan.plan, parameters)
-    engine = _engine_facts(plan.plan, _chosen(state, plan.plan, parameters))
+    engine = _engine_facts(plan.plan, _engine_choice(state, plan.plan, parameters))
     return _outcome(plan, ExplainFacts(parameters, scans, engine=engine))
 
 
 def analyze_plan(
     state: SessionState, plan: Explain, run: Runner, parameters: ParameterValues
 ) -> Outcome:
-    """EXPLAIN ANALYZE: runs the plan, writes included, and tells rows and times.
+    """EXPLAIN ANALYZE: runs the plan, writes included, and reports rows and times.
 
-    Args:
-        state: of the session.
-        plan: to explain.
-        run: runs the plan that is explained.
-        parameters: of the statement.
+    `run`: runs the plan that is explained.
     """
-    known = _scan_facts(state, plan.plan, parameters)
-    chosen = _chosen(state, plan.plan, parameters)
+    estimates = _scan_facts(state, plan.plan, parameters)
+    choice = _engine_choice(state, plan.plan, parameters)
     started = time.perf_counter()
-    if isinstance(plan.plan, Query) and not isinstance(chosen, OnSpark):
-        rows, scans = _measure(state, plan.plan, parameters, known)
+    if isinstance(plan.plan, Query) and not isinstance(choice, OnSpark):
+        rows, scans = _measure(state, plan.plan, parameters, estimates)
     else:
-        rows, scans = run(parameters).rowcount, known
+        rows, scans = run(parameters).rowcount, estimates
     seconds = time.perf_counter() - started
-    engine = _engine_facts(plan.plan, chosen)
+    engine = _engine_facts(plan.plan, choice)
     facts = ExplainFacts(parameters, scans, rows if rows >= 0 else None, seconds, engine)
     return _outcome(plan, facts)
 
 
 def _answered(plan: Plan) -> Query | None:
-    """The query of a statement that the chosen engine answers; others belong to the embedded."""
+    """The query of a statement that the selected engine answers; others belong to the embedded."""
     match plan:
         case Query():
             return plan
@@ -86,7 +82,9 @@ def _answered(plan: Plan) -> Query | None:
             return None
 
 
-def _chosen(state: SessionState, plan: Plan, parameters: ParameterValues) -> EngineChoice | None:
+def _engine_choice(
+    state: SessionState, plan: Plan, parameters: ParameterValues
+) -> EngineChoice | None:
     """The engine for a statement; None in a session that uses the embedded one alone."""
     query = _answered(plan)
     if query is None or state.settings.engine == EMBEDDED:
@@ -118,7 +116,7 @@ def _outcome(plan: Explain, facts: ExplainFacts) -> Outcome:
 
 
 def _measure(
-    state: SessionState, query: Query, parameters: ParameterValues, known: dict[str, ScanFacts]
+    state: SessionState, query: Query, parameters: ParameterValues, estimates: dict[str, ScanFacts]
 ) -> tuple[int, dict[str, ScanFacts]]:
     """Run a query scan by scan; its row count, and what each scan returned."""
     transaction = state.transactions.reading()
@@ -126,9 +124,9 @@ def _measure(
     relations = relations_of(state, query, parameters, transaction, reports)
     result = run_engine(state, query, relations, parameters)
     if query.is_cut_short(rows_at_hand(relations), result.table.num_rows):
-        return _measure(state, query.unlimited(), parameters, known)
+        return _measure(state, query.unlimited(), parameters, estimates)
     facts = {
-        name: _measured(known[name], relation, reports[name])
+        name: _measured(estimates[name], relation, reports[name])
         for name, relation in relations.items()
     }
     return result.table.num_rows, facts

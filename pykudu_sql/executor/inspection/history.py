@@ -2,25 +2,18 @@
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.plan import CreateSnapshot, DropSnapshot, SetDatabase, UndropTable
-from pykudu_sql.results.result import Header, Outcome, Row, header
+from pykudu_sql.results.result import Header, Outcome, Row, header_of
 from pykudu_sql.settings import remembered_value
 from pykudu_sql.storage.commit.history import FOR_EVER
 from pykudu_sql.storage.common.types.cells import from_cell
 from pykudu_sql.storage.common.types.hybrid_time import HYBRID_TIME, last_before, to_micros
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
-_TEXT = DataType(Kind.STRING)
 _MOMENT = DataType(Kind.UNIXTIME_MICROS)
-_SNAPSHOTS = header(
-    ("name", _TEXT),
-    ("moment", _MOMENT),
-    ("timestamp", HYBRID_TIME),
-    ("created", _MOMENT),
-    ("comment", _TEXT),
+_SNAPSHOTS = header_of(
+    "name text, moment moment, timestamp hybrid_time, created moment, comment text"
 )
-_DROPPED_TABLES = header(
-    ("name", _TEXT), ("dropped", _MOMENT), ("kept_until", _MOMENT), ("table_id", _TEXT)
-)
+_DROPPED_TABLES = header_of("name text, dropped moment, kept_until moment, table_id text")
 
 
 def create_snapshot(state: SessionState, plan: CreateSnapshot) -> Outcome:

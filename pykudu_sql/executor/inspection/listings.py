@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from pykudu_sql.executor.inspection.descriptions import table_stats
 from pykudu_sql.executor.inspection.history import dropped_table_rows, snapshot_rows
@@ -10,8 +9,8 @@ from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain.show_create import create_table_sql, create_view_sql
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.plan.plan import Show
-from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header
-from pykudu_sql.settings import SETTINGS, Scope, Setting
+from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header, header_of
+from pykudu_sql.settings import SETTINGS, Setting, SettingScope
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
 from pykudu_sql.storage.common.partition.partition import schema_columns
@@ -28,64 +27,28 @@ Listed = tuple[Header, list[Row]]
 Lister = Callable[[SessionState, Show], Listed]
 
 _TEXT = DataType(Kind.STRING)
-_NUMBER = DataType(Kind.INT64)
 
-_INDEXES = header(
-    ("index", _TEXT), ("column", _TEXT), ("rowsets_with_it", _NUMBER), ("rowsets", _NUMBER)
+_INDEXES = header_of("index text, column text, rowsets_with_it number, rowsets number")
+_NAMES = header_of("name text")
+_RESULT = header_of("result text")
+_DATABASES = header_of("name text, comment text")
+_PARTITIONS = header_of(
+    "Start Key text, Stop Key text, Leader Replica text, #Replicas number, Partition text"
 )
-_NAMES = header(("name", _TEXT))
-_RESULT = header(("result", _TEXT))
-_DATABASES = header(("name", _TEXT), ("comment", _TEXT))
-_PARTITIONS = header(
-    ("Start Key", _TEXT),
-    ("Stop Key", _TEXT),
-    ("Leader Replica", _TEXT),
-    ("#Replicas", _NUMBER),
-    ("Partition", _TEXT),
+_TABLETS = header_of(
+    "tablet number, partition text, rowsets number, rows number, bytes number, tablet_id text"
 )
-_TABLETS = header(
-    ("tablet", _NUMBER),
-    ("partition", _TEXT),
-    ("rowsets", _NUMBER),
-    ("rows", _NUMBER),
-    ("bytes", _NUMBER),
-    ("tablet_id", _TEXT),
+_ROWSETS = header_of(
+    "tablet number, rowset number, kind text, rows number, bytes number, "
+    "undo_records number, redo_records number, memory_deltas number, tablet_id text"
 )
-_ROWSETS = header(
-    ("tablet", _NUMBER),
-    ("rowset", _NUMBER),
-    ("kind", _TEXT),
-    ("rows", _NUMBER),
-    ("bytes", _NUMBER),
-    ("undo_records", _NUMBER),
-    ("redo_records", _NUMBER),
-    ("memory_deltas", _NUMBER),
-    ("tablet_id", _TEXT),
+_COLUMN_FILES = header_of(
+    "column text, encodings text, files number, blocks number, rows number, "
+    "raw_bytes number, bytes number"
 )
-_COLUMN_FILES = header(
-    ("column", _TEXT),
-    ("encodings", _TEXT),
-    ("files", _NUMBER),
-    ("blocks", _NUMBER),
-    ("rows", _NUMBER),
-    ("raw_bytes", _NUMBER),
-    ("bytes", _NUMBER),
-)
-_ROW_ERRORS = header(
-    ("position", _NUMBER),
-    ("key", _TEXT),
-    ("status", _TEXT),
-    ("sqlstate", _TEXT),
-    ("message", _TEXT),
-)
-_SETTINGS = header(
-    ("name", _TEXT),
-    ("value", _TEXT),
-    ("default", _TEXT),
-    ("type", _TEXT),
-    ("unit", _TEXT),
-    ("scope", _TEXT),
-    ("description", _TEXT),
+_ROW_ERRORS = header_of("position number, key text, status text, sqlstate text, message text")
+_SETTINGS = header_of(
+    "name text, value text, default text, type text, unit text, scope text, description text"
 )
 
 
@@ -154,20 +117,13 @@ def _partitions(state: SessionState, table: TableInfo) -> Listed:
 
 
 def _tablets(state: SessionState, table: TableInfo) -> Listed:
-    found = state.store.rowset_infos(table)
+    rowsets = state.store.rowset_infos(table)
     rows: list[Row] = []
     for place, tablet in enumerate(table.tablets):
-        mine = [rowset for rowset in found if rowset.tablet == place]
-        rows.append(
-            (
-                place,
-                partition_text(table.schema, table.partition_schema, tablet.partition),
-                len(mine),
-                sum(rowset.rows for rowset in mine),
-                sum(rowset.size for rowset in mine),
-                tablet.id,
-            )
-        )
+        mine = [rowset for rowset in rowsets if rowset.tablet == place]
+        partition = partition_text(table.schema, table.partition_schema, tablet.partition)
+        held = (sum(rowset.rows for rowset in mine), sum(rowset.size for rowset in mine))
+        rows.append((place, partition, len(mine), *held, tablet.id))
     return _TABLETS, rows
 
 
@@ -185,7 +141,7 @@ def _hash_schema(state: SessionState, table: TableInfo) -> Listed:
     schema, scheme = table.schema, table.partition_schema
     hashed = [span for span in scheme.covering_ranges if scheme.hash_dimensions_of(span)]
     lines: list[Row] = [(hash_schema_text(schema, scheme, span),) for span in hashed]
-    return header(("HASH SCHEMA", _TEXT)), lines
+    return header_of("HASH SCHEMA text"), lines
 
 
 def _row_errors(state: SessionState, plan: Show) -> Listed:
@@ -197,40 +153,24 @@ def _row_errors(state: SessionState, plan: Show) -> Listed:
 
 
 def _rowsets(state: SessionState, table: TableInfo) -> Listed:
-    rows: list[Row] = [
-        (
-            rowset.tablet,
-            rowset.rowset_id,
-            rowset.kind,
-            rowset.rows,
-            rowset.size,
-            rowset.undo_records,
-            rowset.redo_records,
-            rowset.memory_deltas,
-            rowset.tablet_id,
-        )
-        for rowset in state.store.rowset_infos(table)
-    ]
+    rows: list[Row] = []
+    for rowset in state.store.rowset_infos(table):
+        deltas = (rowset.undo_records, rowset.redo_records, rowset.memory_deltas)
+        held = (rowset.rows, rowset.size, *deltas)
+        rows.append((rowset.tablet, rowset.rowset_id, rowset.kind, *held, rowset.tablet_id))
     return _ROWSETS, rows
 
 
 def _column_files(state: SessionState, table: TableInfo) -> Listed:
     """A row for each column: its files of all rowsets together."""
-    found = state.store.column_file_infos(table)
+    column_files = state.store.column_file_infos(table)
     rows: list[Row] = []
     for column in table.schema.columns:
-        files = [file for file in found if file.column == column.name]
-        rows.append(
-            (
-                column.name,
-                ", ".join(sorted({file.encoding for file in files})),
-                len(files),
-                sum(file.blocks for file in files),
-                sum(file.rows for file in files),
-                sum(file.raw_bytes for file in files),
-                sum(file.size for file in files),
-            )
-        )
+        files = [file for file in column_files if file.column == column.name]
+        encodings = ", ".join(sorted({file.encoding for file in files}))
+        counts = (sum(file.blocks for file in files), sum(file.rows for file in files))
+        sizes = (sum(file.raw_bytes for file in files), sum(file.size for file in files))
+        rows.append((column.name, encodings, len(files), *counts, *sizes))
     return _COLUMN_FILES, rows
 
 
@@ -238,43 +178,30 @@ def _indexes(state: SessionState, table: TableInfo) -> Listed:
     """A row for each column of an index, and how many of the rowsets on disk have it."""
     tablets = (state.store.tablets[tablet.id] for tablet in table.tablets)
     rowsets = [rowset for tablet in tablets for rowset in tablet.components.tree.rowsets]
-    rows: list[Row] = [
-        (
-            name,
-            column.name,
-            sum(rowset.base.skip_index(column.id) is not None for rowset in rowsets),
-            len(rowsets),
-        )
-        for name, columns in table.schema.indexes.items()
-        for column in columns
-    ]
+    rows: list[Row] = []
+    for name, columns in table.schema.indexes.items():
+        for column in columns:
+            indexed = sum(rowset.base.skip_index(column.id) is not None for rowset in rowsets)
+            rows.append((name, column.name, indexed, len(rowsets)))
     return _INDEXES, rows
 
 
 def _settings(state: SessionState, plan: Show) -> Listed:
-    rows: list[Row] = [
-        (
-            setting.name,
-            _setting_text(_value_of(state, setting)),
-            _setting_text(setting.default),
-            setting.type,
-            setting.unit,
-            str(setting.scope),
-            setting.summary,
-        )
-        for setting in SETTINGS.values()
-    ]
+    rows: list[Row] = []
+    for one in SETTINGS.values():
+        values = (_setting_text(_value_of(state, one)), _setting_text(one.default))
+        rows.append((one.name, *values, one.type, one.unit, str(one.scope), one.summary))
     return _SETTINGS, rows
 
 
 def _value_of(state: SessionState, setting: Setting) -> object:
     """The value in force."""
     match setting.scope:
-        case Scope.DATABASE:
+        case SettingScope.DATABASE:
             return getattr(state.database_settings, setting.name)
-        case Scope.SESSION | Scope.PROGRAM:
+        case SettingScope.SESSION | SettingScope.PROGRAM:
             return getattr(state.settings, setting.name)
-        case Scope.REMEMBERED:
+        case SettingScope.REMEMBERED:
             return state.store.history.max_age
 
 
@@ -299,9 +226,9 @@ def _by_name(rows: Lister) -> Lister:
     """Of rows those whose first value matches the pattern, if there is one."""
 
     def matching(state: SessionState, plan: Show) -> Listed:
-        columns, found = rows(state, plan)
+        columns, listed = rows(state, plan)
         matches = _like(plan.pattern)
-        return columns, [row for row in found if matches(row[0])]
+        return columns, [row for row in listed if matches(row[0])]
 
     return matching
 
@@ -323,27 +250,25 @@ def _of_view(rows: Callable[[SessionState, ViewInfo], Listed]) -> Lister:
 
 
 # By the words behind SHOW, as `planner/commands/listing_commands` reads them.
-_LISTED: Mapping[str, Lister] = MappingProxyType(
-    {
-        "TABLES": _by_name(_tables),
-        "VIEWS": _by_name(_views),
-        "DATABASES": _by_name(_databases),
-        "SCHEMAS": _by_name(_databases),
-        "CREATE TABLE": _of_table(_create_table),
-        "CREATE VIEW": _of_view(_create_view),
-        "CREATE DATABASE": _create_database,
-        "TABLE STATS": _of_table(table_stats),
-        "PARTITIONS": _of_table(_partitions),
-        "RANGE PARTITIONS": _of_table(_ranges),
-        "TABLETS": _of_table(_tablets),
-        "ROWSETS": _of_table(_rowsets),
-        "COLUMN FILES": _of_table(_column_files),
-        "INDEXES": _of_table(_indexes),
-        "HASH SCHEMA": _of_table(_hash_schema),
-        "ROW ERRORS": _row_errors,
-        "SETTINGS": _by_name(_settings),
-        "FUNCTIONS": _by_name(_functions),
-        "SNAPSHOTS": _by_name(lambda state, plan: snapshot_rows(state)),
-        "DROPPED TABLES": _by_name(lambda state, plan: dropped_table_rows(state)),
-    }
-)
+_LISTED: Mapping[str, Lister] = {
+    "TABLES": _by_name(_tables),
+    "VIEWS": _by_name(_views),
+    "DATABASES": _by_name(_databases),
+    "SCHEMAS": _by_name(_databases),
+    "CREATE TABLE": _of_table(_create_table),
+    "CREATE VIEW": _of_view(_create_view),
+    "CREATE DATABASE": _create_database,
+    "TABLE STATS": _of_table(table_stats),
+    "PARTITIONS": _of_table(_partitions),
+    "RANGE PARTITIONS": _of_table(_ranges),
+    "TABLETS": _of_table(_tablets),
+    "ROWSETS": _of_table(_rowsets),
+    "COLUMN FILES": _of_table(_column_files),
+    "INDEXES": _of_table(_indexes),
+    "HASH SCHEMA": _of_table(_hash_schema),
+    "ROW ERRORS": _row_errors,
+    "SETTINGS": _by_name(_settings),
+    "FUNCTIONS": _by_name(_functions),
+    "SNAPSHOTS": _by_name(lambda state, plan: snapshot_rows(state)),
+    "DROPPED TABLES": _by_name(lambda state, plan: dropped_table_rows(state)),
+}

@@ -1,40 +1,24 @@
 """PRAGMA: facts of the catalog under SQLite's column names."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.listing_plans import Pragma, PragmaKind
-from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header
+from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header_of
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
 from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.types import DataType, Kind
 
-_TEXT = DataType(Kind.STRING)
-_NUMBER = DataType(Kind.INT64)
-_HEADERS: Mapping[PragmaKind, Header] = MappingProxyType(
-    {
-        PragmaKind.TABLE_INFO: header(
-            ("cid", _NUMBER),
-            ("name", _TEXT),
-            ("type", _TEXT),
-            ("notnull", _NUMBER),
-            ("dflt_value", _TEXT),
-            ("pk", _NUMBER),
-        ),
-        PragmaKind.TABLE_LIST: header(
-            ("schema", _TEXT),
-            ("name", _TEXT),
-            ("type", _TEXT),
-            ("ncol", _NUMBER),
-            ("wr", _NUMBER),
-            ("strict", _NUMBER),
-        ),
-        PragmaKind.DATABASE_LIST: header(("seq", _NUMBER), ("name", _TEXT), ("file", _TEXT)),
-    }
-)
+_HEADERS: Mapping[PragmaKind, Header] = {
+    PragmaKind.TABLE_INFO: header_of(
+        "cid number, name text, type text, notnull number, dflt_value text, pk number"
+    ),
+    PragmaKind.TABLE_LIST: header_of(
+        "schema text, name text, type text, ncol number, wr number, strict number"
+    ),
+    PragmaKind.DATABASE_LIST: header_of("seq number, name text, file text"),
+}
 
 
 def pragma(state: SessionState, plan: Pragma) -> Outcome:
@@ -55,8 +39,8 @@ def pragma(state: SessionState, plan: Pragma) -> Outcome:
 
 
 def _table_columns(table: TableInfo) -> list[Row]:
-    """Columns with their places in the key, from 1; 0 for those that are not of it."""
-    places = {column_id: place for place, column_id in enumerate(table.schema.key_ids, 1)}
+    """Columns with their positions in the key, from 1; 0 for those that are not of it."""
+    key_positions = {column_id: place for place, column_id in enumerate(table.schema.key_ids, 1)}
     return [
         (
             number,
@@ -64,7 +48,7 @@ def _table_columns(table: TableInfo) -> list[Row]:
             str(column.type),
             int(not column.nullable),
             _default(column),
-            places.get(column.id, 0),
+            key_positions.get(column.id, 0),
         )
         for number, column in enumerate(table.schema.visible_columns)
     ]

@@ -1,4 +1,4 @@
-"""Queries whose one row the planner knew already: `SELECT 1` and its like."""
+"""Queries whose one row the planner has computed: `SELECT 1` and its like."""
 
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.plan.plan import ConstantRow

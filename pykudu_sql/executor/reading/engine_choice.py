@@ -1,4 +1,4 @@
-"""Which engine answers a query, as a value: for the executor to follow and for EXPLAIN to tell."""
+"""Which engine answers a query, as a value: the executor follows it, EXPLAIN prints it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,6 @@ class OnSpark:
     """A query that Spark is to run.
 
     Attributes:
-        engine: of the session.
         sql: in Spark's dialect.
         relations: what it reads, by the names in the text.
         shape: no rows of the result, with its types.

@@ -26,21 +26,18 @@ def history_rows(
     predicate: Predicate | None,
     transaction: Transaction,
 ) -> pa.Table:
-    """What a scan of a table's history tells, times in microseconds.
+    """The rows of a scan of a table's history, times in microseconds.
 
     Only commits are history: what the transaction itself has written is not.
 
     Args:
-        state: of the session.
-        scan: to be read.
         window: the scan's.
         predicate: leaves out tablets; rows are not filtered.
         transaction: the end of a window that has none, and the newest commit that is known of.
 
-    Raises:
-        HistoryPurgedError: the window begins before the history that is kept.
-        SnapshotInFutureError: it ends in the future.
-        CorruptionError, DiskError: the rows cannot be read.
+    Raises HistoryPurgedError: the window begins before the history that is kept;
+    SnapshotInFutureError: it ends in the future; CorruptionError, DiskError: the rows cannot be
+    read.
     """
     table, store = scan.table, state.store
     own = replace(table.schema, columns=table.schema.columns[:-2])

@@ -11,7 +11,7 @@ less for the engine to join. A filter is applied where it promises to leave out 
   row up in a set of them takes a fraction of what the engine needs to join it.
 
 An order of scans is only a matter of speed; each filter alone is sound (see
-`planner.runtime_filters`), and so is any sequence of them.
+`planner.pushdown.runtime_filters`), and so is any sequence of them.
 """
 
 import time
@@ -91,15 +91,12 @@ def relations_of(
     """The rows of all scans of a query, by the scans' names.
 
     Args:
-        state: of the session.
         query: whose scans are read.
-        parameters: of the statement.
         transaction: what they see.
         reports: filled with what became of each scan.
 
-    Raises:
-        QueryCancelledError: the session was interrupted.
-        Error: see `check_parameters` and `relation_of`.
+    Raises QueryCancelledError: the session was interrupted; Error: see `check_parameters` and
+    `relation_of`.
     """
     check_parameters(query, parameters, state.engine)
     pending = {

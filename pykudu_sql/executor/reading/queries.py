@@ -5,14 +5,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from math import inf
-from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.error_boundary import OwnErrors
-from pykudu_sql.executor.reading.group_codes import coded_relations
+from pykudu_sql.executor.reading.dictionary_codes import coded_relations
 from pykudu_sql.executor.reading.join_scans import relations_of
 from pykudu_sql.executor.reading.query_parameters import parameter_values
 from pykudu_sql.executor.reading.scans import StreamedScan, rows_at_hand
@@ -26,7 +25,7 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.transaction.transaction import Transaction
 
-NOTHING_GIVEN: Mapping[str, Relation] = MappingProxyType({})
+NO_RELATIONS: Mapping[str, Relation] = {}
 _BIGINT = DataType(Kind.INT64)
 
 
@@ -63,7 +62,7 @@ def _computed_rows(
         most = inf
     state.checkpoint()
     with _failures_of(relations):
-        stream = state.engine.stream(*_asked(query, relations, parameters), most)
+        stream = state.engine.stream(*_engine_request(query, relations, parameters), most)
     if not stream.is_all:
         from pykudu_sql.results.stream_result import StreamResult
 
@@ -97,7 +96,7 @@ def _next(
 
 
 def _summarize(state: SessionState, query: Query, transaction: Transaction) -> Outcome | None:
-    """The one row of a query about whole tables, None when only reading the rows tells it."""
+    """The one row of a query about whole tables, None when its rows have to be read."""
     (scan,) = query.scans
     if scan.bound is not None:
         state.store.wait_until_readable(scan.bound)
@@ -125,19 +124,18 @@ def _computed(column_type: DataType) -> DataType:
 def answer(
     state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
 ) -> EngineResult:
-    """The rows of a query as its transaction sees them, by the engine that the session chose.
+    """The rows of a query as its transaction sees them, by the engine that the session uses.
 
-    Raises:
-        OperationalError: the session wants Spark, and it cannot be started.
-        Error: see `compute`.
+    Raises OperationalError: the session wants Spark, and it cannot be started; Error: see
+    `compute`.
     """
     if state.settings.engine != EMBEDDED:
         from pykudu_sql.executor.reading.engine_choice import OnSpark
         from pykudu_sql.executor.reading.spark_queries import choose_engine, run_on_spark
 
-        chosen = choose_engine(state, query, parameters, transaction)
-        if isinstance(chosen, OnSpark):
-            return run_on_spark(state, chosen)
+        choice = choose_engine(state, query, parameters, transaction)
+        if isinstance(choice, OnSpark):
+            return run_on_spark(state, choice)
     return compute(state, query, parameters, transaction)
 
 
@@ -146,24 +144,16 @@ def compute(
     query: Query,
     parameters: ParameterValues,
     transaction: Transaction,
-    given: Mapping[str, Relation] = NOTHING_GIVEN,
+    extra: Mapping[str, Relation] = NO_RELATIONS,
 ) -> EngineResult:
     """The rows of a query as its transaction sees them, by the embedded engine.
 
-    Args:
-        state: of the session.
-        query: to be computed.
-        parameters: of the statement.
-        transaction: what is read.
-        given: relations that the query reads beside its scans.
-
-    Raises:
-        QueryCancelledError: the session was interrupted.
-        InterfaceError: a parameter has no value.
-        DataError, ProgrammingError: an expression failed.
+    `transaction`: what is read; `extra`: relations that the query reads beside its scans. Raises
+    QueryCancelledError: the session was interrupted; InterfaceError: a parameter has no value;
+    DataError, ProgrammingError: an expression failed.
     """
-    relations = {**given, **relations_of(state, query, parameters, transaction)}
-    return _compute(state, query, parameters, transaction, relations, given)
+    relations = {**extra, **relations_of(state, query, parameters, transaction)}
+    return _compute(state, query, parameters, transaction, relations, extra)
 
 
 def _compute(
@@ -172,12 +162,12 @@ def _compute(
     parameters: ParameterValues,
     transaction: Transaction,
     relations: Mapping[str, Relation],
-    given: Mapping[str, Relation] = NOTHING_GIVEN,
+    extra: Mapping[str, Relation] = NO_RELATIONS,
 ) -> EngineResult:
     state.checkpoint()
     result = run_engine(state, query, relations, parameters)
     if query.is_cut_short(rows_at_hand(relations), result.table.num_rows):
-        return compute(state, query.unlimited(), parameters, transaction, given)
+        return compute(state, query.unlimited(), parameters, transaction, extra)
     return result
 
 
@@ -188,15 +178,15 @@ def run_engine(
     parameters: ParameterValues,
 ) -> EngineResult:
     """What the engine makes of the relations; raises as `compute` does."""
-    request = _asked(query, relations, parameters)
+    request = _engine_request(query, relations, parameters)
     with _failures_of(relations):
         return state.engine.execute(*request)
 
 
-def _asked(
+def _engine_request(
     query: Query, relations: Mapping[str, Relation], parameters: ParameterValues
 ) -> tuple[str, Mapping[str, Relation], Sequence[Any]]:
-    """What an engine is asked for a query: SQL, relations and values."""
+    """The arguments of an engine for a query: SQL, relations and values."""
     values = parameter_values(query, parameters)
     coded = None if query.coded is None else coded_relations(query.coded, relations)
     if query.coded is not None and coded is not None:

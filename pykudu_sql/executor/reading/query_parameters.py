@@ -1,12 +1,13 @@
 """The values of a query's parameters, as the engine takes them."""
 
+from decimal import Decimal
 from itertools import zip_longest
 from math import inf
 from typing import Any
 
 from pykudu_sql.engine.query_engine import QueryEngine, Relation
 from pykudu_sql.planner.functions.decimal_values import Digits, comparable, unitable
-from pykudu_sql.planner.functions.zoned_text import in_utc
+from pykudu_sql.planner.functions.utc_offsets import in_utc
 from pykudu_sql.planner.plan.parameter_types import check_comparable, parameter_name
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.value import (
@@ -18,11 +19,7 @@ from pykudu_sql.planner.plan.value import (
 )
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.errors import (
-    DataError,
-    InvalidValueError,
-    ValueOutOfRangeError,
-)
+from pykudu_sql.storage.errors import DataError, InvalidValueError, ValueOutOfRangeError
 
 _HUGE = 1 << 127
 _BEYOND_DOUBLES = 10**308
@@ -31,22 +28,22 @@ _BEYOND_DOUBLES = 10**308
 def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
     """The values of a query's `$1`, `$2`, ...
 
-    Raises:
-        InterfaceError: one was not given, or is no value of SQL.
-        UnicodeEncodeError: a text has half of a surrogate pair.
-        ValueOutOfRangeError: a number becomes one value with others that would round it, or it
-            them.
+    Raises InterfaceError: one was not given, or is no value of SQL; UnicodeEncodeError: a text has
+    half of a surrogate pair; ValueOutOfRangeError: a number becomes one value with others that
+    would round it, or it them.
     """
     values: list[Any] = []
     for key, met in zip_longest(query.parameters, query.met):
-        given = parameter_value(parameters, key)
-        value = _compared(given, met) if isinstance(met, DataType) else _scalar(given)
+        parameter = parameter_value(parameters, key)
+        value = _compared(parameter, met) if isinstance(met, DataType) else _scalar(parameter)
         is_text = isinstance(value, str) and key in query.moments
         values.append(in_utc(value) if is_text else value)
     for united in {each for each in query.met if isinstance(each, United)}:
-        places = [place for place, met in enumerate(query.met) if met == united]
-        together = unitable([values[place] for place in places], Digits(united.whole, united.scale))
-        for place, value in zip(places, together, strict=True):
+        positions = [place for place, met in enumerate(query.met) if met == united]
+        together = unitable(
+            [values[place] for place in positions], Digits(united.whole, united.scale)
+        )
+        for place, value in zip(positions, together, strict=True):
             values[place] = value
     return values
 
@@ -56,16 +53,11 @@ def check_parameters(
 ) -> None:
     """Refuse values that the columns which they meet cannot take, whatever rows there are.
 
-    Args:
-        query: to be run.
-        parameters: of the statement.
-        engine: that says whether a text can be read as another type.
-
-    Raises:
-        InterfaceError: one was not given, or is no value of SQL.
-        InvalidValueError: a value is of no type to be compared with a column, or is a text that
-            the column's type cannot be read from.
-        DataError: a value does not fit the column that it is assigned to.
+    `engine`: that says whether a text can be read as another type. Raises InterfaceError: one was
+    not given, is no value of SQL, or is of no type to be compared with a column; InvalidValueError:
+    it is a text that the column's type cannot be read from; ValueOutOfRangeError: one of a number
+    that the type cannot be compared with; DataError: a value does not fit the
+    column that it is assigned to.
     """
     for assigned in query.assigned:
         bind_value(assigned, parameters)
@@ -83,17 +75,20 @@ def _check_text(value: str, beside: Parameter, engine: QueryEngine[Relation]) ->
         if value == value.strip():
             return
     except ValueOutOfRangeError:
-        return  # A number all the same, less or more than any of the column.
+        if Decimal(value).is_finite():
+            return  # A number all the same, less or more than any of the column.
     except InvalidValueError as error:
         if error.sqlstate != InvalidValueError.default_sqlstate:
             raise
         hint = error.hint
-    given = in_utc(value) if beside.type.kind is Kind.UNIXTIME_MICROS else value
+    text = in_utc(value) if beside.type.kind is Kind.UNIXTIME_MICROS else value
     try:
-        engine.execute(f"SELECT CAST($1 AS {beside.type})", {}, [given])
-    except DataError:
-        raise InvalidValueError(
-            f"{parameter_name(beside.key)}, compared with column '{beside.column}': "
+        engine.execute(f"SELECT CAST($1 AS {beside.type})", {}, [text])
+    except DataError as error:
+        is_beyond = isinstance(error, ValueOutOfRangeError)
+        place = f"column '{beside.column}'" if beside.column else f"a value of type {beside.type}"
+        raise (ValueOutOfRangeError if is_beyond else InvalidValueError)(
+            f"{parameter_name(beside.key)}, compared with {place}: "
             f"cannot read {value!r:.80} as {beside.type}",
             hint=hint,
         ) from None

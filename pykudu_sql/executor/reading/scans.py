@@ -27,17 +27,14 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 class StreamedScan:
     """A relation that is scanned anew whenever it is read.
 
-    Attributes:
-        transaction: that reads.
-        failure: what ended a scan early; engines only tell that something did.
+    `failure`: the error that ended a scan early; the engine's own error hides it.
     """
 
     def __init__(self, scan: TableScan, state: SessionState, transaction: Transaction) -> None:
         """Nothing is read yet.
 
         Args:
-            scan: to be carried out.
-            state: of the session, whose running statement may be asked to stop.
+            state: of the session, whose running statement may be cancelled.
             transaction: keeps the history that the scan needs as long as it is here.
         """
         self.transaction = transaction
@@ -99,18 +96,14 @@ def relation_of(
     """The rows of one scan of a query; a superset of those that matter.
 
     Args:
-        state: of the session.
-        scan: to be read.
         predicate: the scan's own, its parameters filled in, and what joins add to it.
         transaction: what it sees, unless the scan has a moment of its own.
         stats: counts what is read and what is not.
         most: bytes that are held, if more are to be a stream; a join needs to know how many rows
             there are.
 
-    Raises:
-        HistoryPurgedError: the moment lies before the history that is kept.
-        SnapshotInFutureError: it has not come yet.
-        CorruptionError, DiskError: the rows cannot be read.
+    Raises HistoryPurgedError: the moment lies before the history that is kept;
+    SnapshotInFutureError: it has not come yet; CorruptionError, DiskError: the rows cannot be read.
     """
     if is_system(scan.table):
         names = [scan.table.schema.by_id[i].name for i in scan.column_ids]

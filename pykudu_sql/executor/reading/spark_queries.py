@@ -2,7 +2,7 @@
 
 A query runs on Spark when the session asks for it (`engine = 'spark'`, or `'auto'` and enough to
 scan), its tables can be read from files by other processes, and both engines give the same answer.
-The embedded engine is asked for the types of the result, over no rows, and Spark's are compared
+The embedded engine gives the types of the result, over no rows, and Spark's are compared
 with them before anything runs; so a result has the same types whoever computed it.
 """
 
@@ -41,17 +41,10 @@ _HUGEINT = pa.decimal128(38, 0)
 def choose_engine(
     state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
 ) -> EngineChoice:
-    """The engine for a query, in a session that does not ask for the embedded one.
+    """The engine for a query, in a session that does not use the embedded one.
 
-    Args:
-        state: of the session.
-        query: to be run.
-        parameters: of the statement.
-        transaction: what is read.
-
-    Raises:
-        OperationalError: the session wants Spark, and it cannot be started.
-        DataError, ProgrammingError: the query is wrong, on any engine.
+    `transaction`: what is read. Raises OperationalError: the session wants Spark, and it cannot be
+    started; DataError, ProgrammingError: the query is wrong, on any engine.
     """
     reason = _why_not_read(state, query, transaction)
     if reason is None and state.settings.engine == "auto":
@@ -78,10 +71,8 @@ def choose_engine(
 def run_on_spark(state: SessionState, choice: OnSpark) -> EngineResult:
     """The rows of a query, with the types that the embedded engine gives it.
 
-    Raises:
-        QueryCancelledError: the session was interrupted.
-        DataError: an expression failed.
-        OperationalError: the job failed.
+    Raises QueryCancelledError: the session was interrupted; DataError: an expression failed;
+    OperationalError: the job failed.
     """
     state.checkpoint()
     result = choice.engine.execute(choice.sql, choice.relations, ())
@@ -95,10 +86,9 @@ def run_on_spark(state: SessionState, choice: OnSpark) -> EngineResult:
 def _engine(state: SessionState) -> "SparkEngine":
     """The session's engine, started at its first query.
 
-    Raises:
-        OperationalError: PySpark or Java is missing, and the session wants Spark.
-        NotOnSparkError: it is missing, and the session leaves the choice to us.
-        QueryCancelledError: the statement was to end before Spark had started.
+    Raises OperationalError: PySpark or Java is missing, and the session wants Spark;
+    NotOnSparkError: it is missing, and the session leaves the choice to us; QueryCancelledError:
+    the statement was to end before Spark had started.
     """
     if state.spark is None:
         try:
@@ -186,8 +176,7 @@ def _no_rows(scans: Iterable[Scan]) -> dict[str, pa.Table]:
 def _check_types(actual: pa.Schema, shape: EngineResult) -> None:
     """See that each column of Spark's result becomes what the embedded engine gives.
 
-    Raises:
-        NotOnSparkError: one does not.
+    Raises NotOnSparkError: one does not.
     """
     for number, (ours, theirs) in enumerate(zip(shape.table.schema, actual, strict=True), 1):
         if not _becomes(theirs.type, ours.type):

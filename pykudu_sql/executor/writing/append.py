@@ -16,12 +16,7 @@ from pykudu_sql.error_boundary import check_text
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
-from pykudu_sql.executor.writing.writes import (
-    ArrowColumns,
-    mode_of,
-    write_columns,
-    written,
-)
+from pykudu_sql.executor.writing.writes import ArrowColumns, mode_of, write_columns, written
 from pykudu_sql.planner.plan.context import check_writable
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -38,37 +33,34 @@ from pykudu_sql.storage.errors import (
 
 Columns = Mapping[str, Any]
 Values: TypeAlias = "pa.Array | pa.ChunkedArray | list[Any]"
-Given = Mapping[int, tuple[ColumnSchema, Values]]
+SchemaColumns = Mapping[int, tuple[ColumnSchema, Values]]
 
 
 def append(state: SessionState, name: str, data: object, operation: str) -> Outcome:
     """Do one operation on many rows, all or nothing unless the session collects row errors.
 
     Args:
-        state: of the session.
         name: of the table, in the session's database if it says none.
         data: the rows; see above.
         operation: a name of Kudu's: "insert", "upsert", "delete-ignore", ...
 
-    Raises:
-        UndefinedTableError, UndefinedColumnError: no such table or column.
-        IntegrityError: a key is present already, or missing, or a NULL where none may be.
-        DataError: a value does not fit its column.
-        ProgrammingError: no such operation, or it cannot set these columns.
-        ReadOnlyError: the session reads at a past moment.
+    Raises UndefinedTableError, UndefinedColumnError: no such table or column; IntegrityError: a key
+    is present already, or missing, or a NULL where none may be; DataError: a value does not fit its
+    column; ProgrammingError: no such operation, or it cannot set these columns; ReadOnlyError: the
+    session reads at a past moment.
     """
     state.row_errors = ()
     check_writable(state.settings.as_of)
     check_not_system(name.lower())
     table, kind = state.catalog.table(name.lower()), _kind(operation)
-    given = _matched(table, kind, _columns(data))
+    matched = _matched(table, kind, _columns(data))
     mode = mode_of(state)
     try:
-        columns = _arrays(given)
+        columns = _arrays(matched)
     except DataError:
         if mode is RowErrorMode.FAIL:
             raise
-        columns, kept, errors = _without_faults(table, given)
+        columns, kept, errors = _without_faults(table, matched)
         results = state.transactions.write(
             lambda t: reported(write_columns(mode, t, table, kind, columns), kept, errors)
         )
@@ -113,10 +105,10 @@ def _by_name(data: pa.Table | pa.RecordBatch) -> Columns:
     return dict(zip(names, data.columns, strict=True))
 
 
-def _matched(table: TableInfo, kind: RowOpKind, given: Columns) -> Given:
+def _matched(table: TableInfo, kind: RowOpKind, data: Columns) -> SchemaColumns:
     """The table's columns with what is given for them, all of one length."""
     columns: dict[int, tuple[ColumnSchema, Values]] = {}
-    for name, values in given.items():
+    for name, values in data.items():
         check_text(str(name), "the name of a column")
         column = _column(table, kind, str(name))
         if column.id in columns:
@@ -128,28 +120,28 @@ def _matched(table: TableInfo, kind: RowOpKind, given: Columns) -> Given:
     return columns
 
 
-def _arrays(given: Given) -> ArrowColumns:
+def _arrays(matched: SchemaColumns) -> ArrowColumns:
     return {
         column_id: array_of(values, column) if isinstance(values, list) else values
-        for column_id, (column, values) in given.items()
+        for column_id, (column, values) in matched.items()
     }
 
 
 def _without_faults(
-    table: TableInfo, given: Given
+    table: TableInfo, matched: SchemaColumns
 ) -> tuple[ArrowColumns, Sequence[int], Sequence[RowError]]:
     """The rows whose Python values fit, their positions, and what is wrong with the others."""
     bad: dict[int, DataError] = {}
-    for column, values in given.values():
+    for column, values in matched.values():
         if isinstance(values, list):
             for place in faults(len(values), partial(_attempt, values, column)):
                 bad.setdefault(place, _fault(values[place], column))
-    length = max((len(values) for _, values in given.values()), default=0)
+    length = max((len(values) for _, values in matched.values()), default=0)
     kept = [place for place in range(length) if place not in bad]
     rest: dict[int, tuple[ColumnSchema, Values]] = {
-        column_id: (column, _taken(values, kept)) for column_id, (column, values) in given.items()
+        column_id: (column, _take(values, kept)) for column_id, (column, values) in matched.items()
     }
-    keys = [given[column.id] for column in table.schema.key_columns if column.id in given]
+    keys = [matched[column.id] for column in table.schema.key_columns if column.id in matched]
     errors = [row_error(place, _key(keys, place), error) for place, error in bad.items()]
     return _arrays(rest), kept, errors
 
@@ -158,7 +150,7 @@ def _attempt(values: list[Any], column: ColumnSchema, start: int, stop: int) -> 
     return array_of(values[start:stop], column)
 
 
-def _taken(values: Values, kept: list[int]) -> Values:
+def _take(values: Values, kept: list[int]) -> Values:
     if isinstance(values, list):
         return [values[place] for place in kept]
     return values.take(pa.array(kept, pa.int64()))
@@ -169,13 +161,12 @@ def _fault(value: object, column: ColumnSchema) -> DataError:
     try:
         array_of([value], column)
     except DataError as error:
-        message = error.message.removeprefix("row 1, ")
-        return type(error)(message, hint=error.hint, sqlstate=error.sqlstate)
+        return error
     raise AssertionError("the value has just been found not to fit")
 
 
 def _key(keys: Sequence[tuple[ColumnSchema, Values]], place: int) -> str:
-    """A row's key as it was given: `(id) = (x)`."""
+    """A row's key as the data has it: `(id) = (x)`."""
     names = ", ".join(column.name for column, _ in keys)
     shown = (v[place] if isinstance(v, list) else v[place].as_py() for _, v in keys)
     return f"({names}) = ({', '.join(map(str, shown))})"

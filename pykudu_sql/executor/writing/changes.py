@@ -57,7 +57,7 @@ _ACTIONS: Mapping[RowOpKind, str] = {
     RowOpKind.UPDATE_IGNORE: "UPDATE",
     RowOpKind.DELETE: "DELETE",
 }
-Places = npt.NDArray[np.int64]
+Positions = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,12 @@ class _Share:
 
     Attributes:
         branch: the branch.
-        places: of the rows in the query's result, ascending.
+        indices: of the rows in the query's result, ascending.
         operations: what is done to them, values converted.
     """
 
     branch: ChangeBranch
-    places: Places
+    indices: Positions
     operations: RowOperations
 
 
@@ -93,13 +93,9 @@ def change_many(
 ) -> Outcome:
     """Run a statement once for each set of parameters.
 
-    Returns:
-        The outcome, with the rows that the last run shows.
-
-    Raises:
-        IntegrityError: a row does not fit, or would be changed twice.
-        DataError: a value does not fit its column.
-        NotSupportedError: RETURNING while row errors are collected.
+    Returns the outcome, with the rows that the last run shows. Raises IntegrityError: a row does
+    not fit, or would be changed twice; DataError: a value does not fit its column;
+    NotSupportedError: RETURNING while row errors are collected.
     """
     state.row_errors = ()
     _check_mode(state, plan)
@@ -149,17 +145,14 @@ def _run(
 
 
 def _insert_or_change(
-    state: SessionState,
-    plan: ConflictInsert,
-    parameters: ParameterValues,
-    transaction: Transaction,
+    state: SessionState, plan: ConflictInsert, parameters: ParameterValues, transaction: Transaction
 ) -> _Changed:
     proposed = proposed_rows(state, plan, parameters, transaction)
     query = target_scan_of(plan, proposed)
     names = [plan.table.schema.by_id[i].name for i in proposed]
     relation = pa.Table.from_arrays([plain(a) for a in proposed.values()], names=names)
-    found = compute(state, query, parameters, transaction, {EXCLUDED: relation})
-    return _apply(state, plan.change, storable(found), parameters, transaction)
+    changed_rows = compute(state, query, parameters, transaction, {EXCLUDED: relation})
+    return _apply(state, plan.change, storable(changed_rows), parameters, transaction)
 
 
 def _insert(
@@ -203,17 +196,19 @@ def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list
     shares: list[_Share] = []
     inserted: list[_Share] = []
     for number, branch in enumerate(plan.branches):
-        places = np.flatnonzero(actions == number)
-        if not len(places):
+        indices = np.flatnonzero(actions == number)
+        if not len(indices):
             continue
-        indices = pa.array(places)
-        columns = {i: rows.column(place).take(indices) for i, place in branch.columns}
+        arrow_indices = pa.array(indices)
+        columns = {i: rows.column(place).take(arrow_indices) for i, place in branch.columns}
         fitting = transaction.coerce(plan.table, columns)
         if branch.kind is RowOpKind.INSERT:
-            operations = RowOperations(branch.kind, fitting, len(places))
-            inserted.append(_Share(branch, places, operations))
+            operations = RowOperations(branch.kind, fitting, len(indices))
+            inserted.append(_Share(branch, indices, operations))
         else:
-            shares.append(_Share(branch, places, RowOperations(branch.kind, fitting, len(places))))
+            shares.append(
+                _Share(branch, indices, RowOperations(branch.kind, fitting, len(indices)))
+            )
     shares.sort(key=lambda share: share.branch.kind is RowOpKind.DELETE)
     if inserted:
         shares.insert(0, _one_insert(plan.table, inserted, transaction))
@@ -225,32 +220,28 @@ def _one_insert(table: TableInfo, shares: Sequence[_Share], transaction: Transac
     first = shares[0]
     if len(shares) == 1:
         operations = transaction.number(table, first.operations)
-        return _Share(first.branch, first.places, operations)
+        return _Share(first.branch, first.indices, operations)
     ids = {i for share in shares for i in share.operations.columns}
     columns = {
         i: pa.concat_arrays([plain(_filled(table, share.operations, i)) for share in shares])
         for i in ids
     }
-    places = np.concatenate([share.places for share in shares])
-    operations = transaction.number(table, RowOperations(RowOpKind.INSERT, columns, len(places)))
-    return _Share(first.branch, places, operations)
+    indices = np.concatenate([share.indices for share in shares])
+    operations = transaction.number(table, RowOperations(RowOpKind.INSERT, columns, len(indices)))
+    return _Share(first.branch, indices, operations)
 
 
 def _filled(table: TableInfo, operations: RowOperations, column_id: int) -> pa.Array:
     """A column of rows to be inserted, at its default where they do not set it."""
-    given = operations.columns.get(column_id)
-    if given is not None:
-        return given
+    values = operations.columns.get(column_id)
+    if values is not None:
+        return values
     column = table.schema.by_id[column_id]
     return constant_array(column.write_default, column.type, operations.length)
 
 
 def _check_once(plan: ChangeQuery, shares: Sequence[_Share]) -> None:
-    """See that no row is updated or deleted twice.
-
-    Raises:
-        IntegrityError: one would be.
-    """
+    """See that no row is updated or deleted twice. Raises IntegrityError: one would be."""
     schema = plan.table.schema
     keys = [
         pa.Table.from_arrays(
@@ -284,7 +275,7 @@ def _image(
     assert returning is not None
     parts: list[pa.Table] = []
     for share in shares:
-        image = rows.take(pa.array(share.places))
+        image = rows.take(pa.array(share.indices))
         before = transaction.coerce(
             plan.table, {i: image.column(place) for i, place in returning.before}
         )
@@ -295,7 +286,7 @@ def _image(
         parts.append(part)
     if not parts:
         return _nothing_written(plan, rows)
-    order = np.argsort(np.concatenate([share.places for share in shares]), kind="stable")
+    order = np.argsort(np.concatenate([share.indices for share in shares]), kind="stable")
     return pa.concat_tables(parts).take(pa.array(order))
 
 
@@ -339,5 +330,5 @@ def _show(
     transaction: Transaction,
 ) -> EngineResult:
     """What RETURNING makes of the rows."""
-    found = compute(state, returning.query, parameters, transaction, {WRITTEN: written})
-    return EngineResult(found.table.rename_columns(list(returning.query.names)), found.types)
+    returned = compute(state, returning.query, parameters, transaction, {WRITTEN: written})
+    return EngineResult(returned.table.rename_columns(list(returning.query.names)), returned.types)

@@ -27,13 +27,13 @@ Columns = Mapping[int, pa.Array | pa.ChunkedArray]
 
 
 def faults(length: int, attempt: Callable[[int, int], object]) -> dict[int, DataError]:
-    """The places at which something cannot be converted, with what is wrong there.
+    """The indices of values that cannot be converted, each with its error.
 
     Args:
-        length: places.
-        attempt: converts the places from one to before another, or raises a DataError.
+        length: of the values.
+        attempt: converts the values from one index to before another, or raises a DataError.
     """
-    found: dict[int, DataError] = {}
+    errors: dict[int, DataError] = {}
     parts = [(0, length)] if length else []
     while parts:
         start, stop = parts.pop()
@@ -41,11 +41,11 @@ def faults(length: int, attempt: Callable[[int, int], object]) -> dict[int, Data
             attempt(start, stop)
         except DataError as error:
             if stop - start == 1:
-                found[start] = error
+                errors[start] = error
                 continue
             middle = (start + stop) // 2
             parts += [(middle, stop), (start, middle)]
-    return found
+    return errors
 
 
 def collect_columns(
@@ -53,11 +53,7 @@ def collect_columns(
 ) -> RowResults:
     """Do an operation on those rows that fit, and report the others.
 
-    Args:
-        transaction: to write in.
-        table: to be written.
-        kind: what to do.
-        columns: of any Arrow type, by column id.
+    `columns`: of any Arrow type, by column id.
     """
     length = max(map(len, columns.values()), default=0)
     try:
@@ -95,10 +91,10 @@ def _bad_rows(transaction: Transaction, table: TableInfo, columns: Columns) -> d
 
 
 def key_of(table: TableInfo, columns: Columns, place: int) -> str:
-    """A row's key as it was given: `(id) = (x)`."""
-    given = [(c.name, columns[c.id]) for c in table.schema.key_columns if c.id in columns]
-    names = ", ".join(name for name, _ in given)
-    return f"({names}) = ({', '.join(str(values[place].as_py()) for _, values in given)})"
+    """A row's key as the data has it: `(id) = (x)`."""
+    key = [(c.name, columns[c.id]) for c in table.schema.key_columns if c.id in columns]
+    names = ", ".join(name for name, _ in key)
+    return f"({names}) = ({', '.join(str(values[place].as_py()) for _, values in key)})"
 
 
 def row_error(position: int, key: str, error: DataError) -> RowError:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType, NoneType
+from types import NoneType
 from typing import Any
 
 import pyarrow as pa
@@ -15,34 +15,28 @@ from pykudu_sql.storage.errors import DataError
 
 # Values of exactly these Python types mean the same to Arrow as to `to_cell`. Of others
 # Arrow would cut fractions (1.5 as INT) or read numbers as dates.
-_PLAIN: Mapping[Kind, frozenset[type]] = MappingProxyType(
-    {
-        Kind.BOOL: frozenset({bool, NoneType}),
-        Kind.INT8: frozenset({int, NoneType}),
-        Kind.INT16: frozenset({int, NoneType}),
-        Kind.INT32: frozenset({int, NoneType}),
-        Kind.INT64: frozenset({int, NoneType}),
-        Kind.DATE: frozenset({dt.date, NoneType}),
-        Kind.UNIXTIME_MICROS: frozenset({dt.datetime, NoneType}),
-        Kind.FLOAT: frozenset({float, NoneType}),
-        Kind.DOUBLE: frozenset({float, NoneType}),
-        Kind.DECIMAL: frozenset(),
-        Kind.VARCHAR: frozenset({str, NoneType}),
-        Kind.STRING: frozenset({str, NoneType}),
-        Kind.BINARY: frozenset({bytes, NoneType}),
-    }
-)
+_PLAIN: Mapping[Kind, frozenset[type]] = {
+    Kind.BOOL: frozenset({bool, NoneType}),
+    Kind.INT8: frozenset({int, NoneType}),
+    Kind.INT16: frozenset({int, NoneType}),
+    Kind.INT32: frozenset({int, NoneType}),
+    Kind.INT64: frozenset({int, NoneType}),
+    Kind.DATE: frozenset({dt.date, NoneType}),
+    Kind.UNIXTIME_MICROS: frozenset({dt.datetime, NoneType}),
+    Kind.FLOAT: frozenset({float, NoneType}),
+    Kind.DOUBLE: frozenset({float, NoneType}),
+    Kind.DECIMAL: frozenset(),
+    Kind.VARCHAR: frozenset({str, NoneType}),
+    Kind.STRING: frozenset({str, NoneType}),
+    Kind.BINARY: frozenset({bytes, NoneType}),
+}
 
 
 def array_of(values: Sequence[Any], column: ColumnSchema) -> pa.Array:
     """A column's values as users write them, as an array of its own Arrow type.
 
-    Args:
-        values: Python values, one a row.
-        column: that receives them.
-
-    Raises:
-        DataError: a value does not fit; the message names column and row.
+    `values`: Python values, one a row; `column`: that receives them. Raises DataError: a value does
+    not fit; the message names column and, of several, the row.
     """
     if _PLAIN[column.type.kind].issuperset(map(type, values)):
         try:
@@ -60,8 +54,9 @@ def _array_by_cells(values: Sequence[Any], column: ColumnSchema) -> pa.Array:
         try:
             cells.append(to_cell(value, column.type))
         except DataError as error:
+            place = f"row {row}, " if len(values) > 1 else ""
             raise type(error)(
-                f"row {row}, column '{column.name}': {error.message}",
+                f"{place}column '{column.name}': {error.message}",
                 hint=error.hint,
                 sqlstate=error.sqlstate,
             ) from error

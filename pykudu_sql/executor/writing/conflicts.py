@@ -1,8 +1,8 @@
-"""Rows proposed by an INSERT that says what to do about keys that are there already.
+"""Rows proposed by an INSERT with ON CONFLICT.
 
 They are made complete first, defaults included, since ON CONFLICT may refer to all their columns.
-Of the table only rows with one of the proposed keys matter: the scan is told so, by the keys
-themselves when they are few and by their range when they are many.
+Of the table only rows with one of the proposed keys matter: the scan filters by the keys when they
+are few and by their range when they are many.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,25 +30,21 @@ Columns = Mapping[int, pa.Array]
 
 
 def proposed_rows(
-    state: SessionState,
-    plan: ConflictInsert,
-    parameters: ParameterValues,
-    transaction: Transaction,
+    state: SessionState, plan: ConflictInsert, parameters: ParameterValues, transaction: Transaction
 ) -> Columns:
     """All columns of the rows proposed, each key once.
 
-    Raises:
-        DataError: a value does not fit its column.
-        IntegrityError: two rows have one key and the statement would update it twice.
+    Raises DataError: a value does not fit its column; IntegrityError: two rows have one key and the
+    statement would update it twice.
     """
-    given = insert_operations(state, plan.rows, parameters, transaction)
+    operations = insert_operations(state, plan.rows, parameters, transaction)
     columns: dict[int, pa.Array] = {}
     for column in plan.table.schema.columns:
-        values = given.columns.get(column.id)
+        values = operations.columns.get(column.id)
         if values is None:
-            values = constant_array(column.write_default, column.type, given.length)
+            values = constant_array(column.write_default, column.type, operations.length)
         columns[column.id] = plain(values)
-    return _distinct(plan, columns, given.length)
+    return _distinct(plan, columns, operations.length)
 
 
 def _distinct(plan: ConflictInsert, columns: Columns, length: int) -> Columns:
@@ -63,9 +59,9 @@ def _distinct(plan: ConflictInsert, columns: Columns, length: int) -> Columns:
         return columns
     if plan.repeated is Repeated.REFUSED:
         raise _proposed_twice(plan.table)
-    places = pc.sort_indices(kept.column(f"{_ROW}_{which}"))
-    chosen = kept.column(f"{_ROW}_{which}").take(places)
-    return {i: values.take(chosen) for i, values in columns.items()}
+    order = pc.sort_indices(kept.column(f"{_ROW}_{which}"))
+    indices = kept.column(f"{_ROW}_{which}").take(order)
+    return {i: values.take(indices) for i, values in columns.items()}
 
 
 def _proposed_twice(table: TableInfo) -> IntegrityError:

@@ -14,17 +14,15 @@ _NEVER = frozenset({"BIT"})
 def storable(result: EngineResult) -> pa.Table:
     """The rows of a query, to be converted to the types of columns.
 
-    Integers of any length become their digits, which each type reads as it reads a text.
-
-    Raises:
-        InvalidValueError: a column of a type whose values only the engine understands.
+    Integers of any length become their digits, which each type reads as it reads a text. Raises
+    InvalidValueError: a column of a type whose values only the engine understands.
     """
     table = result.table
     for place, kind in enumerate(result.types):
         name = table.schema.names[place]
         if kind in _NEVER:
             raise InvalidValueError(
-                f"column '{name}' of the query is of type {kind}, which no column takes",
+                f"column {place + 1} of the query is of type {kind}, which no column takes",
                 hint="CAST it to STRING or to an integer",
             )
         if kind in _AS_TEXT:

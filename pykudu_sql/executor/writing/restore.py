@@ -1,4 +1,4 @@
-"""RESTORE TABLE: what is too many is deleted, what differs is written, in one commit."""
+"""RESTORE TABLE: surplus rows are deleted, different ones written, in one commit."""
 
 import pyarrow as pa
 
@@ -14,10 +14,8 @@ from pykudu_sql.storage.transaction.transaction import Transaction
 def restore_table(state: SessionState, plan: RestoreTable, parameters: ParameterValues) -> Outcome:
     """Make a table's rows what they were.
 
-    Raises:
-        HistoryPurgedError: history does not reach back so far.
-        UncoveredRangeError: a row's range partition was dropped.
-        SerializationError: another session changed the same rows first.
+    Raises HistoryPurgedError: history does not reach back so far; UncoveredRangeError: a row's
+    range partition was dropped; SerializationError: another session changed the same rows first.
     """
 
     def restore(transaction: Transaction) -> int:

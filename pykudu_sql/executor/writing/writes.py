@@ -1,7 +1,7 @@
 """INSERT, UPSERT, UPDATE and DELETE: values or a query's rows as row operations.
 
 Every statement is all or nothing, and so is every `executemany`: its rows become one batch. Under
-`row_errors = 'collect'` each row stands for itself instead, and bad ones are reported.
+`row_errors = 'collect'` each row succeeds or fails by itself, and failures are reported.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,12 +26,7 @@ from pykudu_sql.planner.plan.plan import (
     Value,
     Write,
 )
-from pykudu_sql.planner.plan.value import (
-    ParameterValues,
-    bind_key,
-    bind_value,
-    parameter_value,
-)
+from pykudu_sql.planner.plan.value import ParameterValues, bind_key, bind_value, parameter_value
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
@@ -142,7 +137,7 @@ def _by_row(
     kind: RowOpKind,
     cells_of: Callable[[ParameterValues], Mapping[int, Cell] | None],
 ) -> Prepared:
-    """A statement about one row; `cells_of` gives None when no row can be meant."""
+    """A statement about one row; `cells_of` gives None when no row can match."""
     transactions, store = state.transactions, state.store
 
     def run(parameters: ParameterValues) -> Outcome:
@@ -244,8 +239,8 @@ def _column(
     """A column of VALUES, repeated for each set of parameters."""
     if len(values) == 1 and type(values[0]) is Parameter:
         key = values[0].key
-        given = [parameter_value(row, key, column.name) for row in parameter_rows]
-        return array_of(given, column)
+        row_values = [parameter_value(row, key, column.name) for row in parameter_rows]
+        return array_of(row_values, column)
     cells = [bind_value(value, row) for row in parameter_rows for value in values]
     return cells_to_array(cells, column.type)
 
@@ -284,8 +279,7 @@ def insert_operations(
 ) -> RowOperations:
     """The rows of an INSERT, converted to the types of their columns.
 
-    Raises:
-        DataError: a value does not fit its column.
+    Raises DataError: a value does not fit its column.
     """
     if isinstance(plan, InsertValues):
         return _inserted(plan, [parameters])
@@ -349,15 +343,8 @@ def write_columns(
 ) -> RowResults:
     """Do an operation on rows given as columns of any Arrow type, by column id.
 
-    Args:
-        mode: what to do about bad rows.
-        transaction: to write in.
-        table: to be written.
-        kind: what to do.
-        columns: the columns set.
-
-    Raises:
-        DataError, IntegrityError: a value or a row does not fit; nothing was done.
+    `mode`: what to do about bad rows; `columns`: the columns set. Raises DataError, IntegrityError:
+    a value or a row does not fit; nothing was done.
     """
     if mode is RowErrorMode.COLLECT:
         return collect_columns(transaction, table, kind, columns)

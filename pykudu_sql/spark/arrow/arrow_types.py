@@ -1,7 +1,7 @@
 """Types of columns as Spark's, and batches of a scan as Spark takes them.
 
 Spark compares the Arrow schema of each batch with its own to the letter: decimals are decimal128,
-strings plain, a TIMESTAMP without zone is TIMESTAMP_NTZ. A column may also be asked for as
+strings plain, a TIMESTAMP without zone is TIMESTAMP_NTZ. A column may also be read as
 TIMESTAMP, Spark's moments in time: our times are then those of UTC. VARCHAR is STRING, for Spark
 takes no lengths from a source.
 """
@@ -33,12 +33,10 @@ _SIMPLE = MappingProxyType(
         Kind.BINARY: spark.BinaryType(),
     }
 )
-_ARROW: Mapping[spark.DataType, pa.DataType] = MappingProxyType(
-    {
-        spark.TimestampType(): pa.timestamp("us", tz="UTC"),
-        spark.TimestampNTZType(): pa.timestamp("us"),
-    }
-)
+_ARROW: Mapping[spark.DataType, pa.DataType] = {
+    spark.TimestampType(): pa.timestamp("us", tz="UTC"),
+    spark.TimestampNTZType(): pa.timestamp("us"),
+}
 
 
 def spark_type(column_type: DataType) -> spark.DataType:
@@ -54,32 +52,27 @@ def spark_schema(columns: Sequence[ColumnSchema]) -> spark.StructType:
     return spark.StructType(fields)
 
 
-def chosen_columns(
+def requested_columns(
     table: str, columns: Sequence[ColumnSchema], schema: spark.StructType
 ) -> list[ColumnSchema]:
-    """The columns that a schema asks for, in its order.
+    """The columns that a schema names, in its order.
 
-    Args:
-        table: its name, for messages.
-        columns: of the table.
-        schema: as the user gave it, or as `spark_schema` made it.
-
-    Raises:
-        UndefinedColumnError: the table has no column of that name.
-        InvalidSchemaError: it has one of another type.
+    `table`: its name, for messages; `schema`: as the user gave it, or as `spark_schema` made it.
+    Raises UndefinedColumnError: the table has no column of that name; InvalidSchemaError: it has
+    one of another type.
     """
-    known = {column.name: column for column in columns}
-    chosen = []
+    by_name = {column.name: column for column in columns}
+    requested = []
     for field in schema.fields:
-        column = known.get(field.name.lower())
+        column = by_name.get(field.name.lower())
         if column is None:
             raise UndefinedColumnError(
                 f"column '{field.name}' does not exist in table '{table}'",
-                hint="its columns are " + ", ".join(known),
+                hint="its columns are " + ", ".join(by_name),
             )
         _check_type(table, column, field.dataType)
-        chosen.append(column)
-    return chosen
+        requested.append(column)
+    return requested
 
 
 def _check_type(table: str, column: ColumnSchema, requested: spark.DataType) -> None:
@@ -94,12 +87,7 @@ def _check_type(table: str, column: ColumnSchema, requested: spark.DataType) -> 
 
 
 def arrow_schema(schema: spark.StructType, columns: Sequence[ColumnSchema]) -> pa.Schema:
-    """The Arrow schema that Spark expects of batches.
-
-    Args:
-        schema: of the DataFrame.
-        columns: the columns behind it.
-    """
+    """The Arrow schema that Spark expects of batches."""
     fields = [
         pa.field(field.name, _arrow_type(field.dataType, column.type), field.nullable)
         for field, column in zip(schema.fields, columns, strict=True)
@@ -116,10 +104,9 @@ def _arrow_type(requested: spark.DataType, column_type: DataType) -> pa.DataType
 def to_spark(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """A batch of a scan with the very schema that Spark expects; columns match by position.
 
-    A decimal that is expected as an integer comes as its digits without the point.
-
-    Raises:
-        NotNullError: a cell is NULL that Spark was told is not, and would read as something else.
+    A decimal that is expected as an integer comes as its digits without the point. Raises
+    NotNullError: a cell is NULL in a column declared NOT NULL to Spark, and would read as something
+        else.
     """
     arrays = []
     for name, values, field in zip(batch.schema.names, batch.columns, schema, strict=True):

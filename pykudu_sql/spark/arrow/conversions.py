@@ -8,7 +8,6 @@ to the length of a VARCHAR, as by INSERT.
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,47 +21,35 @@ from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError
 
 _TIMES = (t.DateType, t.TimestampType, t.TimestampNTZType)
 _TEXTS = (t.StringType, t.VarcharType, t.CharType)
-_FAMILIES: Mapping[Kind, tuple[type[t.DataType], ...]] = MappingProxyType(
-    {
-        Kind.BOOL: (t.BooleanType,),
-        Kind.DATE: _TIMES,
-        Kind.UNIXTIME_MICROS: _TIMES,
-        Kind.VARCHAR: _TEXTS,
-        Kind.STRING: _TEXTS,
-        Kind.BINARY: (t.BinaryType,),
-    }
-)
+_FAMILIES: Mapping[Kind, tuple[type[t.DataType], ...]] = {
+    Kind.BOOL: (t.BooleanType,),
+    Kind.DATE: _TIMES,
+    Kind.UNIXTIME_MICROS: _TIMES,
+    Kind.VARCHAR: _TEXTS,
+    Kind.STRING: _TEXTS,
+    Kind.BINARY: (t.BinaryType,),
+}
 
 
-def check_type(column: ColumnSchema, given: t.DataType) -> None:
+def check_type(column: ColumnSchema, source: t.DataType) -> None:
     """See that values of a type may be values of a column.
 
-    Args:
-        column: of the table.
-        given: type of the DataFrame's column.
-
-    Raises:
-        InvalidSchemaError: it is of another family.
+    `source`: type of the DataFrame's column. Raises InvalidSchemaError: it is of another family.
     """
-    if not isinstance(given, (*_FAMILIES.get(column.type.kind, (t.NumericType,)), t.NullType)):
+    if not isinstance(source, (*_FAMILIES.get(column.type.kind, (t.NumericType,)), t.NullType)):
         wanted = spark_type(column.type).simpleString()
         raise InvalidSchemaError(
-            f"column '{column.name}' is {column.type}, and {given.simpleString():.80} is written "
+            f"column '{column.name}' is {column.type}, and {source.simpleString():.80} is written "
             "to it",
-            hint=f"cast it, if that is what is meant: col('{column.name}').cast('{wanted}')",
+            hint=f"cast it, if that is intended: col('{column.name}').cast('{wanted}')",
         )
 
 
 def converted(values: pa.ChunkedArray, column: ColumnSchema) -> pa.Array:
     """Values of a DataFrame as those of a column.
 
-    Args:
-        values: of a type that `check_type` takes.
-        column: of the table.
-
-    Raises:
-        InvalidValueError: one of them would lose a part.
-        ValueOutOfRangeError: one of them is out of the range of the column.
+    `values`: of a type that `check_type` takes. Raises InvalidValueError: one of them would lose a
+    part; ValueOutOfRangeError: one of them is out of the range of the column.
     """
     if column.type.kind is Kind.DECIMAL and pa.types.is_decimal(values.type):
         _check_digits(values, column)
@@ -79,7 +66,7 @@ def _check_digits(values: pa.ChunkedArray, column: ColumnSchema) -> None:
         wrong = values.filter(pc.not_equal(rounded, values))[0].as_py()
         raise InvalidValueError(
             f"column '{column.name}': {wrong} has more digits than {column.type}",
-            hint=f"round it, if that is what is meant: round('{column.name}', {column.type.scale})",
+            hint=f"round it, if that is intended: round('{column.name}', {column.type.scale})",
         )
 
 
@@ -90,5 +77,5 @@ def _check_days(values: pa.ChunkedArray, column: ColumnSchema) -> None:
         wrong = values.filter(pc.invert(whole))[0].as_py()
         raise InvalidValueError(
             f"column '{column.name}': {wrong} is more than a day, and it is DATE",
-            hint=f"cut it, if that is what is meant: col('{column.name}').cast('date')",
+            hint=f"cut it, if that is intended: col('{column.name}').cast('date')",
         )

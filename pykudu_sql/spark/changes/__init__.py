@@ -1,4 +1,1 @@
-"""The change feed: changes between two moments, once or as a stream.
-
-Uses `reading`.
-"""
+"""The change feed: changes between two moments, once or as a stream. Uses `reading`."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql.types import DecimalType, StringType, StructField, StructType
 
-from pykudu_sql.spark.arrow.arrow_types import arrow_schema, chosen_columns, spark_schema
+from pykudu_sql.spark.arrow.arrow_types import arrow_schema, requested_columns, spark_schema
 from pykudu_sql.spark.changes.change_options import ChangeOptions
 from pykudu_sql.spark.changes.change_task import ChangePartition, SnapshotPartition
 from pykudu_sql.spark.reading.keeper import keep_lease
@@ -42,11 +42,11 @@ from pykudu_sql.storage.remote.scan_planner import plan_tokens
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 
 MOST_TASKS = 32
-TOLD = (
+METADATA_FIELDS = (
     StructField(CHANGE_TYPE, StringType(), False),
     StructField(COMMIT_TIMESTAMP, DecimalType(HYBRID_TIME.precision, 0), False),
 )
-TOLD_ARROW = pa.schema(
+ARROW_METADATA_FIELDS = pa.schema(
     [
         pa.field(CHANGE_TYPE, pa.string(), False),
         pa.field(COMMIT_TIMESTAMP, HYBRID_TIME.arrow, False),
@@ -75,9 +75,7 @@ class ChangeFeed:
     def __init__(self, options: ChangeOptions) -> None:
         """Open the database.
 
-        Raises:
-            OperationalError: there is none.
-            CorruptionError, DiskError: it cannot be read.
+        Raises OperationalError: there is none; CorruptionError, DiskError: it cannot be read.
         """
         self._options = options
         self._database = open_to_read(options.place.path)
@@ -100,8 +98,7 @@ class ChangeFeed:
     def window(self) -> tuple[SnapshotBound, SnapshotBound]:
         """The bounds that the options name: changes at or above the first, below the second.
 
-        Raises:
-            InvalidValueError, SnapshotInFutureError: one is no moment of the past.
+        Raises InvalidValueError, SnapshotInFutureError: one is no moment of the past.
         """
         options = self._options
         low = self.bound_of(options.starting or "")
@@ -109,19 +106,11 @@ class ChangeFeed:
         return min(low, high), high
 
     def named_table(self, bound: SnapshotBound) -> TableInfo:
-        """The table of the options at a bound.
-
-        Raises:
-            UndefinedTableError: there was none.
-        """
+        """The table of the options at a bound. Raises UndefinedTableError: there was none."""
         return self._store.catalog_at(bound).table(self._options.place.table)
 
     def table(self, table_id: str, bound: SnapshotBound) -> TableInfo:
-        """A table at a bound, by id.
-
-        Raises:
-            UndefinedTableError: it was dropped.
-        """
+        """A table at a bound, by id. Raises UndefinedTableError: it was dropped."""
         table = self._store.catalog_at(bound).by_id.get(table_id)
         if table is None:
             raise UndefinedTableError(
@@ -131,17 +120,16 @@ class ChangeFeed:
         return table
 
     def schema(self, bound: SnapshotBound) -> StructType:
-        """The columns wanted and what is told of each change."""
+        """The columns wanted and the metadata of each change."""
         table = self.named_table(bound)
         names = self._options.columns
         columns = table.schema.columns if names is None else table.schema.project(names)
-        return StructType([*spark_schema(columns).fields, *TOLD])
+        return StructType([*spark_schema(columns).fields, *METADATA_FIELDS])
 
     def check_history(self, table: TableInfo, bound: SnapshotBound) -> None:
         """See that history reaches back to a bound.
 
-        Raises:
-            HistoryPurgedError: it does not; the message says how far it does.
+        Raises HistoryPurgedError: it does not; the message says how far it does.
         """
         self._store.history.hold((table,), bound)
 
@@ -172,8 +160,7 @@ class ChangeFeed:
             high: at most up to this one.
             max_rows: wanted; a commit is never divided.
 
-        Raises:
-            Error: the changes cannot be read; see `scan_changes`.
+        Raises Error: the changes cannot be read; see `scan_changes`.
         """
         times = self._times_from(table_id, low, high)
         if len(times) <= max_rows:
@@ -186,9 +173,9 @@ class ChangeFeed:
         self, table_id: str, low: SnapshotBound, high: SnapshotBound
     ) -> npt.NDArray[np.uint64]:
         """The times of the changes that were counted; if all were given, of what came since."""
-        known = self._backlog
-        left = known.times[np.searchsorted(known.times, np.uint64(low)) :]
-        if known.table_id == table_id and len(left) and known.until <= high:
+        backlog = self._backlog
+        left = backlog.times[np.searchsorted(backlog.times, np.uint64(low)) :]
+        if backlog.table_id == table_id and len(left) and backlog.until <= high:
             return left
         table = self.table(table_id, high)
         timestamps = [
@@ -203,20 +190,15 @@ class ChangeFeed:
     ) -> list[ChangePartition]:
         """The changes by commits at times low <= t < high, shared out.
 
-        Args:
-            schema: the columns that Spark wants.
-            table: as of `high`.
-            low, high: bounds.
-
-        Raises:
-            HistoryPurgedError: history does not reach back to `low`.
-            UndefinedColumnError, InvalidSchemaError: the table has no such column any more.
+        `schema`: the columns that Spark wants; `table`: as of `high`; `low`, `high`: bounds. Raises
+        HistoryPurgedError: history does not reach back to `low`; UndefinedColumnError,
+        InvalidSchemaError: the table has no such column any more.
         """
         table = self._with_later_columns(table)
-        column_ids, places, expected = self._wanted(schema, table)
+        column_ids, positions, expected = self._wanted(schema, table)
         shares = [s.to_json() for s in plan_changes(self._store, table, low, high, column_ids)]
         count = min(MOST_TASKS, len(shares))
-        return [ChangePartition(tuple(shares[i::count]), places, expected) for i in range(count)]
+        return [ChangePartition(tuple(shares[i::count]), positions, expected) for i in range(count)]
 
     def snapshot(
         self, schema: StructType, table: TableInfo, bound: SnapshotBound, tablets: range
@@ -226,20 +208,19 @@ class ChangeFeed:
         Args:
             schema: the columns that Spark wants.
             table: as of `bound`.
-            bound: of the snapshot.
             tablets: indexes of those wanted.
 
         Raises: as `changes`.
         """
         table = self._with_later_columns(table)
-        column_ids, places, expected = self._wanted(schema, table)
+        column_ids, positions, expected = self._wanted(schema, table)
         plan = plan_tokens(self._store, table, ScanSpec(column_ids), bound)
         tablet_ids = {table.tablets[index].id for index in tablets}
         if plan.lease is not None:
             keep_lease(plan.lease)
         return [
             SnapshotPartition(
-                (token.to_json(),), plan.lease_path, last_before(bound), places, expected
+                (token.to_json(),), plan.lease_path, last_before(bound), positions, expected
             )
             for token in plan.tokens
             if token.tablet_id in tablet_ids
@@ -248,13 +229,13 @@ class ChangeFeed:
     def _named_columns(self, table: TableInfo) -> list[ColumnSchema]:
         """The columns of a table, those that have another name by now also under that."""
         newest = self._store.catalog.by_id.get(table.id, table)
-        known = {column.name: column for column in table.schema.columns}
+        by_name = {column.name: column for column in table.schema.columns}
         renamed = [
             replace(table.schema.by_id[column.id], name=column.name)
             for column in newest.schema.columns
-            if column.name not in known and column.id in table.schema.by_id
+            if column.name not in by_name and column.id in table.schema.by_id
         ]
-        return [*known.values(), *renamed]
+        return [*by_name.values(), *renamed]
 
     def _with_later_columns(self, table: TableInfo) -> TableInfo:
         """A table of a past moment as a stream sees it whose columns are those of a later one.
@@ -270,23 +251,23 @@ class ChangeFeed:
     ) -> tuple[tuple[int, ...], tuple[int, ...], pa.Schema]:
         """Column ids to read, the place of each field wanted among them, and the schema expected.
 
-        Behind the columns read stand the two that tell of the change.
+        Behind the columns read are the two with the metadata of the change.
         """
-        metadata_columns = {one.name: number for number, one in enumerate(TOLD)}
+        metadata_columns = {one.name: number for number, one in enumerate(METADATA_FIELDS)}
         own = StructType([f for f in schema.fields if f.name not in metadata_columns])
-        columns = chosen_columns(table.name, self._named_columns(table), own)
+        columns = requested_columns(table.name, self._named_columns(table), own)
         # A batch without a column would have no length.
         column_ids = tuple(c.id for c in columns) or table.schema.key_ids[:1]
         fields = iter(arrow_schema(own, columns))
         numbers = iter(range(len(columns)))
         behind = len(column_ids)
-        places: list[int] = []
+        positions: list[int] = []
         expected: list[pa.Field] = []
         for one in schema.fields:
             if one.name in metadata_columns:
-                places.append(behind + metadata_columns[one.name])
-                expected.append(TOLD_ARROW.field(one.name))
+                positions.append(behind + metadata_columns[one.name])
+                expected.append(ARROW_METADATA_FIELDS.field(one.name))
             else:
-                places.append(next(numbers))
+                positions.append(next(numbers))
                 expected.append(next(fields))
-        return column_ids, tuple(places), pa.schema(expected)
+        return column_ids, tuple(positions), pa.schema(expected)

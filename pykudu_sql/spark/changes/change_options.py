@@ -18,7 +18,7 @@ from typing import Final
 from pykudu_sql.spark.options import TableLocation, check_names, names_option, natural_option
 from pykudu_sql.storage.errors import InvalidValueError, ProgrammingError
 
-_KNOWN: Final = (
+_OPTIONS: Final = (
     "readChangeFeed",
     "columns",
     "startingTimestamp",
@@ -32,7 +32,6 @@ class ChangeOptions:
     """Which changes are read.
 
     Attributes:
-        place: the table.
         columns: names, or None for all.
         starting: changes after this moment; None for the beginning.
         ending: and up to this one; None for now.
@@ -49,9 +48,8 @@ class ChangeOptions:
     def of(cls, options: Mapping[str, str]) -> "ChangeOptions":
         """The options as Spark hands them over, names in lower case.
 
-        Raises:
-            ProgrammingError: table or path is missing, or an option is for the table's rows only.
-            InvalidValueError: a value does not fit.
+        Raises ProgrammingError: table or path is missing, or an option is for the table's rows
+        only; InvalidValueError: a value does not fit.
         """
         for name, shown in (("where", "where"), ("asof", "asOf")):
             if options.get(name):
@@ -59,7 +57,7 @@ class ChangeOptions:
                     f"option '{shown}' is for the rows of a table, not for its changes",
                     hint="filter the DataFrame; startingTimestamp and endingTimestamp say when",
                 )
-        check_names(options, _KNOWN)
+        check_names(options, _OPTIONS)
         limit = options.get("maxrowspertrigger")
         return cls(
             TableLocation.of(options),
@@ -71,10 +69,9 @@ class ChangeOptions:
 
 
 def wants_changes(options: Mapping[str, str]) -> bool:
-    """Whether options ask for the changes of a table.
+    """Whether options request the changes of a table.
 
-    Raises:
-        InvalidValueError: `readChangeFeed` is neither true nor false.
+    Raises InvalidValueError: `readChangeFeed` is neither true nor false.
     """
     text = options.get("readchangefeed", "false").lower()
     if text not in ("true", "false"):

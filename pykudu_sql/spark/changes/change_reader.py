@@ -21,8 +21,7 @@ class PykuduChangeReader(DataSourceReader):
             options: which changes; with `ending`, unless the user gave the schema.
             schema: the columns that Spark wants.
 
-        Raises:
-            ProgrammingError: it is not said from when on.
+        Raises ProgrammingError: it is not said from when on.
         """
         if options.starting is None:
             raise ProgrammingError(
@@ -35,8 +34,7 @@ class PykuduChangeReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         """The shares of the tasks.
 
-        Raises:
-            Error: the read cannot be planned; see `ChangeFeed.changes`.
+        Raises Error: the read cannot be planned; see `ChangeFeed.changes`.
         """
         # Only the driver plans; tasks do not load the planner.
         from pykudu_sql.spark.changes.change_feed import ChangeFeed

@@ -31,44 +31,39 @@ class ChangePartition(InputPartition):
 
     Attributes:
         shares: as JSON.
-        places: of each column that Spark expects, its place among those of a batch of a share.
+        positions: of the columns that Spark expects among those of a batch of a share.
         schema: that Spark expects.
     """
 
     shares: tuple[str, ...]
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     schema: pa.Schema
 
 
 @dataclass
 class SnapshotPartition(InputPartition):
-    """Rows that one task reads, told as inserted at the moment of their snapshot.
+    """Rows that one task reads, shown as inserted at the moment of their snapshot.
 
     Attributes:
         tokens: as JSON.
         lease: path of the claim on the files; None where none could be made.
-        moment: hybrid time that is told of them.
-        places, schema: see `ChangePartition`.
+        moment: hybrid time that is shown as their commit's.
+        positions, schema: see `ChangePartition`.
     """
 
     tokens: tuple[str, ...]
     lease: str | None
     moment: Timestamp
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     schema: pa.Schema
 
 
 def read_partition(place: TableLocation, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """The rows of one partition.
 
-    Args:
-        place: the table.
-        partition: one of the above; any other has no rows.
-
-    Raises:
-        HistoryPurgedError: history does not reach back so far any more.
-        OperationalError: the files of the snapshot were given back.
-        CorruptionError, DiskError: a file cannot be read.
+    `partition`: one of the above; any other has no rows. Raises HistoryPurgedError: history does
+    not reach back so far any more; OperationalError: the files of the snapshot were given back;
+    CorruptionError, DiskError: a file cannot be read.
     """
     if isinstance(partition, ChangePartition):
         rows = _changes(place, partition)
@@ -77,7 +72,7 @@ def read_partition(place: TableLocation, partition: InputPartition) -> Iterator[
     else:  # Spark asks once where there is no partition, with nothing
         return
     for batch in rows:
-        yield to_spark(batch.select(partition.places), partition.schema)
+        yield to_spark(batch.select(partition.positions), partition.schema)
 
 
 def _changes(place: TableLocation, partition: ChangePartition) -> Iterator[pa.RecordBatch]:

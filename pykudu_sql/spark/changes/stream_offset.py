@@ -1,8 +1,8 @@
-"""How far a stream of changes has come: what its checkpoint remembers.
+"""The offset of a stream of changes, which its checkpoint keeps.
 
 A stream begins with the rows that the table has, at one moment, some tablets at a time if it is to
-go slowly; then come the changes since that moment. An offset tells both parts with one bound: of
-the snapshot, or of the changes that have been given. It names the table by id, so a table of the
+go slowly; then come the changes since that moment. An offset describes both parts with one bound:
+of the snapshot, or of the changes that have been given. It names the table by id, so a table of the
 same name that was made later is another one.
 """
 
@@ -36,11 +36,7 @@ class StreamOffset:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "StreamOffset":
-        """The inverse of `to_json`.
-
-        Raises:
-            DataError: it is none of our offsets.
-        """
+        """The inverse of `to_json`. Raises DataError: it is none of our offsets."""
         try:
             tablets = value.get("tablets")
             return cls(

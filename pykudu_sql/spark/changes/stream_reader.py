@@ -30,12 +30,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """One stream of changes. Spark keeps one on the driver and sends copies to the tasks."""
 
     def __init__(self, options: ChangeOptions, schema: StructType) -> None:
-        """Nothing is opened yet.
-
-        Args:
-            options: which changes.
-            schema: the columns that Spark wants.
-        """
+        """Nothing is opened yet. `schema`: the columns that Spark wants."""
         self._options = options
         self._schema = schema
         self._opened: ChangeFeed | None = None
@@ -57,9 +52,8 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, Any]:
         """Where a stream begins that has no checkpoint yet.
 
-        Raises:
-            UndefinedTableError: there is no such table.
-            HistoryPurgedError: history does not reach back to `startingTimestamp`.
+        Raises UndefinedTableError: there is no such table; HistoryPurgedError: history does not
+        reach back to `startingTimestamp`.
         """
         newest = self._newest()
         table = self._feed.named_table(newest)
@@ -88,9 +82,8 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             start: where it begins.
             limit: of its rows; whole commits count, and whole tablets of the first rows.
 
-        Raises:
-            UndefinedTableError: the table was dropped.
-            HistoryPurgedError: history does not reach back to `start` any more.
+        Raises UndefinedTableError: the table was dropped; HistoryPurgedError: history does not
+        reach back to `start` any more.
         """
         begin, feed = StreamOffset.from_json(start), self._feed
         most = limit.max_rows if isinstance(limit, ReadMaxRows) else None
@@ -126,8 +119,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[InputPartition]:
         """The shares of a batch's tasks.
 
-        Args:
-            start, end: offsets; of a first batch that is run again, only the end is as it was.
+        `start`, `end`: offsets; of a first batch that is run again, only the end is as it was.
 
         Raises: as `latestOffset`.
         """

@@ -1,4 +1,1 @@
-"""Spark as a query engine: the same plan, run on its executors.
-
-Uses `reading` and `arrow`.
-"""
+"""Spark as a query engine: the same plan, run on its executors. Uses `reading` and `arrow`."""

@@ -1,7 +1,7 @@
 """Spark as an engine: queries of one session over tables that Spark's own tasks read.
 
-Each table of a statement is a scan of its own, of one snapshot, with only the columns and, as
-far as storage can tell, only the rows that the statement needs; it is known under the name that the
+Each table of a statement is a scan of its own, of one snapshot, with only the columns and, as far
+as storage can filter, only the rows that the statement needs; it is known under the name that the
 statement has for it until the statement ends. Nothing is kept from one statement to the next, for a
 DataFrame keeps the snapshot that it was planned at.
 
@@ -15,7 +15,6 @@ of a program that uses Spark beside us stay apart:
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from types import MappingProxyType
 from typing import Any, Final
 from uuid import uuid4
 
@@ -33,17 +32,15 @@ from pykudu_sql.spark.reading.read_plan import read_planner
 from pykudu_sql.spark.reading.token_frame import parallelism, token_frame
 from pykudu_sql.storage.errors import NotSupportedError, QueryCancelledError
 
-_CONF: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.timestampType": "TIMESTAMP_NTZ",
-        "spark.sql.decimalOperations.allowPrecisionLoss": "false",
-        "spark.sql.variable.substitute": "false",
-        "spark.sql.caseSensitive": "false",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    }
-)
+_CONF: Final[Mapping[str, str]] = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+}
 
 
 class SparkEngine:
@@ -63,7 +60,7 @@ class SparkEngine:
         """See QueryEngine. Parameters are written into the text, so there are none here."""
         self._cancelled = False
         context = self._session.sparkContext
-        # The group holds for jobs of this thread, and is told the next statement anew.
+        # The group holds for jobs of this thread, and is set anew for the next statement.
         context.setJobGroup(self._group, "a statement of pykudu-sql", interruptOnCancel=True)
         try:
             with ExitStack() as held, self._planned(sql, self._read(relations, held)) as frame:
@@ -80,8 +77,7 @@ class SparkEngine:
     def columns(self, sql: str, relations: Mapping[str, StoredRelation]) -> pa.Schema:
         """The columns of a query, without running it.
 
-        Raises:
-            NotSupportedError: Spark cannot plan it.
+        Raises NotSupportedError: Spark cannot plan it.
         """
         try:
             with self._planned(sql, self._empty(relations)) as frame:

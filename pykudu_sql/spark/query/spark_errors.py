@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from pyspark.errors import PySparkException
 
@@ -16,17 +15,15 @@ from pykudu_sql.storage.errors import (
     ValueOutOfRangeError,
 )
 
-_BY_CONDITION: Mapping[str, type[Error]] = MappingProxyType(
-    {
-        "ARITHMETIC_OVERFLOW": ValueOutOfRangeError,
-        "BINARY_ARITHMETIC_OVERFLOW": ValueOutOfRangeError,
-        "CAST_OVERFLOW": ValueOutOfRangeError,
-        "DATETIME_OVERFLOW": ValueOutOfRangeError,
-        "NUMERIC_OUT_OF_SUPPORTED_RANGE": ValueOutOfRangeError,
-        "NUMERIC_VALUE_OUT_OF_RANGE": ValueOutOfRangeError,
-        "CAST_INVALID_INPUT": InvalidValueError,
-    }
-)
+_BY_CONDITION: Mapping[str, type[Error]] = {
+    "ARITHMETIC_OVERFLOW": ValueOutOfRangeError,
+    "BINARY_ARITHMETIC_OVERFLOW": ValueOutOfRangeError,
+    "CAST_OVERFLOW": ValueOutOfRangeError,
+    "DATETIME_OVERFLOW": ValueOutOfRangeError,
+    "NUMERIC_OUT_OF_SUPPORTED_RANGE": ValueOutOfRangeError,
+    "NUMERIC_VALUE_OUT_OF_RANGE": ValueOutOfRangeError,
+    "CAST_INVALID_INPUT": InvalidValueError,
+}
 _SEVERAL_ROWS = "SCALAR_SUBQUERY_TOO_MANY_ROWS"
 _CONDITION = re.compile(r"\[([A-Z_0-9]+)(?:\.[\w.]+)?\] ([^\n]*)")
 _CANCELLED = re.compile(r"cancelled part of cancelled job group|Job \d+ cancelled")
@@ -51,7 +48,7 @@ def translate(error: Exception) -> Error:
         return DataError("a subquery used as a value returned more than one row", sqlstate="21000")
     kind = _BY_CONDITION.get(condition)
     if kind is not None:
-        # What follows tells of Spark's settings and functions.
+        # What follows is about Spark's settings and functions.
         return kind(message.partition(". ")[0])
     return OperationalError(f"the Spark job failed: {message}")
 

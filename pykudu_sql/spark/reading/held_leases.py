@@ -1,6 +1,6 @@
-"""Leases of scans that this very process planned, held until nobody reads them any more.
+"""Leases of scans that this process planned, held until nobody reads them any more.
 
-Nobody can tell when the last use of a DataFrame has ended. So each task writes to the lease from
+The end of the last use of a DataFrame cannot be seen. So each task writes to the lease from
 time to time, and a lease that was not written to for `IDLE_SECONDS` is released; so are all at the
 end of the process. A child made by fork holds none of them.
 """

@@ -1,4 +1,4 @@
-"""Claims that outlive the worker of Spark that made them: a small process holds each lock.
+"""Leases that outlive the Spark worker that took them: a small process holds each lock.
 
 See `lease_keeper`, which is that process. Spark's driver is watched through the parent of this
 worker, which ends when Spark does.
@@ -11,8 +11,8 @@ from typing import Final
 
 from pykudu_sql.spark.reading import lease_keeper
 from pykudu_sql.storage.fs.env import FileLock
+from pykudu_sql.storage.fs.layout import staging_lock
 from pykudu_sql.storage.fs.lease import Lease
-from pykudu_sql.storage.ingest.staging import staging_lock
 
 IDLE_SECONDS: Final = 3600.0
 # A task may wait for hours before it writes its first row; only Spark's end ends a write.

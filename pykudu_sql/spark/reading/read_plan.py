@@ -39,7 +39,6 @@ class ReadPlan:
         scan: its tokens, and the claim on their files.
         residual: applied to each batch; None when there is no condition.
         shares: the tokens of each task.
-        bound: of the snapshot.
         where: the condition as it was given, or None.
     """
 
@@ -80,13 +79,8 @@ class ReadPlanner:
     def __init__(self, database: Database, options: ReadOptions) -> None:
         """Find the table at the moment that is read.
 
-        Args:
-            database: open.
-            options: what is read.
-
-        Raises:
-            UndefinedTableError: there is no such table at that moment.
-            InvalidValueError, SnapshotInFutureError: `asOf` is no moment of the past.
+        Raises UndefinedTableError: there is no such table at that moment; InvalidValueError,
+        SnapshotInFutureError: `asOf` is no moment of the past.
         """
         self._store = database.store
         self._options = options
@@ -100,33 +94,28 @@ class ReadPlanner:
         self.table: TableInfo = self._store.catalog_at(self.bound).table(options.place.table)
 
     def columns(self) -> tuple[ColumnSchema, ...]:
-        """The columns asked for, in the order asked.
+        """The requested columns, in their order.
 
-        Raises:
-            UndefinedColumnError: the table has no such column.
+        Raises UndefinedColumnError: the table has no such column.
         """
-        known = {column.name: column for column in self.table.schema.columns}
+        by_name = {column.name: column for column in self.table.schema.columns}
         names = self._options.columns
         if names is None:
-            return tuple(known.values())
+            return tuple(by_name.values())
         for name in names:
-            if name not in known:
+            if name not in by_name:
                 raise UndefinedColumnError(
                     f"column '{name:.80}' does not exist in table '{self.table.name}'",
-                    hint="its columns are " + ", ".join(known),
+                    hint="its columns are " + ", ".join(by_name),
                 )
-        return tuple(known[name] for name in names)
+        return tuple(by_name[name] for name in names)
 
     def plan(self, columns: Sequence[ColumnSchema]) -> ReadPlan:
         """Share the read out.
 
-        Args:
-            columns: wanted, in order, at least one.
-
-        Raises:
-            NotSupportedError: the condition looks at other rows.
-            ProgrammingError, DataError: it is none.
-            HistoryPurgedError: history does not reach back to the moment.
+        `columns`: wanted, in order, at least one. Raises NotSupportedError: the condition looks at
+        other rows; ProgrammingError, DataError: it is none; HistoryPurgedError: history does not
+        reach back to the moment.
         """
         spec, residual = ScanSpec(tuple(column.id for column in columns)), None
         if self._options.where is not None:
@@ -162,9 +151,7 @@ class ReadPlanner:
 def read_planner(options: ReadOptions) -> Iterator[ReadPlanner]:
     """A planner over a database that is opened to read for as long.
 
-    Raises:
-        OperationalError: there is no database.
-        CorruptionError, DiskError: it cannot be read.
+    Raises OperationalError: there is no database; CorruptionError, DiskError: it cannot be read.
     """
     database = open_to_read(options.place.path)
     try:
@@ -176,9 +163,7 @@ def read_planner(options: ReadOptions) -> Iterator[ReadPlanner]:
 def open_to_read(path: str) -> Database:
     """A database, opened for planning; `release` closes it.
 
-    Raises:
-        OperationalError: there is none.
-        CorruptionError, DiskError: it cannot be read.
+    Raises OperationalError: there is none; CorruptionError, DiskError: it cannot be read.
     """
     settings = DatabaseSettings(read_only=True, threads=1, block_cache_bytes=16 << 20)
     return Database(path, settings).acquire()
@@ -200,9 +185,7 @@ def wanted_tasks(tokens: Sequence[ScanToken], split_bytes: int, tasks: int) -> i
 def bundles(tokens: Sequence[ScanToken], tasks: int) -> tuple[tuple[ScanToken, ...], ...]:
     """Tokens in shares of about equal size, in order; none is empty.
 
-    Args:
-        tokens: of a scan, in order.
-        tasks: shares wanted; fewer where a token would have to be cut.
+    `tokens`: of a scan, in order; `tasks`: shares wanted; fewer where a token would have to be cut.
     """
     total = max(1, sum(map(_size_of, tokens)))
     shares: dict[int, list[ScanToken]] = {}

@@ -14,16 +14,11 @@ from pykudu_sql.storage.errors import InvalidValueError
 class ReadTimestamps:
     """Resolves read timestamps by the snapshots and the clock of an open database.
 
-    Attributes:
-        context: for planning at these timestamps.
+    `context`: for planning at these timestamps.
     """
 
     def __init__(self, database: Database) -> None:
-        """Fix what the present is.
-
-        Args:
-            database: open.
-        """
+        """Fix what the present is. `database`: open."""
         store = database.store
         self._engine = database.new_engine()
         now = store.now()
@@ -38,12 +33,8 @@ class ReadTimestamps:
     def bound_of(self, moment: str) -> SnapshotBound:
         """The bound of the snapshot AS OF a moment.
 
-        Args:
-            moment: the name of a snapshot, a hybrid timestamp in digits, or a time as text.
-
-        Raises:
-            InvalidValueError: it is no moment.
-            SnapshotInFutureError: it has not come yet.
+        `moment`: the name of a snapshot, a hybrid timestamp in digits, or a time as text. Raises
+        InvalidValueError: it is no moment; SnapshotInFutureError: it has not come yet.
         """
         name = moment.lower()
         if name in self.context.snapshots:

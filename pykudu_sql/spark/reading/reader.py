@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from pykudu_sql.spark.arrow.arrow_types import arrow_schema, chosen_columns, to_spark
+from pykudu_sql.spark.arrow.arrow_types import arrow_schema, requested_columns, to_spark
 from pykudu_sql.spark.options import ReadOptions
 from pykudu_sql.spark.reading.keeper import keep_lease
 from pykudu_sql.spark.reading.residual import Residual, matching
@@ -53,14 +53,15 @@ class PykuduReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         """The shares of the tasks. Their files stay until they were not read for ten minutes.
 
-        Raises:
-            Error: the read cannot be planned; see `ReadPlanner`.
+        Raises Error: the read cannot be planned; see `ReadPlanner`.
         """
         # Only the driver plans; tasks do not load the planner.
         from pykudu_sql.spark.reading.read_plan import read_planner
 
         with read_planner(self._options) as planner:
-            columns = chosen_columns(planner.table.name, planner.table.schema.columns, self._schema)
+            columns = requested_columns(
+                planner.table.name, planner.table.schema.columns, self._schema
+            )
             plan = planner.plan(columns)
             schema = arrow_schema(self._schema, columns)
             path = plan.scan.lease_path
@@ -74,9 +75,8 @@ class PykuduReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one share.
 
-        Raises:
-            OperationalError: the files were given back meanwhile.
-            CorruptionError, DiskError: they cannot be read.
+        Raises OperationalError: the files were given back meanwhile; CorruptionError, DiskError:
+        they cannot be read.
         """
         # An empty table has no share; Spark asks once all the same, with nothing.
         if isinstance(partition, TokenPartition):

@@ -11,9 +11,7 @@ import pyarrow as pa
 class Residual:
     """A query over one batch of a scan.
 
-    Attributes:
-        sql: in the engine's dialect.
-        relation: the name it has for the batch.
+    `sql`: in the engine's dialect; `relation`: the name it has for the batch.
     """
 
     sql: str
@@ -25,12 +23,8 @@ def matching(
 ) -> Iterator[pa.RecordBatch]:
     """The rows that a condition keeps, of one task: one thread, no disk.
 
-    Args:
-        batches: of a scan.
-        residual: None keeps all.
-
-    Raises:
-        DataError: the condition cannot be computed for a row.
+    `batches`: of a scan; `residual`: None keeps all. Raises DataError: the condition cannot be
+    computed for a row.
     """
     if residual is None:
         yield from batches

@@ -10,11 +10,10 @@ this one is not to be had they travel as decimals.
 Every call of the JVM takes longer than planning a rowset, so what can be said in SQL is said in one
 text.
 
-Spark asks of each cell whether it is NULL, and clears a row's bits of that before it writes the
-row, unless it was told that no cell of a column is. A plan knows that of its very rows, for columns
-that may have NULL too. What such a frame shows is the schema of the table: its columns come out of
-`CASE WHEN false THEN NULL`, which for Spark's analysis may be NULL and which its optimizer takes
-away.
+Spark checks each cell for NULL, and clears a row's null bits before it writes the row, unless the
+schema says NOT NULL. A plan knows which columns have no NULL in its rows, though they may have it.
+What such a frame shows is the schema of the table: its columns come out of `CASE WHEN false THEN
+NULL`, which for Spark's analysis may be NULL and which its optimizer takes away.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -59,23 +58,18 @@ def token_frame(
 ) -> DataFrame:
     """The rows of a plan, whose lease must be held for as long as they are read.
 
-    Args:
-        spark: a classic session.
-        place: the table.
-        plan: of the scan.
-        schema: of the DataFrame.
-        columns: the columns behind it.
+    `plan`: of the scan.
     """
     # Names in which Spark's SQL finds nothing to make something of; at the end come the true ones.
-    places = [f"c{number}" for number in range(len(columns))]
-    decimals = _decimals(spark, places, schema)
-    numbered = [name in decimals for name in places]
+    aliases = [f"c{number}" for number in range(len(columns))]
+    decimals = _decimals(spark, aliases, schema)
+    numbered = [name in decimals for name in aliases]
     full = [column.nullable and column.id not in plan.scan.with_null for column in columns]
     differs = any(numbered) or any(full)
-    sent = _as_sent(places if differs else schema.names, schema, numbered, full)
+    sent = _as_sent(aliases if differs else schema.names, schema, numbered, full)
     shown = _rows(spark, place, plan, sent, _as_longs(arrow_schema(sent, columns), numbered))
     if any(full):
-        shown = shown.selectExpr(*map(_as_shown, places, full))
+        shown = shown.selectExpr(*map(_as_shown, aliases, full))
     if decimals:
         shown = shown.withColumns(decimals)
     return shown.toDF(*schema.names) if differs else shown
@@ -99,7 +93,9 @@ def _rows(
     longs = plan.size // _LONG_BYTES // max(1, len(shares))
     bits, name = min(longs.bit_length(), _MOST_BITS), plan.describe(place)
     if sum(len(token) for share in shares for token in share) > _MOST_WITH_FUNCTION:
-        return _mapped(_dealt(spark, shares), _reader(place, plan, expected, tuple), sent, name)
+        return _mapped(
+            _token_rows(spark, shares), _reader(place, plan, expected, tuple), sent, name
+        )
     reader = _reader(place, plan, expected, lambda number: shares[number >> bits])
     return _mapped(_spread(spark, len(shares), bits), reader, sent, name)
 
@@ -110,11 +106,9 @@ def _reader(
     expected: pa.Schema,
     tokens_of: Callable[[Any], Sequence[str]],
 ) -> _Read:
-    """What tasks do with their rows, each of which stands for a share.
+    """The function of tasks over their rows, each of which names a share.
 
-    Args:
-        place, plan, expected: see `_rows`.
-        tokens_of: the tokens that a cell stands for.
+    `place`, `plan`, `expected`: see `_rows`; `tokens_of`: the tokens of a cell.
     """
     lease, residual = plan.scan.lease_path, plan.residual
 
@@ -127,7 +121,7 @@ def _reader(
     return read
 
 
-def _dealt(spark: SparkSession, shares: Sequence[Sequence[str]]) -> DataFrame:
+def _token_rows(spark: SparkSession, shares: Sequence[Sequence[str]]) -> DataFrame:
     """The shares themselves, one in each partition."""
     rows = spark.sparkContext.parallelize([(list(share),) for share in shares], len(shares))
     return spark.createDataFrame(rows, "tokens array<string>", verifySchema=False)
@@ -136,7 +130,7 @@ def _dealt(spark: SparkSession, shares: Sequence[Sequence[str]]) -> DataFrame:
 def _spread(spark: SparkSession, shares: int, bits: int) -> DataFrame:
     """For each share one row in a partition of its own: its number, shifted left by some bits.
 
-    The rows are chosen from a range that takes as many bytes as the scan is to read, twice at most,
+    The rows are taken from a range that takes as many bytes as the scan is to read, twice at most,
     for by that Spark guesses the frame's size when it plans joins, as it does by those of files. It
     looks into no condition, and takes what `mapInArrow` gives for as large as what it is given.
     """
@@ -145,16 +139,12 @@ def _spread(spark: SparkSession, shares: int, bits: int) -> DataFrame:
 
 
 def _as_sent(
-    names: Sequence[str],
-    schema: t.StructType,
-    numbered: Sequence[bool],
-    full: Sequence[bool],
+    names: Sequence[str], schema: t.StructType, numbered: Sequence[bool], full: Sequence[bool]
 ) -> t.StructType:
     """The schema of what tasks give.
 
     Args:
         names: of the columns on the way.
-        schema: of the DataFrame.
         numbered: which columns travel as integers.
         full: which may be NULL and are not in any row.
     """
@@ -162,9 +152,7 @@ def _as_sent(
     return t.StructType(
         [
             t.StructField(
-                name,
-                t.LongType() if is_long else field.dataType,
-                field.nullable and not is_full,
+                name, t.LongType() if is_long else field.dataType, field.nullable and not is_full
             )
             for name, field, is_long, is_full in fields
         ]
@@ -179,12 +167,12 @@ def _as_shown(name: str, is_full: bool) -> str:
 def _mapped(source: DataFrame, read: _Read, schema: t.StructType, name: str) -> DataFrame:
     """What `source.mapInArrow(read, schema)` gives, under a name that plans of Spark show.
 
-    That method asks for pandas, of which neither this process nor a worker uses anything here.
+    That method requires pandas, which neither this process nor a worker uses here.
     """
     kind: Any = PythonEvalType.SQL_MAP_ARROW_ITER_UDF
     function = UserDefinedFunction(read, schema, name, kind)
-    given: Any = function(*(source[column] for column in source.columns))
-    return DataFrame(source._jdf.mapInArrow(given._jc, False, None), source.sparkSession)
+    applied: Any = function(*(source[column] for column in source.columns))
+    return DataFrame(source._jdf.mapInArrow(applied._jc, False, None), source.sparkSession)
 
 
 def _as_longs(schema: pa.Schema, numbered: Sequence[bool]) -> pa.Schema:
@@ -193,12 +181,9 @@ def _as_longs(schema: pa.Schema, numbered: Sequence[bool]) -> pa.Schema:
 
 
 def _decimals(spark: SparkSession, names: Sequence[str], schema: t.StructType) -> dict[str, Column]:
-    """Decimals made of the integers that stand for them; none if this Spark cannot do that.
+    """Decimals made of the integers that they travel as; none if this Spark cannot do that.
 
-    Args:
-        spark: a classic session.
-        names: under which all columns travel.
-        schema: of the DataFrame.
+    `names`: under which all columns travel.
     """
     columns: dict[str, Column] = {}
     try:

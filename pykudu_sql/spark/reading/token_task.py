@@ -1,4 +1,4 @@
-"""A task of a scan: reads the files of its tokens, and keeps the claim on them alive meanwhile."""
+"""A task of a scan: reads the files of its tokens, and renews their lease meanwhile."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -21,14 +21,9 @@ def read_tokens(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of some tokens.
 
-    Args:
-        place: the table.
-        tokens: as JSON.
-        lease: path of the claim on their files; None where none could be made.
-
-    Raises:
-        OperationalError: the files were given back meanwhile.
-        CorruptionError, DiskError: they cannot be read.
+    `tokens`: as JSON; `lease`: path of the claim on their files; None where none could be made.
+    Raises OperationalError: the files were given back meanwhile; CorruptionError, DiskError: they
+    cannot be read.
     """
     env, claim = LocalEnv(), _Claim(place, lease)
     for text in tokens:

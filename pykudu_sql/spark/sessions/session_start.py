@@ -1,7 +1,7 @@
 """Starting Spark in a way that can be given up: no JVM stays behind, and the next start is free.
 
-Spark takes seconds to start, and more where its master does not answer; nothing in it can be asked
-to stop meanwhile. So it starts in a thread of its own, while the caller looks whether it still
+Spark takes seconds to start, and more where its master does not answer; nothing in it can be
+stopped meanwhile. So it starts in a thread of its own, while the caller looks whether it still
 should. If not, the processes that this start made are killed, which ends the thread, too.
 """
 
@@ -31,8 +31,7 @@ def start_apart(
         mark: a text in the command lines of the processes that `build` makes, and of no others.
         checkpoint: raises when the session is not wanted any more.
 
-    Raises:
-        BaseException: what `build` or `checkpoint` raised; then nothing that was started stays.
+    Raises BaseException: what `build` or `checkpoint` raised; then nothing that was started stays.
     """
     start = _Start(build, mark)
     start.thread.start()
@@ -47,18 +46,13 @@ def start_apart(
 
 
 class _Start:
-    """One start of a session.
-
-    Attributes:
-        thread: that makes it.
-        ended: set once that is over.
-    """
+    """One start of a session. `thread`: that makes it; `ended`: set once that is over."""
 
     def __init__(self, build: Callable[[], SparkSession], mark: str) -> None:
         """Nothing runs yet."""
         self._build = build
         self._mark = mark
-        self._made: SparkSession | None = None
+        self._session: SparkSession | None = None
         self._error: BaseException | None = None
         self._is_new = SparkContext._gateway is None
         self.ended = threading.Event()
@@ -66,21 +60,17 @@ class _Start:
 
     def _work(self) -> None:
         try:
-            self._made = self._build()
+            self._session = self._build()
         except BaseException as error:
             self._error = error
         finally:
             self.ended.set()
 
     def session(self) -> SparkSession:
-        """What was made.
-
-        Raises:
-            BaseException: it was not.
-        """
-        if self._made is None:
+        """What was made. Raises BaseException: it was not."""
+        if self._session is None:
             raise self._error or RuntimeError("the start of Spark has not ended")
-        return self._made
+        return self._session
 
     def give_up(self) -> None:
         """Kill what was started; where the end takes long, it is waited for by another thread."""
@@ -92,8 +82,8 @@ class _Start:
         while not self.ended.is_set():
             self._kill()
             self.ended.wait(_LOOK_SECONDS)
-        if self._made is not None:
-            self._made.stop()
+        if self._session is not None:
+            self._session.stop()
         if self._is_new:
             self._kill()
             _forget_gateway()

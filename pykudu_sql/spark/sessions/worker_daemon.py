@@ -1,4 +1,4 @@
-"""The process that Spark's Python workers are forked from, which lets them end in silence.
+"""The process that Spark's Python workers are forked from, which lets them end without a traceback.
 
 Spark's own (`pyspark.daemon`), but for one thing. When a LIMIT has its rows, Spark closes the
 connections of workers that have more to give, and of each its daemon prints a traceback. Run as
@@ -15,8 +15,7 @@ _serve = daemon.worker
 def serve(sock: socket.socket, authenticated: bool) -> int:
     """Carry out the tasks that come over a connection.
 
-    Returns:
-        The exit code of the worker; not 0 where Spark has left, so that it ends.
+    Returns the exit code of the worker; not 0 where Spark has left, so that it ends.
     """
     try:
         return int(_serve(sock, authenticated))

@@ -56,16 +56,9 @@ class StagedJob:
     ) -> "StagedJob":
         """See that a DataFrame can be written to a table.
 
-        Args:
-            options: which table, and how.
-            schema: of the DataFrame.
-            write_id: of the staging folder.
-            replaces: see there.
-
-        Raises:
-            UndefinedTableError, UndefinedColumnError: there is no such thing.
-            InvalidSchemaError: a column of the DataFrame is of another type; see `conversions`.
-            NotNullError, ProgrammingError, NotSupportedError: the columns do not fit.
+        `replaces`: see there. Raises UndefinedTableError, UndefinedColumnError: there is no such
+        thing; InvalidSchemaError: a column of the DataFrame is of another type; see `conversions`;
+        NotNullError, ProgrammingError, NotSupportedError: the columns do not fit.
         """
         root = LocalEnv().resolve(options.place.path)
         database_id, table = find_table(options.place)
@@ -81,15 +74,9 @@ class StagedJob:
     def stage(self, batches: Iterable[pa.RecordBatch]) -> list[str]:
         """Write the rows of a task.
 
-        Args:
-            batches: as Spark hands them over.
-
-        Returns:
-            What was written: `StagedFile`s as JSON.
-
-        Raises:
-            DataError, IntegrityError: a row does not fit.
-            DiskError: the disk refused, or the write was given up.
+        `batches`: as Spark hands them over. Returns what was written: `StagedFile`s as JSON. Raises
+        DataError, IntegrityError: a row does not fit; DiskError: the disk refused, or the write was
+        given up.
         """
         env, target = LocalEnv(), self.read_target()
         files: list[StagedFile] = []
@@ -107,8 +94,7 @@ class StagedJob:
     def collect(self, messages: Sequence[str], batch: WriterBatch | None) -> StagedWrite:
         """The write that the messages of its tasks make.
 
-        Raises:
-            DataError: one is no message of a task.
+        Raises DataError: one is no message of a task.
         """
         files = [StagedFile.from_json(json.loads(message)) for message in messages]
         return StagedWrite(self.read_target(), self.column_ids, files, self.replaces, batch)
@@ -117,9 +103,7 @@ class StagedJob:
 def find_table(place: TableLocation) -> tuple[bytes, TableInfo]:
     """The id of a database and one of its tables, as they are.
 
-    Raises:
-        OperationalError: there is no database.
-        UndefinedTableError: it has no such table.
+    Raises OperationalError: there is no database; UndefinedTableError: it has no such table.
     """
     env = LocalEnv()
     root = env.resolve(place.path)
@@ -133,12 +117,12 @@ def find_table(place: TableLocation) -> tuple[bytes, TableInfo]:
 
 
 def _column_ids(table: TableInfo, schema: StructType) -> tuple[int, ...]:
-    known = {column.name: column.id for column in table.schema.columns}
+    column_ids = {column.name: column.id for column in table.schema.columns}
     for name in schema.names:
-        if name.lower() not in known:
+        if name.lower() not in column_ids:
             raise UndefinedColumnError(
                 f"column '{name:.80}' does not exist in table '{table.name}'",
-                hint="its columns are " + ", ".join(known),
+                hint="its columns are " + ", ".join(column_ids),
             )
     lower = [name.lower() for name in schema.names]
     twice = next((name for name in lower if lower.count(name) > 1), None)
@@ -146,7 +130,7 @@ def _column_ids(table: TableInfo, schema: StructType) -> tuple[int, ...]:
         raise InvalidSchemaError(f"the DataFrame has the column '{twice}' twice")
     for field in schema.fields:
         check_type(table.schema.by_name[field.name.lower()], field.dataType)
-    return tuple(known[name] for name in lower)
+    return tuple(column_ids[name] for name in lower)
 
 
 def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -173,9 +157,7 @@ def commit_alone(write: StagedWrite, wait_seconds: float = WAIT_SECONDS) -> Writ
         write: whose tasks are done.
         wait_seconds: how long to wait for another process that writes the database.
 
-    Raises:
-        LockedError: it still does.
-        Error: see `commit_staged`.
+    Raises LockedError: it still does; Error: see `commit_staged`.
     """
     env = LocalEnv()
     store = _open_when_free(env, write.target.root, time.monotonic() + wait_seconds)

@@ -17,12 +17,8 @@ from pykudu_sql.storage.remote.staged_commit import StagedWrite
 def write_record(job: StagedJob, files: list[str]) -> None:
     """Write down what there is to commit.
 
-    Args:
-        job: whose tasks are done.
-        files: what they wrote, as JSON.
-
-    Raises:
-        DiskError: the disk refused.
+    `job`: whose tasks are done; `files`: what they wrote, as JSON. Raises DiskError: the disk
+    refused.
     """
     env, target = LocalEnv(), job.read_target()
     record = {"target": job.target, "columns": job.column_ids, "all": job.replaces, "files": files}
@@ -39,15 +35,8 @@ def write_record(job: StagedJob, files: list[str]) -> None:
 def read_record(root: str, write_id: str, batch: WriterBatch | None) -> StagedWrite:
     """What there is to commit.
 
-    Args:
-        root: the database directory.
-        write_id: of the write.
-        batch: of a writer that numbers its batches.
-
-    Raises:
-        InternalError: the record is of another write.
-        DataError: it names what is no staged file.
-        DiskError: there is none.
+    `batch`: of a writer that numbers its batches. Raises InternalError: the record is of another
+    write; DataError: it names what is no staged file; DiskError: there is none.
     """
     path = f"{layout.staging_folder(root, write_id)}/RECORD"
     record = json.loads(LocalEnv().read_file(path))

@@ -49,13 +49,8 @@ class PykuduWriter(DataSourceArrowWriter):
     def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
         """Check what can be checked before the tasks start, and make the staging folder.
 
-        Args:
-            options: which table, and how.
-            schema: of the DataFrame.
-            overwrite: the rows take the place of all that the table has.
-
-        Raises:
-            Error: the DataFrame does not fit; see `StagedJob.of`.
+        `overwrite`: the rows take the place of all that the table has. Raises Error: the DataFrame
+        does not fit; see `StagedJob.of`.
         """
         self._options = options
         write_id = options.staging_id or str(uuid4())
@@ -71,8 +66,7 @@ class PykuduWriter(DataSourceArrowWriter):
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Commit what the tasks wrote; where the caller does, only write down what it is.
 
-        Raises:
-            Error: nothing was committed; see `commit_staged`.
+        Raises Error: nothing was committed; see `commit_staged`.
         """
         options, files = self._options, read_messages(messages)
         if options.staging_id is not None:
@@ -94,9 +88,8 @@ class PykuduStreamWriter(DataSourceStreamArrowWriter):
     def __init__(self, options: WriteOptions, schema: StructType) -> None:
         """Check what can be checked, and see that the staging folder is there.
 
-        Raises:
-            ProgrammingError: the stream has no checkpoint, and no name.
-            Error: its rows do not fit; see `StagedJob.of`.
+        Raises ProgrammingError: the stream has no checkpoint, and no name; Error: its rows do not
+        fit; see `StagedJob.of`.
         """
         self._writer = stream_name(options)
         env = LocalEnv()
@@ -113,8 +106,7 @@ class PykuduStreamWriter(DataSourceStreamArrowWriter):
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Commit a batch, unless that was done before.
 
-        Raises:
-            Error: nothing was committed; see `commit_staged`.
+        Raises Error: nothing was committed; see `commit_staged`.
         """
         table_id = self._job.read_target().table.id
         batch = WriterBatch(f"{self._writer} {table_id}", batchId)
@@ -128,13 +120,10 @@ class PykuduStreamWriter(DataSourceStreamArrowWriter):
 
 
 def stream_name(options: WriteOptions) -> str:
-    """What tells a stream from all others, and is the same when it is restarted.
+    """The identity of a stream, which is the same when it is restarted.
 
     A checkpoint has an id of its own; one that was deleted and begun anew has another, and counts
-    its batches from 0 again.
-
-    Raises:
-        ProgrammingError: there is neither a checkpoint nor a name.
+    its batches from 0 again. Raises ProgrammingError: there is neither a checkpoint nor a name.
     """
     if options.write_id is not None:
         return options.write_id

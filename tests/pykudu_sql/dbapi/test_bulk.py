@@ -162,7 +162,7 @@ def test_append_rounds_decimals_and_turns_zones_into_utc(connection: Connection)
         ({"id": [1], "zzzz": ["x"]}, pykudu_sql.ProgrammingError, "columns are id, v"),
         ({"id": [1], "ID": [2]}, pykudu_sql.ProgrammingError, "twice"),
         ({"id": [1, 2], "v": ["x"]}, pykudu_sql.DataError, "differ in length"),
-        ({"id": ["one"]}, pykudu_sql.DataError, "row 1, column 'id'"),
+        ({"id": [1, "one"]}, pykudu_sql.DataError, "row 2, column 'id'"),
         ({"id": [1, None]}, pykudu_sql.IntegrityError, "column 'id'"),
         ({"v": ["x"]}, pykudu_sql.IntegrityError, "column 'id'"),
         ({"id": [1, 1]}, pykudu_sql.IntegrityError, "twice"),
@@ -255,3 +255,15 @@ def test_large_results_come_in_order_however_they_are_fetched(connection: Connec
         pieces += cursor.fetchmany(size)
     assert pieces + cursor.fetchall() == expected
     assert list(connection.execute(query)) == expected
+
+
+def test_a_collected_error_of_a_value_names_its_column_and_no_row(connection: Connection) -> None:
+    beyond = "column 'd': value 1000000000 is out of range for DECIMAL(9,2)"
+    unread = "column 'd': cannot read 'x' as DECIMAL(9,2)"
+    connection.execute("SET row_errors = 'collect'")
+    connection.executemany("INSERT INTO t (id, d) VALUES (?, ?)", [(1, 1), (2, 10**9), (3, "x")])
+    assert [error.message for error in connection.row_errors] == [beyond, unread]
+    connection.append("t", {"id": [4, 5, 6], "d": [1, 10**9, "x"]})
+    assert [error.message for error in connection.row_errors] == [beyond, unread]
+    connection.append("t", {"id": [7, 8], "d": pa.array(["1", "x"])})
+    assert [error.message for error in connection.row_errors] == [unread]

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pykudu_sql
-from pykudu_sql.executor.reading import group_codes, join_scans
+from pykudu_sql.executor.reading import dictionary_codes, join_scans
 from pykudu_sql.executor.reading.queries import select
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.query.query import plan_rows
@@ -46,7 +46,7 @@ class Ours:
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The rows of a query, by codes and sets of integers however few there are."""
-        few_rows = patch.object(group_codes, "LEAST_ROWS", 0)
+        few_rows = patch.object(dictionary_codes, "LEAST_ROWS", 0)
         with few_rows, patch.object(join_scans, "LEAST_LOOKED_UP", 0):
             return self._connection.execute(sql, tuple(values)).fetchall()
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.parse import dialect, guards
 from pykudu_sql.planner.printing import engine_sql
-from pykudu_sql.planner.printing.closed_tree import TreeTexts
+from pykudu_sql.planner.printing.node_allowlist import TreeTexts
 from tests.pykudu_sql.quoting.attack import Judge, attack
 from tests.pykudu_sql.quoting.payloads import SETUP, SHAPES, corpus
 
@@ -40,8 +40,8 @@ def test_no_quoted_text_becomes_sql_in_the_scripts() -> None:
 
 @pytest.mark.parametrize("line", ["tree", "text"])
 def test_each_line_of_defence_holds_alone(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guards, "SETTLERS", {})
-    monkeypatch.setattr(dialect, "_check_types", lambda tree, tokens, text: None)
+    monkeypatch.setattr(guards, "NORMALIZERS", {})
+    monkeypatch.setattr(dialect, "_check_types", lambda tree, tokens: None)
     if line == "tree":
         monkeypatch.setattr(engine_sql, "check_printed", lambda sql, quoted, lexis: None)
     else:
@@ -52,7 +52,7 @@ def test_each_line_of_defence_holds_alone(line: str, monkeypatch: pytest.MonkeyP
 
 
 def test_without_any_of_them_quoted_text_becomes_sql(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guards, "SETTLERS", {})
+    monkeypatch.setattr(guards, "NORMALIZERS", {})
     monkeypatch.setattr(engine_sql, "check_printed", lambda sql, quoted, lexis: None)
     monkeypatch.setattr(engine_sql, "closed_texts", _texts)
     assert attack([*SETUP, *SHAPES], 25, random.Random(5)).raw

@@ -34,7 +34,7 @@ VALUES: list[Any] = [
 ]
 
 
-@pytest.fixture(params=KEYS)
+@pytest.fixture(scope="module", params=KEYS)
 def connection(request: pytest.FixtureRequest) -> Iterator[Connection]:
     with pykudu_sql.connect(":memory:", autocommit=True) as opened:
         opened.execute(f"CREATE TABLE t (k {request.param} PRIMARY KEY, v INT)")
@@ -76,3 +76,13 @@ def test_a_key_is_compared_as_any_column_is(connection: Connection, value: Any) 
 def test_what_is_no_value_of_sql_is_refused_as_a_key(connection: Connection) -> None:
     for value in (object(), [5], {"a": 1}):
         assert outcome(connection, "SELECT v FROM t WHERE k = ?", value) == "07006"
+
+
+def test_only_text_is_looked_up_as_a_key_of_text() -> None:
+    with pykudu_sql.connect(":memory:", autocommit=True) as opened:
+        for table, kind in (("s", "STRING"), ("v", "VARCHAR(3)")):
+            opened.execute(f"CREATE TABLE {table} (k {kind} PRIMARY KEY, v INT)")
+            for value in (5, True, 5.0, Decimal(5), b"5", dt.date(2026, 1, 5), dt.time(1)):
+                for head in ("SELECT v FROM {}", "UPDATE {} SET v = 1", "DELETE FROM {}"):
+                    sql = f"{head.format(table)} WHERE k = ?"
+                    assert outcome(opened, sql, value) == "07006", (sql, value)

@@ -2,7 +2,7 @@
 
 A scan gives a column in pieces, each with the dictionary of its file. Where the pieces have the
 same words, as those of a column with few values have, their codes are taken as they are; otherwise
-they are mapped to codes of all words together. See `planner.group_codes`.
+they are mapped to codes of all words together. See `pushdown.dictionary_grouping`.
 """
 
 from collections.abc import Mapping
@@ -35,9 +35,7 @@ class CodedRelations:
 def coded_relations(coded: CodedGroups, relations: Mapping[str, Relation]) -> CodedRelations | None:
     """The relations with codes; None where that is not worth it, or not all are in memory.
 
-    Args:
-        coded: the form over codes.
-        relations: as they were scanned.
+    `coded`: the form over codes; `relations`: as they were scanned.
     """
     tables = {n: rows for n, rows in relations.items() if isinstance(rows, pa.Table)}
     if max((rows.num_rows for rows in tables.values()), default=0) < LEAST_ROWS:
@@ -45,12 +43,12 @@ def coded_relations(coded: CodedGroups, relations: Mapping[str, Relation]) -> Co
     words = []
     for column in coded.columns:
         table = tables.get(column.scan)
-        found = None if table is None else _codes(table.column(column.column))
-        if table is None or found is None:
+        encoded = None if table is None else _codes(table.column(column.column))
+        if table is None or encoded is None:
             return None
-        codes, known = found
+        codes, dictionary = encoded
         tables[column.scan] = table.append_column(column.code, codes)
-        words.append(known)
+        words.append(dictionary)
     return CodedRelations({**relations, **tables}, [words[i] for i in coded.shown])
 
 

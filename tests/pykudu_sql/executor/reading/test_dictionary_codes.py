@@ -7,7 +7,7 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
-from pykudu_sql.executor.reading import group_codes
+from pykudu_sql.executor.reading import dictionary_codes
 
 WORDS = ["red", "green", "blue", "Grün", "", None]
 
@@ -105,7 +105,7 @@ def test_groups_by_codes_are_those_by_texts(
     given = (900, "M")[: sql.count("?")]
     by_text = connection.execute(sql, given)
     expected = by_text.fetchall()
-    monkeypatch.setattr(group_codes, "LEAST_ROWS", 0)
+    monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
     by_code = connection.execute(sql, given)
     assert by_code.fetchall() == expected
     assert by_code.description == by_text.description
@@ -116,6 +116,6 @@ def test_words_in_great_number_stay_text(
 ) -> None:
     sql = "SELECT colour, size, sum(x) FROM t GROUP BY colour, size ORDER BY 1, 2"
     expected = connection.execute(sql).fetchall()
-    monkeypatch.setattr(group_codes, "LEAST_ROWS", 0)
-    monkeypatch.setattr(group_codes, "MOST_WORDS", 5)
+    monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
+    monkeypatch.setattr(dictionary_codes, "MOST_WORDS", 5)
     assert connection.execute(sql).fetchall() == expected

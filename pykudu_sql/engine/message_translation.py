@@ -6,52 +6,47 @@ behind them. What stands in single quotes is data and stays as it is.
 
 import re
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
-_TYPES: Mapping[str, str] = MappingProxyType(
-    {
-        "INT8": "TINYINT",
-        "INT16": "SMALLINT",
-        "INT32": "INT",
-        "INT64": "BIGINT",
-        "INT128": "HUGEINT",
-        "UINT8": "UTINYINT",
-        "UINT16": "USMALLINT",
-        "UINT32": "UINTEGER",
-        "UINT64": "UBIGINT",
-        "UINT128": "UHUGEINT",
-        "INTEGER": "INT",
-        "INTEGER_LITERAL": "INT",
-        "STRING_LITERAL": "STRING",
-        "VARCHAR": "STRING",
-        "VARCHARs": "texts",
-        "LISTs": "lists",
-        "BLOB": "BINARY",
-        "BOOL": "BOOLEAN",
-        "TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE",
-        "TIMESTAMPTZ_NS": "TIMESTAMP WITH TIME ZONE",
-        "TIMETZ": "TIME WITH TIME ZONE",
-    }
-)
+_TYPES: Mapping[str, str] = {
+    "INT8": "TINYINT",
+    "INT16": "SMALLINT",
+    "INT32": "INT",
+    "INT64": "BIGINT",
+    "INT128": "HUGEINT",
+    "UINT8": "UTINYINT",
+    "UINT16": "USMALLINT",
+    "UINT32": "UINTEGER",
+    "UINT64": "UBIGINT",
+    "UINT128": "UHUGEINT",
+    "INTEGER": "INT",
+    "INTEGER_LITERAL": "INT",
+    "STRING_LITERAL": "STRING",
+    "VARCHAR": "STRING",
+    "VARCHARs": "texts",
+    "LISTs": "lists",
+    "BLOB": "BINARY",
+    "BOOL": "BOOLEAN",
+    "TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE",
+    "TIMESTAMPTZ_NS": "TIMESTAMP WITH TIME ZONE",
+    "TIMETZ": "TIME WITH TIME ZONE",
+}
 _TYPE = re.compile(r"\b(?:" + "|".join(sorted(_TYPES, key=len, reverse=True)) + r")\b")
 _DATA = re.compile(r"('(?:[^']|'')*')")
-# Functions that stand for an operator or a clause, and how those are written.
-_FORMS: Mapping[str, str] = MappingProxyType(
-    {
-        "~~": "{0} LIKE {1}",
-        "!~~": "{0} NOT LIKE {1}",
-        "~~*": "{0} ILIKE {1}",
-        "!~~*": "{0} NOT ILIKE {1}",
-        "~~~": "{0} GLOB {1}",
-        "like_escape": "{0} LIKE {1} ESCAPE {2}",
-        "not_like_escape": "{0} NOT LIKE {1} ESCAPE {2}",
-        "ilike_escape": "{0} ILIKE {1} ESCAPE {2}",
-        "not_ilike_escape": "{0} NOT ILIKE {1} ESCAPE {2}",
-        "array_extract": "{0}[{1}]",
-        "array_slice": "{0}[{1}:{2}]",
-        "date_part": "extract(.. FROM {1})",
-    }
-)
+# Functions behind an operator or a clause, and how those are written.
+_FORMS: Mapping[str, str] = {
+    "~~": "{0} LIKE {1}",
+    "!~~": "{0} NOT LIKE {1}",
+    "~~*": "{0} ILIKE {1}",
+    "!~~*": "{0} NOT ILIKE {1}",
+    "~~~": "{0} GLOB {1}",
+    "like_escape": "{0} LIKE {1} ESCAPE {2}",
+    "not_like_escape": "{0} NOT LIKE {1} ESCAPE {2}",
+    "ilike_escape": "{0} ILIKE {1} ESCAPE {2}",
+    "not_ilike_escape": "{0} NOT ILIKE {1} ESCAPE {2}",
+    "array_extract": "{0}[{1}]",
+    "array_slice": "{0}[{1}:{2}]",
+    "date_part": "extract(.. FROM {1})",
+}
 _SIGNATURE = re.compile(
     r"(?i)^(?:no function matches the given name and argument types|"
     r"could not choose a best candidate function for the function call) [\"'](\S+?)\((.*?)\)[\"'].*"
@@ -84,8 +79,8 @@ def _split(listed: str) -> list[str]:
 
 
 _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
-    (re.compile(pattern, re.DOTALL), told)
-    for pattern, told in (
+    (re.compile(pattern, re.DOTALL), replacement)
+    for pattern, replacement in (
         (_SIGNATURE.pattern, _signature),
         (r"(?i)^unimplemented type for cast \((.*) -> (.*?)\)", r"\1 cannot be cast to \2"),
         (
@@ -97,19 +92,23 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
             r"function \1() is not offered",
         ),
         (r"(?i)^type with name (.+?) does not exist.*", r"there is no type \1"),
+        (
+            r"(?i)^cannot deduce template type '\w+' in function: '(\w+)\(.*",
+            r"no function matches \1() with arguments of types as different as these",
+        ),
         (r"(?i)^array_slice can only operate on.*", "a slice [a:b] takes a list or a text"),
         (r"(?i)^failed to cast value to numerical: (.*)", r"'\1' is no number"),
+        (r'^could not convert string "(.*)" to ', r"could not convert string '\1' to "),
         (r'"NULL"', "NULL"),
         (r"!$", ""),
     )
 )
 
 
-def in_our_words(message: str) -> str:
+def translate_message(message: str) -> str:
     """A message of the engine with our names of types, operators and functions.
 
-    Args:
-        message: its first line, without the prefix that says what kind of error it is.
+    `message`: its first line, without the prefix that says what kind of error it is.
     """
     for pattern, replacement in _RULES:
         message = pattern.sub(replacement, message)

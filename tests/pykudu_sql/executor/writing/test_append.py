@@ -1,0 +1,129 @@
+"""Bulk append: what is taken as columns, and what is refused before a row is written."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pykudu_sql import Connection
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.append import append
+from pykudu_sql.results.result import Outcome
+from pykudu_sql.storage.errors import (
+    DataError,
+    InterfaceError,
+    NotNullError,
+    ProgrammingError,
+    UndefinedColumnError,
+    UndefinedTableError,
+)
+
+Append = Callable[..., Outcome]
+
+
+@pytest.fixture
+def insert(connection: Connection, state: SessionState) -> Append:
+    """Appends to a table with a key and a default."""
+    connection.execute("CREATE TABLE t (k INT PRIMARY KEY, word STRING DEFAULT 'new')")
+
+    def insert(data: object, name: str = "t", operation: str = "insert") -> Outcome:
+        return append(state, name, data, operation)
+
+    return insert
+
+
+class Stream:
+    """What offers Arrow's C stream, and nothing else."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"k": [1, 2]},
+        {"K": (1, 2)},
+        {"k": np.array([1, 2])},
+        {"k": np.array([1, "2"], dtype=object)},
+        {"k": range(1, 3)},
+        pa.table({"k": [1, 2]}),
+        pa.record_batch({"k": [1, 2]}),
+        Stream(pa.table({"k": [1, 2]})),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_columns_are_taken_in_any_shape_and_those_left_out_get_their_default(
+    connection: Connection, insert: Append, data: object
+) -> None:
+    assert insert(data).message == "Inserted 2 row(s)"
+    rows = connection.execute("SELECT * FROM t ORDER BY k").fetchall()
+    assert rows == [(1, "new"), (2, "new")]
+
+
+def test_columns_without_values_are_no_rows_and_a_key_is_needed_all_the_same(
+    insert: Append,
+) -> None:
+    assert insert({"k": []}).rowcount == 0
+    with pytest.raises(NotNullError, match="key column 'k'"):
+        insert({})
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ({"k": [1, 2], "word": ["a"]}, DataError, r"differ in length \(k: 2, word: 1\)"),
+        ({"k": [1], "K": [1]}, ProgrammingError, "column 'k' is given twice"),
+        (pa.table([[1], [2]], names=["k", "k"]), ProgrammingError, "column 'k' is given twice"),
+        ({"k": [1], "nope": [1]}, UndefinedColumnError, "column 'nope' does not exist"),
+        ({"k": "12"}, InterfaceError, "column 'k' needs a sequence of values, not str"),
+        ({"k": 1}, InterfaceError, "column 'k' needs a sequence of values, not int"),
+        ([(1, "a")], InterfaceError, "cannot append a list"),
+    ],
+)
+def test_data_that_are_no_columns_of_the_table_are_refused(
+    connection: Connection, insert: Append, data: object, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        insert(data)
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+
+def test_a_near_miss_of_a_name_is_suggested(insert: Append) -> None:
+    with pytest.raises(UndefinedColumnError) as raised:
+        insert({"k": [1], "wrod": ["a"]})
+    assert raised.value.hint == "did you mean 'word'?"
+
+
+def test_a_table_or_an_operation_that_does_not_exist_is_named(insert: Append) -> None:
+    with pytest.raises(UndefinedTableError, match="'nope'"):
+        insert({"k": [1]}, name="nope")
+    with pytest.raises(ProgrammingError, match="no operation 'replace'"):
+        insert({"k": [1]}, operation="replace")
+
+
+def test_one_value_that_does_not_fit_refuses_all_rows(
+    connection: Connection, insert: Append
+) -> None:
+    with pytest.raises(DataError, match="row 2, column 'k'"):
+        insert({"k": [1, 1 << 40]})
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+
+def test_collected_a_value_that_does_not_fit_costs_its_own_row_only(
+    connection: Connection, state: SessionState, insert: Append
+) -> None:
+    connection.execute("SET row_errors = 'collect'")
+    outcome = insert({"word": pa.array(["a", "b", "c", "d"]), "k": [1, "x", 1, 4]})
+    assert outcome.message == "Inserted 2 row(s), 2 row(s) failed"
+    assert [(error.position, error.key, error.status) for error in outcome.row_errors] == [
+        (1, "(k) = (x)", "InvalidArgument"),
+        (2, "(k) = (1)", "AlreadyPresent"),
+    ]
+    assert state.row_errors == outcome.row_errors
+    rows = connection.execute("SELECT * FROM t ORDER BY k").fetchall()
+    assert rows == [(1, "a"), (4, "d")]

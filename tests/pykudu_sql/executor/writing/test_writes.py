@@ -1,0 +1,166 @@
+"""INSERT, UPSERT, UPDATE and DELETE: one row at once, many as one batch, a query's rows."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from pykudu_sql import Connection
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.writes import (
+    insert_operations,
+    mode_of,
+    prepare_write,
+    write_columns,
+    write_many,
+)
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode
+from pykudu_sql.storage.errors import DataError, IntegrityError
+
+
+@pytest.fixture(autouse=True)
+def table(connection: Connection) -> None:
+    """With the keys 1 and 2."""
+    connection.execute("CREATE TABLE t (k INT PRIMARY KEY, v INT DEFAULT 7, word STRING)")
+    connection.execute("INSERT INTO t VALUES (1, 10, 'a'), (2, 20, 'b')")
+
+
+def rows(connection: Connection) -> list[tuple[Any, ...]]:
+    return connection.execute("SELECT * FROM t ORDER BY k").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("sql", "parameters", "message", "after"),
+    [
+        ("INSERT INTO t (k) VALUES (?)", (3,), "Inserted 1", [(1, 10), (2, 20), (3, 7)]),
+        ("UPSERT INTO t (k, v) VALUES (?, 5)", (2,), "Upserted 1", [(1, 10), (2, 5)]),
+        ("UPDATE t SET v = ? WHERE k = ?", (5, 2), "Updated 1", [(1, 10), (2, 5)]),
+        ("UPDATE t SET v = ? WHERE k = ?", (5, 9), "Updated 0", [(1, 10), (2, 20)]),
+        ("UPDATE t SET v = ? WHERE k = ?", (5, None), "Updated 0", [(1, 10), (2, 20)]),
+        ("DELETE FROM t WHERE k = ?", (1,), "Deleted 1", [(2, 20)]),
+        ("DELETE FROM t WHERE v < ?", (15,), "Deleted 1", [(2, 20)]),
+        ("UPDATE t SET v = v + 1 WHERE v < ?", (15,), "Updated 1", [(1, 11), (2, 20)]),
+        ("INSERT INTO t (k, v) SELECT k + ?, v FROM t", (2,), "Inserted 2", None),
+    ],
+)
+@pytest.mark.parametrize("is_in_transaction", [False, True])
+def test_a_statement_says_how_many_rows_it_changed(
+    connection: Connection,
+    state: SessionState,
+    planned: Callable[[str], Any],
+    sql: str,
+    parameters: tuple[Any, ...],
+    message: str,
+    after: list[tuple[int, int]] | None,
+    is_in_transaction: bool,
+) -> None:
+    before = rows(connection)
+    if is_in_transaction:
+        connection.execute("BEGIN")
+    outcome = prepare_write(state, planned(sql))(parameters)
+    assert outcome.message == f"{message} row(s)"
+    assert outcome.rowcount == int(message[-1])
+    expected = after or [(1, 10), (2, 20), (3, 10), (4, 20)]
+    assert [row[:2] for row in rows(connection)] == expected
+    if is_in_transaction:
+        connection.execute("ROLLBACK")
+        assert rows(connection) == before
+
+
+def test_a_prepared_statement_runs_again_with_other_values(
+    connection: Connection, state: SessionState, planned: Callable[[str], Any]
+) -> None:
+    run = prepare_write(state, planned("INSERT INTO t (k, word) VALUES (?, ?)"))
+    run((3, "c"))
+    run((4, None))
+    with pytest.raises(IntegrityError, match=r"\(3\)"):
+        run((3, "again"))
+    with pytest.raises(DataError, match="column 'k'"):
+        run((1 << 40, "d"))
+    assert rows(connection)[2:] == [(3, 7, "c"), (4, 7, None)]
+
+
+def test_many_sets_of_parameters_stand_or_fall_together(
+    connection: Connection, state: SessionState, planned: Callable[[str], Any]
+) -> None:
+    before = rows(connection)
+    plan = planned("INSERT INTO t (k, v) VALUES (?, 0), (?, 1)")
+    with pytest.raises(IntegrityError, match=r"\(1\)"):
+        write_many(state, plan, [(3, 4), (5, 1)])
+    assert rows(connection) == before
+    assert write_many(state, plan, [(3, 4), (5, 6)]).rowcount == 4
+    assert write_many(state, plan, []).rowcount == 0
+
+
+def test_keys_that_no_row_can_have_are_left_out_of_a_batch(
+    connection: Connection, state: SessionState, planned: Callable[[str], Any]
+) -> None:
+    update = planned("UPDATE t SET v = ? WHERE k = ?")
+    outcome = write_many(state, update, [(0, 1), (0, None), (0, 2.5), (0, 9)])
+    assert outcome.message == "Updated 1 row(s)"
+    delete = planned("DELETE FROM t WHERE k = ?")
+    assert write_many(state, delete, [(2,), (None,), (1 << 40,)]).rowcount == 1
+    assert rows(connection) == [(1, 0, "a")]
+
+
+def test_keys_that_only_the_engine_can_compare_are_written_one_by_one(
+    connection: Connection, state: SessionState, planned: Callable[[str], Any]
+) -> None:
+    update = planned("UPDATE t SET v = ? WHERE k = ?")
+    assert write_many(state, update, [(0, 1), (0, 1 << 200)]).rowcount == 1
+    delete = planned("DELETE FROM t WHERE k = ?")
+    assert write_many(state, delete, [(1 << 200,), (2,)]).rowcount == 1
+    assert rows(connection) == [(1, 0, "a")]
+
+
+def test_collected_a_set_of_parameters_that_does_not_fit_loses_all_its_rows(
+    connection: Connection, state: SessionState, planned: Callable[[str], Any]
+) -> None:
+    connection.execute("SET row_errors = 'collect'")
+    assert mode_of(state) is RowErrorMode.COLLECT
+    plan = planned("INSERT INTO t (k, v) VALUES (?, ?), (?, 0)")
+    outcome = write_many(state, plan, [(3, "x", 4), (5, 50, 1)])
+    assert outcome.message == "Inserted 1 row(s), 3 row(s) failed"
+    assert [(error.position, error.key) for error in outcome.row_errors] == [
+        (0, "parameters 1"),
+        (1, "parameters 1"),
+        (3, "(k) = (1)"),
+    ]
+    assert state.row_errors == outcome.row_errors
+    prepare_write(state, planned("DELETE FROM t WHERE k = 5"))(())
+    assert state.row_errors == ()
+
+
+def test_the_rows_of_an_insert_get_the_types_of_their_columns(
+    state: SessionState, planned: Callable[[str], Any]
+) -> None:
+    reading = state.transactions.reading()
+    for sql in ("INSERT INTO t (word, k) VALUES ('c', ?)", "INSERT INTO t (word, k) SELECT 'c', ?"):
+        operations = insert_operations(state, planned(sql), (3,), reading)
+        assert (operations.kind, operations.length) == (RowOpKind.INSERT, 1)
+        assert operations.columns[0].to_pylist() == [3]
+        assert operations.columns[0].type == pa.int32()
+        assert operations.columns[2].to_pylist() == ["c"]
+        with pytest.raises(DataError, match="'k'"):
+            insert_operations(state, planned(sql), ("x",), reading)
+
+
+def test_columns_are_written_whole_or_row_by_row(
+    connection: Connection, state: SessionState
+) -> None:
+    table = state.catalog.table("t")
+    columns = {0: pa.array([3, 1 << 40]), 1: pa.array([30, 40])}
+
+    def write(mode: RowErrorMode) -> int:
+        insert = RowOpKind.INSERT
+        return state.transactions.write(
+            lambda t: write_columns(mode, t, table, insert, columns)
+        ).applied
+
+    with pytest.raises(DataError, match="'k'"):
+        write(RowErrorMode.FAIL)
+    assert len(rows(connection)) == 2
+    assert write(RowErrorMode.COLLECT) == 1
+    assert rows(connection)[2:] == [(3, 30, None)]
