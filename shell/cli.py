@@ -1,8 +1,7 @@
 """`pykudu-sql`: the command line.
 
-Exit codes: 0 all went well, 1 a statement failed or a script left its transaction open, 2 the
-command line is wrong, 130 Ctrl-C, 141 the reader of a pipe went away. Nothing ends in a traceback.
-What is not needed is not imported: a statement on the command line loads no terminal library.
+Nothing ends in a traceback but in a code of `exit_codes`. What is not needed is not imported: a
+statement on the command line loads no terminal library.
 """
 
 import argparse
@@ -15,27 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.shell.output.terminal import tell
-from pykudu_sql.shell.settings import (
-    FORMATS,
-    Settings,
-    UsageError,
-    checked,
-    config_path,
-    load,
-)
+from pykudu_sql.shell.arguments import ArgumentParser
+from pykudu_sql.shell.exit_codes import ExitCode, exit_code
+from pykudu_sql.shell.output.terminal import print_error
+from pykudu_sql.shell.settings import FORMATS, Settings, UsageError, checked, config_path, load
 from pykudu_sql.shell.subcommands import (
     check_database_name,
     help_lines,
     subcommand,
     unknown_command,
 )
-from pykudu_sql.shell.tools.arguments import ArgumentParser
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
-
-OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 _EPILOG = f"""\
 Without -c or -f, statements are read from standard input; at a terminal the interactive shell
@@ -48,12 +39,7 @@ subcommands:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One -c or -f.
-
-    Attributes:
-        text: SQL, or the name of a file.
-        is_file: which of the two.
-    """
+    """One -c or -f. `text`: SQL, or the name of a file; `is_file`: which of the two."""
 
     text: str
     is_file: bool
@@ -76,8 +62,7 @@ class _AddStep(argparse.Action):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code.
 
-    Args:
-        argv: arguments without the program's name; those of the process if None.
+    `argv`: arguments without the program's name; those of the process if None.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
     for stream in (sys.stdout, sys.stderr):
@@ -87,23 +72,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _dispatch(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         # What is still buffered has no reader; the interpreter must not try again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        return ExitCode.BROKEN_PIPE
     except UsageError as error:
-        tell(f"pykudu-sql: {error}")
-        return USAGE
+        print_error(f"pykudu-sql: {error}")
+        return ExitCode.USAGE
     except OSError as error:
-        tell(f"pykudu-sql: {error}")
-        return FAILED
+        print_error(f"pykudu-sql: {error}")
+        return ExitCode.FAILED
     except Exception as error:
         if os.environ.get("PYKUDU_SQL_TRACEBACK"):
             raise
-        tell(f"pykudu-sql: internal error: {type(error).__name__}: {error}")
-        tell("Set PYKUDU_SQL_TRACEBACK=1 to see where, and please report it.")
-        return FAILED
+        print_error(f"pykudu-sql: internal error: {type(error).__name__}: {error}")
+        print_error("Set PYKUDU_SQL_TRACEBACK=1 to see where, and please report it.")
+        return ExitCode.FAILED
     return code
 
 
@@ -115,7 +100,7 @@ def _dispatch(arguments: list[str]) -> int:
 def print_help(arguments: Sequence[str]) -> int:
     """`pykudu-sql help`: how to call it. Of a subcommand, `pykudu-sql help check` does."""
     match arguments:
-        case []:
+        case [] | ["-h" | "--help"]:
             build_parser().print_help()
         case [name] if (command := subcommand(name)) is not None and name != "help":
             return command.run(["--help"])
@@ -123,7 +108,7 @@ def print_help(arguments: Sequence[str]) -> int:
             raise unknown_command(name)
         case _:
             raise UsageError(f"usage: pykudu-sql help [COMMAND]\ncommands:\n{help_lines()}")
-    return OK
+    return ExitCode.OK
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -181,7 +166,7 @@ def _run(options: argparse.Namespace) -> int:
         from pykudu_sql import __version__
 
         print(f"pykudu-sql {__version__}")
-        return OK
+        return ExitCode.OK
     at_terminal = not options.steps and sys.stdin.isatty()
     settings = _settings(options, at_terminal)
     scripts = [] if at_terminal else _read_steps(options.steps or [Step("-", is_file=True)])
@@ -190,7 +175,7 @@ def _run(options: argparse.Namespace) -> int:
     gc.disable()
     import pykudu_sql
     from pykudu_sql.shell import commands
-    from pykudu_sql.shell.session import ScriptPosition, ShellSession, tell_error
+    from pykudu_sql.shell.session import ScriptPosition, ShellSession, print_statement_error
 
     try:
         session = ShellSession(
@@ -204,8 +189,8 @@ def _run(options: argparse.Namespace) -> int:
             spark_master=options.spark_master,
         )
     except pykudu_sql.Error as error:
-        tell_error(error, ScriptPosition(None))
-        return FAILED
+        print_statement_error(error, ScriptPosition(None))
+        return exit_code(error)
     finally:
         gc.enable()
     try:
@@ -256,4 +241,4 @@ def _run_scripts(session: "ShellSession", scripts: Sequence[tuple[str, str | Non
     with suppress(StatementFailed, Quit):
         run_interruptibly(run_all, session.cancel)
     is_unfinished = session.connection.in_transaction
-    return FAILED if session.failures or is_unfinished else OK
+    return ExitCode.FAILED if session.failures or is_unfinished else ExitCode.OK

@@ -58,7 +58,7 @@ class Command:
 
 
 class Quit(Exception):
-    """The user asked to leave."""
+    """The user wants to leave."""
 
 
 def command(
@@ -75,9 +75,8 @@ def command(
 def run(session: "ShellSession", text: str) -> None:
     """Run one command line.
 
-    Raises:
-        UsageError: no such command, or wrong arguments; the message says what is right.
-        Quit: it asked to leave.
+    Raises UsageError: no such command, or wrong arguments; the message says what is right; Quit: it
+    is the command to leave.
     """
     name, _, rest = text.strip().rstrip(";").partition(" ")
     try:
@@ -225,22 +224,9 @@ def quit_command(session: "ShellSession", arguments: Sequence[str]) -> None:
 
 
 COMMANDS: tuple[Command, ...] = (
-    help_command,
-    tables,
-    schema,
-    describe,
-    mode,
-    expanded,
-    timer,
-    null,
-    maxrows,
-    maxwidth,
-    settings,
-    read,
-    output,
-    open_command,
-    quit_command,
-)
+    help_command, tables, schema, describe, mode, expanded, timer, null, maxrows, maxwidth,
+    settings, read, output, open_command, quit_command,
+)  # fmt: skip
 
 
 def quoted(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Kinds to names: `completion` joined to the open database and to prompt_toolkit."""
+"""The names for kinds of completion, from the open database, for prompt_toolkit."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING

@@ -27,7 +27,7 @@ from pykudu_sql.shell.editing.history import open_history
 from pykudu_sql.shell.editing.interruptible import run_interruptibly
 from pykudu_sql.shell.editing.script import is_command
 from pykudu_sql.shell.output.display import escape, width
-from pykudu_sql.shell.output.terminal import tell
+from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.session import ShellSession, StatementFailed
 from pykudu_sql.shell.settings import history_path
 
@@ -87,7 +87,7 @@ class Repl:
         except KeyboardInterrupt as interrupt:
             # Without a cause the statement was done and has printed its result.
             if interrupt.__cause__ is not None:
-                tell("Cancelled.")
+                print_error("Cancelled.")
 
     def _message(self) -> StyleAndTextTuples:
         return [(self._style(), self._prompt_text())]

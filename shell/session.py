@@ -1,7 +1,7 @@
 """One session of the shell: a connection, the settings, and where results and errors go.
 
 Both doors lead here: the interactive shell hands over what was typed, the command line whole
-scripts. Errors are told as `file:line: ERROR sqlstate: message`, once, and counted.
+scripts. Errors are printed as `file:line: ERROR sqlstate: message`, once, and counted.
 """
 
 import sys
@@ -17,7 +17,7 @@ import pykudu_sql
 from pykudu_sql.shell.editing.script import CommandPart, parts
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.output.printer import print_result
-from pykudu_sql.shell.output.terminal import Output, tell
+from pykudu_sql.shell.output.terminal import Output, print_error
 from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ CommandRunner = Callable[["ShellSession", str], None]
 
 
 class StatementFailed(Exception):
-    """A statement or command failed, the user has been told, and what follows must not run."""
+    """A statement or command failed, the error was printed, and what follows must not run."""
 
 
 class Cancelled(Exception):
@@ -91,8 +91,7 @@ class ShellSession:
             engine: what computes queries here, and in any other opened later; None for the default.
             spark_master: where Spark runs, likewise.
 
-        Raises:
-            pykudu_sql.Error: the database cannot be opened.
+        Raises pykudu_sql.Error: the database cannot be opened.
         """
         self.safe = safe
         self._read_only = read_only
@@ -119,8 +118,7 @@ class ShellSession:
     def open(self, path: str) -> None:
         """Open another database instead; the present one stays open if that fails.
 
-        Raises:
-            pykudu_sql.Error: it cannot be opened.
+        Raises pykudu_sql.Error: it cannot be opened.
         """
         opened = self._connect(path)
         self._leave()
@@ -129,8 +127,7 @@ class ShellSession:
     def redirect(self, path: Path) -> None:
         """Write results to a file; a session that only reads replaces none.
 
-        Raises:
-            UsageError: the file cannot be written.
+        Raises UsageError: the file cannot be written.
         """
         self.output.redirect(path, replace=not self._read_only)
 
@@ -141,7 +138,7 @@ class ShellSession:
 
     def _leave(self) -> None:
         if self.connection.in_transaction:
-            tell("The open transaction was rolled back.")
+            print_error("The open transaction was rolled back.")
             self.failures += 1
         self.connection.close()
 
@@ -153,14 +150,9 @@ class ShellSession:
     def run_script(self, text: str, source: str | None = None) -> None:
         """Run statements and commands in order.
 
-        Args:
-            text: a script, or what was typed.
-            source: its name for messages.
-
-        Raises:
-            StatementFailed: one failed, and the session is not to keep going.
-            Cancelled: `cancel` was called meanwhile.
-            Quit: the script asked to leave.
+        `text`: a script, or what was typed; `source`: its name for messages. Raises
+        StatementFailed: one failed, and the session is not to keep going; Cancelled: `cancel` was
+        called meanwhile; Quit: the script has the command to leave.
         """
         self._cancelled.clear()
         self._run_parts(text, source)
@@ -178,7 +170,7 @@ class ShellSession:
                 self._attempt(partial(self.run_statement, statement.text), place)
 
     def _attempt(self, action: Callable[[], None], place: ScriptPosition) -> None:
-        """Do one thing of a script; tell the user if it fails."""
+        """Do one thing of a script; print the error if it fails."""
         self._checkpoint()
         try:
             action()
@@ -188,9 +180,9 @@ class ShellSession:
             self.output.flush()
             if self._depth and isinstance(error, _NO_SQL):
                 code = f" {error.sqlstate}" if isinstance(error, pykudu_sql.Error) else ""
-                tell(f"{place.prefix()}ERROR{code}: neither SQL nor a command stands here")
+                print_error(f"{place.prefix()}ERROR{code}: neither SQL nor a command stands here")
             else:
-                tell_error(error, place)
+                print_statement_error(error, place)
             if not self._keep_going:
                 raise StatementFailed from error
 
@@ -199,11 +191,7 @@ class ShellSession:
             raise Cancelled
 
     def run_statement(self, sql: str) -> None:
-        """Run one statement and print its result.
-
-        Raises:
-            pykudu_sql.Error: it failed.
-        """
+        """Run one statement and print its result. Raises pykudu_sql.Error: it failed."""
         started = time.perf_counter()
         cursor = self.connection.execute(sql)
         try:
@@ -223,14 +211,13 @@ class ShellSession:
         if self.settings.format == "table":
             self.output.write(summary + "\n")
         elif self.settings.timer:
-            tell(summary)
+            print_error(summary)
 
     def run_file(self, path: Path) -> None:
         """Run a script from a file.
 
-        Raises:
-            UsageError: it cannot be read, or scripts read each other without end.
-            StatementFailed: a statement in it failed.
+        Raises UsageError: it cannot be read, or scripts read each other without end;
+        StatementFailed: a statement in it failed.
         """
         if self._depth == _MAX_READ_DEPTH:
             raise UsageError(f"{path}: scripts are nested more than {_MAX_READ_DEPTH} deep")
@@ -243,11 +230,7 @@ class ShellSession:
 
 
 def read_script(path: Path) -> str:
-    """The text of a script.
-
-    Raises:
-        UsageError: it cannot be read, or is not UTF-8.
-    """
+    """The text of a script. Raises UsageError: it cannot be read, or is not UTF-8."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -258,8 +241,7 @@ def read_script(path: Path) -> str:
 def decode_script(data: bytes, source: str) -> str:
     """Text of the bytes of a script, a byte order mark left out.
 
-    Raises:
-        UsageError: they are not UTF-8.
+    Raises UsageError: they are not UTF-8.
     """
     try:
         return data.decode("utf-8-sig")
@@ -267,14 +249,14 @@ def decode_script(data: bytes, source: str) -> str:
         raise UsageError(f"cannot read {source}: not UTF-8 at byte {error.start}") from error
 
 
-def tell_error(error: Exception, place: ScriptPosition) -> None:
+def print_statement_error(error: Exception, place: ScriptPosition) -> None:
     """An error of the database or of the shell, and where it is."""
     if isinstance(error, pykudu_sql.Error):
         position = error.position
         line = place.line + (position.line - 1 if position else 0)
-        tell(f"{replace(place, line=line).prefix()}ERROR {error.sqlstate}: {error}")
+        print_error(f"{replace(place, line=line).prefix()}ERROR {error.sqlstate}: {error}")
     else:
-        tell(f"{place.prefix()}ERROR: {error}")
+        print_error(f"{place.prefix()}ERROR: {error}")
 
 
 def duration(seconds: float) -> str:

@@ -21,7 +21,7 @@ FORMATS = ("table", "csv", "json", "jsonlines", "line", "markdown", "tsv")
 
 
 class UsageError(Exception):
-    """The shell was asked for something it does not have; the message says what it has."""
+    """The shell does not have what was named; the message says what it has."""
 
 
 class UnknownCommandError(UsageError):
@@ -65,12 +65,11 @@ _TYPES: Mapping[str, type] = {
 def checked(settings: Settings, name: str, value: object) -> Settings:
     """Settings with one changed.
 
-    Raises:
-        UsageError: no such setting, or a value of another type or range.
+    Raises UsageError: no such setting, or a value of another type or range.
     """
-    known = [field.name for field in fields(Settings)]
-    if name not in known:
-        raise UsageError(f"unknown setting {name!r}{near(name, known)}")
+    names = [field.name for field in fields(Settings)]
+    if name not in names:
+        raise UsageError(f"unknown setting {name!r}{near(name, names)}")
     wanted = _TYPES[name]
     # bool is a subclass of int, so `max_rows = true` needs the exact type.
     if type(value) is not wanted:
@@ -83,19 +82,18 @@ def checked(settings: Settings, name: str, value: object) -> Settings:
     return replace(settings, **change)
 
 
-def near(name: str, known: Iterable[str]) -> str:
+def near(name: str, candidates: Iterable[str]) -> str:
     """`; did you mean 'x'?` when a known name is close, else nothing."""
     import difflib
 
-    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
     return f"; did you mean '{matches[0]}'?" if matches else ""
 
 
 def load(settings: Settings, path: Path) -> Settings:
     """Settings overridden by a file; unchanged if there is none.
 
-    Raises:
-        UsageError: the file is not TOML or holds something unknown; the message names the file.
+    Raises UsageError: the file is not TOML or holds something unknown; the message names the file.
     """
     try:
         text = path.read_text(encoding="utf-8")

@@ -43,38 +43,20 @@ SUBCOMMANDS = (
     Subcommand("slt", "FILE...", "run sqllogictest scripts", "slt.command", "main"),
     Subcommand("check", "DB", "verify every checksum and every invariant", "tools.check", "main"),
     Subcommand("inspect", "DB [PART...]", "print what lies on disk", "tools.inspect", "main"),
-    Subcommand(
-        "load", "DB TABLE FILE...", "load files into a table, on Spark", "tools.jobs", "load"
-    ),
-    Subcommand(
-        "export", "DB TABLE FOLDER", "write a table to files, on Spark", "tools.jobs", "export"
-    ),
-    Subcommand(
-        "changes",
-        "DB TABLE FOLDER",
-        "write what commits did to a table's rows, on Spark",
-        "tools.jobs",
-        "changes",
-    ),
-    Subcommand(
-        "backup",
-        "DB FOLDER",
-        "back up all tables, or what changed since, on Spark",
-        "tools.backup_jobs",
-        "backup",
-    ),
-    Subcommand(
-        "restore",
-        "FOLDER DB",
-        "make tables as they were at a backup, on Spark",
-        "tools.backup_jobs",
-        "restore",
-    ),
-    Subcommand(
-        "demo", "[DIR]", "load real flight data and tell the whole story", "demo.story", "main"
-    ),
+    Subcommand("load", "DB TABLE FILE...", "load files into a table, on Spark",
+               "tools.jobs", "load"),
+    Subcommand("export", "DB TABLE FOLDER", "write a table to files, on Spark",
+               "tools.jobs", "export"),
+    Subcommand("changes", "DB TABLE FOLDER", "write what commits did to a table's rows, on Spark",
+               "tools.jobs", "changes"),
+    Subcommand("backup", "DB FOLDER", "back up all tables, or what changed since, on Spark",
+               "tools.backup_jobs", "backup"),
+    Subcommand("restore", "FOLDER DB", "make tables as they were at a backup, on Spark",
+               "tools.backup_jobs", "restore"),
+    Subcommand("demo", "[DIR]", "load real flight data and run the whole story",
+               "demo.story", "main"),
     Subcommand("help", "", "print this text", "cli", "print_help"),
-)
+)  # fmt: skip
 
 
 def unknown_command(name: str) -> UsageError:
@@ -99,20 +81,17 @@ def help_lines() -> str:
 
 
 def names_a_database(name: str) -> bool:
-    """Whether a word is meant as a database: a path, a name with an extension, or a directory."""
+    """Whether a word names a database: a path, a name with an extension, or a directory."""
     return bool(
         name == MEMORY or os.sep in name or os.path.splitext(name)[1] or os.path.isdir(name)
     )
 
 
 def check_database_name(name: str) -> None:
-    """See that the first word of a command line is meant as a database.
+    """Check that the first word of a command line names a database.
 
-    Args:
-        name: as given.
-
-    Raises:
-        UsageError: it has no separator and no extension, and no directory has that name.
+    `name`: as given. Raises UsageError: it has no separator and no extension, and no directory has
+    that name.
     """
     if names_a_database(name):
         return

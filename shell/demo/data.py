@@ -20,8 +20,7 @@ class MissingData(Exception):
 def load(name: str) -> pa.Table:
     """One table of the data; NA is NULL and times are UTC without zone.
 
-    Raises:
-        MissingData: the package is not installed.
+    Raises MissingData: the package is not installed.
     """
     folder = _folder()
     if name == "flights":

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pykudu_sql
+from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.demo import scenes
 from pykudu_sql.shell.demo.data import TABLES, MissingData, load
+from pykudu_sql.shell.exit_codes import ExitCode
 from pykudu_sql.shell.output.printer import print_result
-from pykudu_sql.shell.output.terminal import Output, tell
+from pykudu_sql.shell.output.terminal import Output, print_error
 from pykudu_sql.shell.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,30 +34,26 @@ _DATABASE = "flights.db"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Tell the story in a folder, a new temporary one unless given.
+    """Play the story in a folder, a new temporary one by default.
 
-    Args:
-        arguments: at most one: the folder to keep the database in.
-
-    Returns:
-        The exit code: 0, 1 when an answer differs, 2 for wrong usage.
+    `arguments`: at most the folder to keep the database in. Returns the exit code.
     """
-    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
-        print("usage: pykudu-sql demo [DIR]", file=sys.stderr)
-        return 2
+    parser = ArgumentParser("pykudu-sql demo", "Load real flight data and tell the whole story.")
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="keeps the database there")
+    folder = parser.parse_args(arguments).folder
     try:
         tables = {name: load(name) for name in TABLES}
     except MissingData as error:
-        tell(str(error))
-        return 2
-    if arguments:
-        kept = Path(arguments[0])
-        code = _tell(kept, tables)
-        if code != 2:
+        print_error(str(error))
+        return ExitCode.USAGE
+    if folder is not None:
+        kept = Path(folder)
+        code = _play(kept, tables)
+        if code is not ExitCode.USAGE:
             print(f"The database is kept: {_program()} {shlex.quote(str(kept / _DATABASE))}")
         return code
-    with tempfile.TemporaryDirectory(prefix="pykudu-demo-") as folder:
-        return _tell(Path(folder), tables)
+    with tempfile.TemporaryDirectory(prefix="pykudu-demo-") as passing:
+        return _play(Path(passing), tables)
 
 
 def _program() -> str:
@@ -65,22 +63,22 @@ def _program() -> str:
     return "pykudu-sql" if path or not beside.exists() else shlex.quote(os.path.relpath(beside))
 
 
-def _tell(folder: Path, tables: "dict[str, pa.Table]") -> int:
+def _play(folder: Path, tables: "dict[str, pa.Table]") -> ExitCode:
     from pykudu_sql.shell.demo.reference import Reference
 
     path = folder / _DATABASE
     if path.exists():
-        tell(f"{path} exists already: remove it, or choose another folder")
-        return 2
+        print_error(f"{path} exists already: remove it, or choose another folder")
+        return ExitCode.USAGE
     folder.mkdir(parents=True, exist_ok=True)
     begun = time.perf_counter()
     reference = Reference(tables)
     story = Story(path, tables, reference)
     try:
-        story.tell()
+        story.play()
     except pykudu_sql.Error as error:
-        tell(f"\nERROR {error.sqlstate}: {error}")
-        return 1
+        print_error(f"\nERROR {error.sqlstate}: {error}")
+        return ExitCode.FAILED
     finally:
         story.close()
         reference.close()
@@ -88,15 +86,13 @@ def _tell(folder: Path, tables: "dict[str, pa.Table]") -> int:
     print(
         f"\n{story.checked} answers checked against DuckDB, {story.differing} differ. {took:.1f} s"
     )
-    return 1 if story.differing else 0
+    return ExitCode.FAILED if story.differing else ExitCode.OK
 
 
 class Story:
     """The scenes in order, and the count of checked answers.
 
-    Attributes:
-        checked: answers compared with the reference.
-        differing: those that were not the same.
+    `checked`: answers compared with the reference; `differing`: those that were not the same.
     """
 
     def __init__(self, path: Path, tables: "dict[str, pa.Table]", reference: "Reference") -> None:
@@ -113,7 +109,7 @@ class Story:
         """Close the database."""
         self._connection.close()
 
-    def tell(self) -> None:
+    def play(self) -> None:
         """All scenes."""
         self._title("Five tables of flights from New York in 2013, keys checked first")
         for name in TABLES:

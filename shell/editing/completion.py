@@ -1,7 +1,7 @@
 """What could come at the cursor: a pure function of the text typed.
 
 It knows no database and no terminal. The answer names kinds (tables, columns of these tables,
-keywords) and the part already typed; `completer` turns kinds into names.
+keywords) and the part already typed; `completer` maps kinds to names.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Completion:
     Attributes:
         kinds: in the order to show them; empty where nothing can be suggested.
         prefix: the part of the word before the cursor.
-        tables: names of tables and common table expressions, whose columns are meant.
+        tables: names of tables and common table expressions, whose columns are listed.
         names: aliases and names of common table expressions that may be written here.
     """
 
@@ -88,9 +88,7 @@ _COMMAND_ARGUMENTS = {
 def complete(text: str, cursor: int) -> Completion:
     """What could stand at the cursor.
 
-    Args:
-        text: everything typed, also what is behind the cursor.
-        cursor: offset into it.
+    `text`: everything typed, also what is behind the cursor; `cursor`: offset into it.
     """
     before = text[:cursor]
     if before.lstrip()[:1] in (".", "\\"):

@@ -20,11 +20,10 @@ def run_interruptibly(work: Callable[[], None], cancel: Callable[[], None]) -> N
 
     Args:
         work: runs in another thread; whatever it raises is raised here.
-        cancel: asks it to stop; called from this thread, more than once if need be.
+        cancel: requests that it stops; called from this thread, more than once if need be.
 
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed and the work has stopped. Its cause is what the work
-            raised; without a cause the work was done before it could be stopped.
+    Raises KeyboardInterrupt: Ctrl-C was pressed and the work has stopped. Its cause is what the
+    work raised; without a cause the work was done before it could be stopped.
     """
     raised: list[BaseException] = []
     done = threading.Event()

@@ -15,9 +15,7 @@ _COMMAND_LINE = re.compile(r"^[ \t]*([.\\](?:[A-Za-z?][^\n]*))$", re.MULTILINE)
 class SqlPart:
     """Any number of statements.
 
-    Attributes:
-        text: as it stands in the script.
-        line: its first line in the script, from 1.
+    `text`: as it stands in the script; `line`: its first line in the script, from 1.
     """
 
     text: str
@@ -35,9 +33,7 @@ class CommandPart:
 def parts(text: str, is_complete: Callable[[str], bool]) -> Iterator[SqlPart | CommandPart]:
     """The parts of a script in order.
 
-    Args:
-        text: the script.
-        is_complete: whether every statement of a text is closed.
+    `text`: the script; `is_complete`: whether every statement of a text is closed.
     """
     start, line = 0, 1
     for match in _COMMAND_LINE.finditer(text):

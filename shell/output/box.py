@@ -17,7 +17,7 @@ Row = Sequence[Any]
 # A column is not cut below this many characters; whole columns are left out instead.
 _NARROWEST = 8
 _BORDERS = 3  # "│ " before a cell and " " after it
-_GAP = _BORDERS + 1  # the column that stands for those left out
+_GAP = _BORDERS + 1  # the column in place of those left out
 _DOT = "·"
 
 

@@ -1,7 +1,7 @@
 """Text on a terminal: what may be shown raw, how wide it is, how it is cut.
 
 Data can hold bytes that a terminal obeys: escape sequences that move the cursor or set the
-clipboard, marks that turn text around, characters nobody sees. Whatever is shown passes through
+clipboard, marks that reverse text, characters nobody sees. Whatever is shown passes through
 `escape`, which spells such characters out and leaves letters of every script alone.
 """
 
@@ -18,10 +18,7 @@ def escape(text: str, keep: str = "") -> str:
 
     Control characters, bidirectional and other format characters, line and paragraph separators,
     lone surrogates, private and unassigned code points become `\\n`, `\\x1b`, `\\u202e` and so on.
-
-    Args:
-        text: anything.
-        keep: control characters to let through, such as a newline.
+    `text`: anything; `keep`: control characters to let through, such as a newline.
     """
     if text.isprintable() and (text.isascii() or not _INVISIBLE_LETTERS.intersection(text)):
         return text

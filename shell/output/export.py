@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.shell.output.display import escape, pad, width
@@ -103,16 +102,14 @@ def line(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]:
         yield f"\n{lines}" if number else lines
 
 
-EXPORTS: Mapping[str, Export] = MappingProxyType(
-    {
-        "csv": csv,
-        "json": json_array,
-        "jsonlines": jsonlines,
-        "line": line,
-        "markdown": markdown,
-        "tsv": tsv,
-    }
-)
+EXPORTS: Mapping[str, Export] = {
+    "csv": csv,
+    "json": json_array,
+    "jsonlines": jsonlines,
+    "line": line,
+    "markdown": markdown,
+    "tsv": tsv,
+}
 SPREADSHEET_FORMATS = frozenset({"csv", "tsv"})
 # How NULL is written unless the user chose otherwise.
-NULL_TEXTS: Mapping[str, str] = MappingProxyType({"csv": "", "tsv": "\\N"})
+NULL_TEXTS: Mapping[str, str] = {"csv": "", "tsv": "\\N"}

@@ -28,7 +28,6 @@ def print_result(
 
     Args:
         cursor: an executed query.
-        output: where to print.
         settings: format, limits and the text of NULL.
         checkpoint: called between batches; raises to stop.
     """

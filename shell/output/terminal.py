@@ -49,8 +49,7 @@ class Output:
             path: of the file; made where there is none.
             replace: empty a file that exists; otherwise it is refused.
 
-        Raises:
-            UsageError: the file cannot be written, or exists and is not to be replaced.
+        Raises UsageError: the file cannot be written, or exists and is not to be replaced.
         """
         try:
             stream = path.open("w" if replace else "x", encoding="utf-8", newline="")
@@ -71,6 +70,6 @@ class Output:
             self._stream = self._standard
 
 
-def tell(text: str) -> None:
+def print_error(text: str) -> None:
     """A message that is not a result, on the standard error stream, escaped for a terminal."""
     print(escape(text, keep="\n"), file=sys.stderr, flush=True)

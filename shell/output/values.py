@@ -14,25 +14,10 @@ from typing import Any
 import pyarrow as pa
 
 _DAY = 86_400_000_000
-_NUMBER_TYPES = frozenset(
-    {
-        "TINYINT",
-        "SMALLINT",
-        "INT",
-        "INTEGER",
-        "BIGINT",
-        "HUGEINT",
-        "UTINYINT",
-        "USMALLINT",
-        "UINTEGER",
-        "UBIGINT",
-        "FLOAT",
-        "REAL",
-        "DOUBLE",
-        "DECIMAL",
-        "NUMERIC",
-    }
-)
+_NUMBER_TYPES = frozenset({
+    "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT",
+    "UINTEGER", "UBIGINT", "FLOAT", "REAL", "DOUBLE", "DECIMAL", "NUMERIC",
+})  # fmt: skip
 
 
 def is_number_type(sql_type: str) -> bool:

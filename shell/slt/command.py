@@ -1,4 +1,4 @@
-"""`pykudu-sql slt`: finds scripts, runs them in the states asked for, reports.
+"""`pykudu-sql slt`: finds scripts, runs them in the requested states, reports.
 
 Every script gets a fresh database for every state. Exit code 0 when all is as expected, 1 when
 something is not.
@@ -15,6 +15,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
+from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.editing.interruptible import run_interruptibly
 from pykudu_sql.shell.output.terminal import Output
 from pykudu_sql.shell.settings import UsageError
@@ -24,7 +25,6 @@ from pykudu_sql.shell.slt.parser import ScriptError, parse
 from pykudu_sql.shell.slt.report import FileResult, describe, junit, summary
 from pykudu_sql.shell.slt.runner import ScriptRunner
 from pykudu_sql.shell.slt.states import STATES, State
-from pykudu_sql.shell.tools.arguments import ArgumentParser
 
 _SUFFIXES = (".test", ".slt")
 
@@ -32,9 +32,8 @@ _SUFFIXES = (".test", ".slt")
 def main(argv: Sequence[str]) -> int:
     """Run the subcommand and return the exit code.
 
-    Raises:
-        UsageError: a file or folder that is not there, or options that exclude each other.
-        KeyboardInterrupt: Ctrl-C, after the statement that ran was stopped.
+    Raises UsageError: a file or folder that is not there, or options that exclude each other;
+    KeyboardInterrupt: Ctrl-C, after the statement that ran was stopped.
     """
     options = build_parser().parse_args(argv)
     states = list(STATES.values()) if options.state == "all" else [STATES[options.state]]
@@ -95,8 +94,7 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 def find_scripts(paths: Sequence[Path]) -> Iterator[Path]:
     """The scripts named, and those in the folders named, in order of name.
 
-    Raises:
-        UsageError: a path does not exist, or a folder has no scripts.
+    Raises UsageError: a path does not exist, or a folder has no scripts.
     """
     for path in paths:
         if not path.is_dir():
@@ -139,7 +137,7 @@ class Campaign:
         fail_fast: stop at the first failure.
         keep: leave the databases where they are and say where.
         override: write results into the scripts.
-        output: where problems are told.
+        output: where problems are printed.
         files: how it went so far.
     """
 

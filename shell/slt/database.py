@@ -75,20 +75,16 @@ _OF_A_SESSION = re.compile(r"\s*(SET(?!\s+DATABASE\b)|RESET(?!\s+DATABASE\b)|USE
 class ScriptDatabase:
     """A directory with its open connections.
 
-    When a connection is opened again, what its session had chosen (`SET`, `USE`) is chosen anew, so
-    that a script means the same however often the database is closed behind its back.
-
-    Attributes:
-        driver: opens them.
-        path: the directory.
-        settings: what `driver.connect` is given.
+    When a connection is opened again, the `SET` and `USE` statements of its session are run again,
+    so that a script means the same however often the database is closed behind its back. `driver`:
+    opens them; `path`: the directory; `settings`: what `driver.connect` is given.
     """
 
     driver: Driver
     path: Path
     settings: dict[str, Any] = field(default_factory=dict)
     _connections: dict[str, DbConnection] = field(default_factory=dict)
-    _chosen: dict[str, list[str]] = field(default_factory=dict)
+    _session_statements: dict[str, list[str]] = field(default_factory=dict)
 
     def execute(self, sql: str, connection: str = "") -> Outcome:
         """Run one statement on a named connection, which is opened at its first use."""
@@ -97,7 +93,7 @@ class ScriptDatabase:
             try:
                 cursor.execute(sql)
                 if _OF_A_SESSION.match(sql):
-                    self._chosen.setdefault(connection, []).append(sql)
+                    self._session_statements.setdefault(connection, []).append(sql)
                 if cursor.description is None:
                     return Done(cursor.rowcount)
                 return Done(cursor.rowcount, cursor.fetchall(), len(cursor.description))
@@ -111,7 +107,7 @@ class ScriptDatabase:
     def _connection(self, name: str) -> DbConnection:
         if name not in self._connections:
             opened = self._connections[name] = self.driver.connect(self.path, self.settings)
-            for sql in self._chosen.get(name, ()):
+            for sql in self._session_statements.get(name, ()):
                 cursor = opened.cursor()
                 with suppress(self.driver.error):  # The database it used may have gone.
                     cursor.execute(sql)
@@ -137,9 +133,9 @@ class ScriptDatabase:
         return self.driver.snapshot(self._connection(connection))
 
     def restart(self) -> None:
-        """Close every connection; sessions that begin later have chosen nothing."""
+        """Close every connection; sessions that begin later run no earlier `SET` or `USE`."""
         self.close()
-        self._chosen.clear()
+        self._session_statements.clear()
 
     def close(self) -> None:
         """Close every connection; the next statement opens the database again."""

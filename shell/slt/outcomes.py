@@ -39,9 +39,7 @@ class Done:
 class Failed:
     """The database refused it.
 
-    Attributes:
-        sqlstate: five characters, empty if the database has none.
-        message: the whole text.
+    `sqlstate`: five characters, empty if the database has none; `message`: the whole text.
     """
 
     sqlstate: str

@@ -7,7 +7,6 @@ values, patterns and SQLSTATEs of errors, and a few directives of one line (see 
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
 from pykudu_sql.shell.slt.records import (
     Condition,
@@ -39,12 +38,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 class ScriptError(Exception):
-    """The script is not sqllogictest.
-
-    Attributes:
-        line: where, from 1.
-        message: what is wrong there.
-    """
+    """The script is not sqllogictest. `line`: where, from 1; `message`: what is wrong there."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"line {line}: {message}")
@@ -55,8 +49,7 @@ class ScriptError(Exception):
 def parse(text: str) -> list[Record]:
     """The records of a script, in order.
 
-    Raises:
-        ScriptError: a directive or expectation that has no meaning.
+    Raises ScriptError: a directive or expectation that has no meaning.
     """
     return _Parser(split_lines(text)).records()
 
@@ -204,9 +197,14 @@ class _Parser:
         return ExpectedValues(tuple(rows), by_row=False)
 
 
-def _halt(source: RecordSource, words: list[str]) -> Record:
-    _expect(not words)
-    return Halt(source)
+def _alone(kind: Callable[[RecordSource], Record]) -> Callable[[RecordSource, list[str]], Record]:
+    """A directive without words behind it."""
+
+    def build(source: RecordSource, words: list[str]) -> Record:
+        _expect(not words)
+        return kind(source)
+
+    return build
 
 
 def _hash_threshold(source: RecordSource, words: list[str]) -> Record:
@@ -217,16 +215,6 @@ def _hash_threshold(source: RecordSource, words: list[str]) -> Record:
 def _subtest(source: RecordSource, words: list[str]) -> Record:
     _expect(bool(words))
     return Subtest(source, " ".join(words))
-
-
-def _restart(source: RecordSource, words: list[str]) -> Record:
-    _expect(not words)
-    return Restart(source)
-
-
-def _flush(source: RecordSource, words: list[str]) -> Record:
-    _expect(not words)
-    return FlushRecord(source)
 
 
 def _snapshot(source: RecordSource, words: list[str]) -> Record:
@@ -246,14 +234,12 @@ def _expect(condition: bool) -> None:
         raise ValueError
 
 
-_DIRECTIVES: Mapping[str, Callable[[RecordSource, list[str]], Record]] = MappingProxyType(
-    {
-        "control": _control,
-        "flush": _flush,
-        "halt": _halt,
-        "hash-threshold": _hash_threshold,
-        "restart": _restart,
-        "snapshot": _snapshot,
-        "subtest": _subtest,
-    }
-)
+_DIRECTIVES: Mapping[str, Callable[[RecordSource, list[str]], Record]] = {
+    "control": _control,
+    "flush": _alone(FlushRecord),
+    "halt": _alone(Halt),
+    "hash-threshold": _hash_threshold,
+    "restart": _alone(Restart),
+    "snapshot": _snapshot,
+    "subtest": _subtest,
+}

@@ -183,14 +183,6 @@ class Control:
 
 
 Record = (
-    StatementRecord
-    | QueryRecord
-    | ExplainRecord
-    | Halt
-    | HashThreshold
-    | Subtest
-    | Restart
-    | FlushRecord
-    | Snapshot
-    | Control
-)
+    StatementRecord | QueryRecord | ExplainRecord | Halt | HashThreshold | Subtest | Restart
+    | FlushRecord | Snapshot | Control
+)  # fmt: skip

@@ -71,9 +71,9 @@ def junit(files: Sequence[FileResult], seconds: float) -> str:
             root, "testsuite", name=state, tests=str(len(group)), failures=failures
         )
         for file in group:
-            taken = file.result.seconds if file.result else 0.0
+            duration = file.result.seconds if file.result else 0.0
             case = ElementTree.SubElement(
-                suite, "testcase", classname=state, name=str(file.path), time=f"{taken:.3f}"
+                suite, "testcase", classname=state, name=str(file.path), time=f"{duration:.3f}"
             )
             if file.failed:
                 lines = [escape(line) for line in describe(file)]

@@ -93,9 +93,7 @@ class ScriptRunner:
     def run(self, records: Sequence[Record], *, stop_at_problem: bool = False) -> ScriptResult:
         """Run records in order; a failed one does not keep the next from running.
 
-        Args:
-            records: the script.
-            stop_at_problem: leave the rest out after the first failure.
+        `records`: the script; `stop_at_problem`: leave the rest out after the first failure.
         """
         started = time.perf_counter()
         ran: list[Ran] = []
@@ -157,7 +155,7 @@ class ScriptRunner:
         unknown = [n for n in _VARIABLE.findall(record.sql) if n not in self._snapshots]
         if unknown:
             return Problem(record, record.sql, f"no snapshot {unknown[0]!r} was taken")
-        sql = _VARIABLE.sub(lambda found: str(self._snapshots[found[1]]), record.sql)
+        sql = _VARIABLE.sub(lambda match: str(self._snapshots[match[1]]), record.sql)
         if isinstance(record, ExplainRecord):
             sql = f"EXPLAIN {sql}"
         outcome = self._database.execute(sql, record.source.connection)
@@ -184,7 +182,7 @@ class ScriptRunner:
         if not record.label or not isinstance(outcome, Done) or outcome.rows is None:
             return None
         got = digest(result_rows(record, outcome.rows))
-        known = self._digests.setdefault(record.label, got)
-        if known == got:
+        expected = self._digests.setdefault(record.label, got)
+        if expected == got:
             return None
         return Problem(record, sql, f"differs from other queries labelled {record.label!r}")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.shell.slt.database import ScriptDatabase
@@ -49,20 +48,16 @@ def _reopen(database: ScriptDatabase) -> None:
 
 
 # Rowsets of about a hundred rows, and maintenance that always has something to do.
-_TINY: Mapping[str, Any] = MappingProxyType(
-    {"rowset_bytes": 2048, "log_segment_bytes": 4096, "flush_bytes": 1}
-)
+_TINY: Mapping[str, Any] = {"rowset_bytes": 2048, "log_segment_bytes": 4096, "flush_bytes": 1}
 
-STATES: Mapping[str, State] = MappingProxyType(
-    {
-        state.name: state
-        for state in (
-            State("memory", _leave),
-            State("flushed", _flush),
-            State("compacted", _compact),
-            State("reopened", _reopen),
-            State("partitioned", _leave, {"default_hash_partitions": 8}),
-            State("tiny", _leave, _TINY),
-        )
-    }
-)
+STATES: Mapping[str, State] = {
+    state.name: state
+    for state in (
+        State("memory", _leave),
+        State("flushed", _flush),
+        State("compacted", _compact),
+        State("reopened", _reopen),
+        State("partitioned", _leave, {"default_hash_partitions": 8}),
+        State("tiny", _leave, _TINY),
+    )
+}

@@ -5,22 +5,19 @@ import sys
 from collections.abc import Sequence
 
 from pykudu_sql.offline import Error, check
-from pykudu_sql.shell.output.terminal import Output, tell
-from pykudu_sql.shell.tools.arguments import ArgumentParser
+from pykudu_sql.shell.arguments import ArgumentParser
+from pykudu_sql.shell.exit_codes import ExitCode, exit_code
+from pykudu_sql.shell.output.terminal import Output, print_error
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the subcommand.
-
-    Returns:
-        0 when nothing is wrong, 1 when something is, or there is no database.
-    """
+    """Run the subcommand. Returns the exit code, which is 0 only when nothing is wrong."""
     options = _build_parser().parse_args(argv)
     try:
         checking = check(options.db, options.quick)
     except Error as error:
-        tell(f"pykudu-sql check: {error}")
-        return 1
+        print_error(f"pykudu-sql check: {error}")
+        return exit_code(error)
     output = Output(sys.stdout)
     problems = left_over = 0
     for finding in checking.run():
@@ -43,9 +40,9 @@ def main(argv: Sequence[str]) -> int:
             f"{problems} problem{'s' if problems > 1 else ''} in {seen}, {depth}, "
             "without what a problem kept from being looked at\n"
         )
-        return 1
+        return ExitCode.FAILED
     output.write(f"ok: {seen}, {depth}\n")
-    return 0
+    return ExitCode.OK
 
 
 def _build_parser() -> argparse.ArgumentParser:

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Sequence
 
 from pykudu_sql.offline import Error, inspect
-from pykudu_sql.shell.output.terminal import Output, tell
-from pykudu_sql.shell.tools.arguments import ArgumentParser
+from pykudu_sql.shell.arguments import ArgumentParser
+from pykudu_sql.shell.exit_codes import ExitCode, exit_code
+from pykudu_sql.shell.output.terminal import Output, print_error
 
 _EPILOG = """\
 parts:
@@ -26,8 +27,7 @@ A tablet is named by its UUID or the beginning of it.
 def main(argv: Sequence[str]) -> int:
     """Run the subcommand.
 
-    Returns:
-        0, or 1 when there is no such part, or it is damaged; what could be read is printed.
+    Returns the exit code; what could be read of a damaged part is printed.
     """
     options = _build_parser().parse_args(argv)
     output = Output(sys.stdout)
@@ -36,9 +36,9 @@ def main(argv: Sequence[str]) -> int:
             output.write(line + "\n")
     except Error as error:
         output.flush()
-        tell(f"pykudu-sql inspect: {error}")
-        return 1
-    return 0
+        print_error(f"pykudu-sql inspect: {error}")
+        return exit_code(error)
+    return ExitCode.OK
 
 
 def _build_parser() -> argparse.ArgumentParser:

@@ -1,6 +1,6 @@
 """What the commands that run on Spark have in common: options, errors, and what they print.
 
-Exit codes: 0 done, 1 failed and nothing changed, 2 the command line is wrong, 130 Ctrl-C.
+A job that fails has changed nothing; see `exit_codes`.
 """
 
 import argparse
@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pykudu_sql import Error
-from pykudu_sql.shell.output.terminal import tell
-from pykudu_sql.shell.tools.arguments import ArgumentParser
+from pykudu_sql.shell.arguments import ArgumentParser
+from pykudu_sql.shell.exit_codes import ExitCode, exit_code
+from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.spark.sessions.java import check_pyspark
 
 if TYPE_CHECKING:
@@ -25,28 +26,26 @@ def run(name: str, job: Job, arguments: argparse.Namespace) -> int:
     """Do a job and print what it did, or why it did not.
 
     Args:
-        name: of the command.
         job: what it does, all imports of Spark included.
         arguments: the command line; with `verbose` Spark's log and traces are printed, too.
 
-    Returns:
-        The exit code.
+    Returns the exit code.
     """
     if arguments.verbose:
         os.environ.setdefault("PYKUDU_SPARK_LOG", "WARN")
     try:
         check_pyspark("the command")
-        from pykudu_sql.jobs.spark_errors import told_plainly
+        from pykudu_sql.jobs.spark_errors import plain_spark_errors
 
-        with told_plainly():
+        with plain_spark_errors():
             report = job()
     except Error as error:
-        tell(f"pykudu-sql {name}: {error}")
+        print_error(f"pykudu-sql {name}: {error}")
         if arguments.verbose:
             traceback.print_exception(error, file=sys.stderr)
-        return 1
+        return exit_code(error)
     print(f"{name}: {report.text()}")
-    return 0
+    return ExitCode.OK
 
 
 def parser_of(name: str, description: str) -> argparse.ArgumentParser:

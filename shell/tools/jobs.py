@@ -18,7 +18,7 @@ def load(argv: Sequence[str]) -> int:
     add("db", metavar="DB", help="directory of the database; made where there is none")
     add("table", metavar="TABLE", help="created from the files where it does not exist")
     add("sources", metavar="FILE", nargs="+", help="files, folders or globs")
-    add("--format", choices=("csv", "parquet", "json", "orc"), help="else told by the name")
+    add("--format", choices=("csv", "parquet", "json", "orc"), help="by default from the name")
     add("--operation", default="insert", type=_operation, choices=OPERATIONS)
     add("--rejects", metavar="FILE", help="put rows that do not fit there, as JSON, with reasons")
     add("--max-rejects", type=int, default=10_000, metavar="N", help="more are an error")
@@ -53,15 +53,10 @@ def export(argv: Sequence[str]) -> int:
     """Run `pykudu-sql export`."""
     parser = parser_of("export", "Write a table, or what it was at some moment, to files.")
     add = parser.add_argument
-    add("db", metavar="DB", help="directory of the database")
-    add("table", metavar="TABLE")
-    add("target", metavar="FOLDER", help="made by this, with one or more files in it")
-    add("--format", choices=("parquet", "csv"), default="parquet")
+    _add_output(parser)
     add("--columns", metavar="A,B", help="only these")
     add("--where", metavar="SQL", help="only rows that this condition holds for")
     add("--as-of", metavar="TIME", help="a timestamp, a hybrid timestamp or a snapshot's name")
-    add("--overwrite", action="store_true", help="replace the folder if it exists")
-    add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
     arguments = parser.parse_args(argv)
 
     def job() -> "JobReport":
@@ -87,16 +82,11 @@ def changes(argv: Sequence[str]) -> int:
     """Run `pykudu-sql changes`."""
     parser = parser_of("changes", "Write what commits did to the rows of a table to files.")
     add = parser.add_argument
-    add("db", metavar="DB", help="directory of the database")
-    add("table", metavar="TABLE")
-    add("target", metavar="FOLDER", help="made by this, with one or more files in it")
+    _add_output(parser)
     moment = "a timestamp, a hybrid timestamp or a snapshot's name"
     add("--since", metavar="TIME", required=True, help=f"commits after this moment: {moment}")
     add("--until", metavar="TIME", help="commits up to this moment; else up to now")
-    add("--format", choices=("parquet", "csv"), default="parquet")
-    add("--columns", metavar="A,B", help="only these, and what is told of each change")
-    add("--overwrite", action="store_true", help="replace the folder if it exists")
-    add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
+    add("--columns", metavar="A,B", help="only these, and the metadata of each change")
     arguments = parser.parse_args(argv)
 
     def job() -> "JobReport":
@@ -115,6 +105,17 @@ def changes(argv: Sequence[str]) -> int:
         return changes(arguments.db, arguments.table, arguments.target, arguments.since, options)
 
     return run("changes", job, arguments)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    """Which table goes to which files, and how these are written."""
+    add = parser.add_argument
+    add("db", metavar="DB", help="directory of the database")
+    add("table", metavar="TABLE")
+    add("target", metavar="FOLDER", help="made by this, with one or more files in it")
+    add("--format", choices=("parquet", "csv"), default="parquet")
+    add("--overwrite", action="store_true", help="replace the folder if it exists")
+    add_pairs(parser, "--option", "an option of Spark's writer, such as compression=zstd")
 
 
 def _operation(text: str) -> str:

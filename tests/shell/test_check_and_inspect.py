@@ -66,5 +66,5 @@ def test_both_work_beside_a_writer(path: Path) -> None:
 def test_where_there_is_no_database_that_is_said(
     tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command, str(tmp_path / "none")]) == 1
+    assert main([command, str(tmp_path / "none")]) == 2
     assert "there is no database" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """The interactive shell in a terminal: what is typed, what the screen shows."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -75,7 +76,9 @@ class Terminal:
 
     def kill(self) -> None:
         """End it if it still runs."""
-        self._program.close(force=True)
+        self._program.kill(signal.SIGKILL)
+        self._program.wait()
+        self._program.close()
 
 
 @pytest.fixture

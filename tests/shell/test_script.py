@@ -2,7 +2,7 @@
 
 import pytest
 
-from pykudu_sql.planner.parse.statements import is_complete
+from pykudu_sql.planner.parse.scripts import is_complete
 from pykudu_sql.shell.editing.script import CommandPart, SqlPart, is_command, parts
 
 

@@ -1,0 +1,24 @@
+"""The exit codes of `pykudu-sql` and of all its subcommands; docs/shell.md says them to users."""
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pykudu_sql import Error
+
+_NOT_THERE = "58P01"
+
+
+class ExitCode(IntEnum):
+    """What a command line came to."""
+
+    OK = 0
+    FAILED = 1  # a statement, a job or a check; nothing is wrong with the command line
+    USAGE = 2  # the command line is wrong, or a file or database it names is not there
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+def exit_code(error: "Error") -> ExitCode:
+    """The exit code of a command that ends with an error."""
+    return ExitCode.USAGE if error.sqlstate == _NOT_THERE else ExitCode.FAILED
