@@ -4,7 +4,8 @@ Choose with `pytest --hypothesis-profile=thorough`. Deadlines are off: a shared 
 timed failure out of a slow neighbour.
 
 `make test` gives the tests to as many processes as there are processors. Those on Spark stay
-together in one, with their one session, and begin first because they take longest.
+together in one, with their one session, and begin first because they take longest; then come the
+other long ones.
 
 `pytest --clock 2042-06-01` runs everything, what tests start included, with the wall clock at that
 day: hybrid times do not fit a signed integer from 2041 on.
@@ -22,6 +23,21 @@ from hypothesis import HealthCheck, settings
 
 from tests.clock.sitecustomize import SHIFT, shift_clock
 
+SPARK = "tests/spark/"
+# Most JVMs of the tests end before thorough compilation pays.
+SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Folders and modules of tests that take ten seconds and more.
+LONG = (
+    SPARK,
+    "tests/test_extras.py",
+    "tests/shell/test_sql_scripts.py",
+    "tests/storage/test_crash.py",
+    "tests/storage/hostile/test_hostile.py",
+    "tests/pykudu_sql/mutations/",
+    "tests/pykudu_sql/test_fork.py",
+    "tests/pykudu_sql/test_value_bounds.py",
+)
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
 settings.load_profile("default")
@@ -33,13 +49,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Set the clock. Let Ctrl-C work here and in what the tests start.
+    """Set the clock, and what JVMs are started with. Let Ctrl-C work here and in what tests start.
 
     Ctrl-C is ignored where a shell's `&` began the run.
     """
     day: dt.date | None = config.getoption("clock")
     if day is not None and SHIFT not in os.environ:
         _set_clock(day)
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED_JVM)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -54,13 +71,25 @@ def _set_clock(day: dt.date) -> None:
     shift_clock(shift)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long tests first, so that no processor is left with one at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """How processes share the tests: one by one, those on Spark as one piece and first."""
+    """How processes share the tests: by modules, which make their fixtures once.
+
+    Those on Spark are one piece, and in the other long modules each test is.
+    """
     from xdist.scheduler import LoadScopeScheduling
+
+    config.option.loadscopereorder = False
 
     class Pieces(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if nodeid.startswith("tests/spark/") else nodeid
+            if nodeid.startswith(SPARK):
+                return SPARK
+            return nodeid if nodeid.startswith(LONG) else nodeid.partition("::")[0]
 
     return Pieces(config, log)

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from pykudu_sql.settings import SETTINGS, Scope, Setting
+from pykudu_sql.settings import SETTINGS, Setting, SettingScope
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 
@@ -14,21 +14,21 @@ Built from the table in `pykudu_sql/settings.py` by `make docs`. `SHOW SETTINGS 
 what is in force."""
 
 _SCOPES = {
-    Scope.DATABASE: (
+    SettingScope.DATABASE: (
         "Of an open database",
         "Given to `connect`; all connections of a process share them.",
     ),
-    Scope.SESSION: (
+    SettingScope.SESSION: (
         "Of a session",
         "Given to `connect`, or changed by `SET name = value`, `SET name = DEFAULT` and\n"
         "`RESET name`; each connection has its own.",
     ),
-    Scope.PROGRAM: (
+    SettingScope.PROGRAM: (
         "Of the program",
         "Given to `connect`, to `pykudu-sql` as `--spark-master`, or in the environment as\n"
         "`PYKUDU_SPARK_MASTER`; no statement changes it.",
     ),
-    Scope.REMEMBERED: (
+    SettingScope.REMEMBERED: (
         "Remembered by the database",
         "Changed by `SET DATABASE name = value` and `RESET DATABASE name`; kept in the files.",
     ),
@@ -46,15 +46,15 @@ _TYPES = {
 
 def built() -> str:
     """The whole page."""
-    return "\n\n".join((_HEAD, *(_section(scope) for scope in Scope), _types())) + "\n"
+    return "\n\n".join((_HEAD, *(_section(scope) for scope in SettingScope), _types())) + "\n"
 
 
-def _section(scope: Scope) -> str:
+def _section(scope: SettingScope) -> str:
     title, told = _SCOPES[scope]
     return "\n".join((f"## {title}", "", told, "", *_rows(scope)))
 
 
-def _rows(scope: Scope) -> Iterator[str]:
+def _rows(scope: SettingScope) -> Iterator[str]:
     yield "| setting | type | default | meaning |"
     yield "|---|---|---|---|"
     for setting in SETTINGS.values():

@@ -37,13 +37,11 @@ _ELSEWHERE = {
 
 
 def _codes(tree: ast.AST) -> Iterator[str]:
-    """SQLSTATEs given to errors: `sqlstate="..."`, `default_sqlstate = "..."`, positional ones."""
+    """SQLSTATEs given to errors: `sqlstate="..."`, the root's default, positional ones."""
     for node in ast.walk(tree):
         match node:
             case ast.keyword(arg="sqlstate", value=ast.Constant(value=str(code))):
                 yield code
-            case ast.Assign(targets=[ast.Name("default_sqlstate")], value=ast.Constant(value=code)):
-                yield str(code)
             case ast.AnnAssign(ast.Name("default_sqlstate"), value=ast.Constant(value=code)):
                 yield str(code)
             case ast.Call(ast.Name("_Translation"), [_, ast.Constant(value=str(code)), *_]):

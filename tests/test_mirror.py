@@ -1,0 +1,69 @@
+"""Tests mirror the packages: a module with logic is imported by a test, or its room says why not.
+
+A room on the list is tried through statements: by scripts whose answers are compared, in several
+states of the files. A module of another room needs a test that imports it.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+# Rooms of which not each module has a test of its own, and what tries them instead.
+TRIED_BY_STATEMENTS = {
+    "pykudu_sql.planner.bind": "sql_tests/: qualifiers, row_values, stars, time_travel, views",
+}
+
+
+def modules_with_logic() -> Iterator[str]:
+    """Modules of the planner and the executor that decide or repeat something."""
+    for folder, package in (("planner", "pykudu_sql.planner"), ("pykudu_sql/executor", "")):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            base = ROOT / folder if package else ROOT
+            parts = path.relative_to(base).with_suffix("").parts
+            deciding = (ast.If, ast.IfExp, ast.For, ast.While, ast.Match, ast.comprehension)
+            nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if path.name != "__init__.py" and any(isinstance(node, deciding) for node in nodes):
+                yield ".".join(filter(None, (package, *parts)))
+
+
+def imported_by_tests() -> set[str]:
+    """All that a test imports, and that by which it may be imported: a module or a name in one."""
+    imported = set()
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                imported |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+            elif isinstance(node, ast.Import):
+                imported |= {name.name for name in node.names}
+    return imported
+
+
+@pytest.fixture(scope="module")
+def untested_rooms() -> dict[str, list[str]]:
+    imported = imported_by_tests()
+    rooms: dict[str, list[str]] = {}
+    for module in modules_with_logic():
+        if module not in imported:
+            rooms.setdefault(module.rpartition(".")[0], []).append(module)
+    return rooms
+
+
+def test_a_module_with_logic_is_imported_by_a_test(untested_rooms: dict[str, list[str]]) -> None:
+    assert {
+        room: modules for room, modules in untested_rooms.items() if room not in TRIED_BY_STATEMENTS
+    } == {}
+
+
+def test_no_room_is_on_the_list_that_needs_it_no_more(
+    untested_rooms: dict[str, list[str]],
+) -> None:
+    assert sorted(TRIED_BY_STATEMENTS.keys() - untested_rooms) == []
+
+
+def test_a_room_of_the_planner_has_a_folder_of_tests() -> None:
+    folders = {path.name for path in (ROOT / "tests" / "planner").iterdir() if path.is_dir()}
+    rooms = {path.parent.name for path in (ROOT / "planner").glob("*/__init__.py")}
+    assert rooms <= folders
