@@ -32,10 +32,7 @@ def plan(sql: str, context: PlanContext) -> Plan:
     work = partial(plan_statement, sql, 0, replace(context, now=lambda: moment))
     try:
         with errors_located(sql):
-            try:
-                planned = work()
-            except RecursionError:
-                planned = run_deep(work)
+            planned = run_deep(work)
     except RecursionError:
         raise StatementTooComplexError(
             "statement is nested too deeply", hint="write parts of it as WITH queries"

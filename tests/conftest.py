@@ -3,9 +3,8 @@
 Choose with `pytest --hypothesis-profile=thorough`. Deadlines are off: a shared machine makes a
 timed failure out of a slow neighbour.
 
-`make test` gives the tests to as many processes as there are processors. Those on Spark stay
-together in one, with their one session, and begin first because they take longest; then come the
-other long ones.
+`make test` gives the tests to as many processes as there are processors; `tests.scheduling` says
+how.
 
 `pytest --clock 2042-06-01` runs everything, what tests start included, with the wall clock at that
 day: hybrid times do not fit a signed integer from 2041 on.
@@ -22,22 +21,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.clock.sitecustomize import SHIFT, shift_clock
+from tests.scheduling import LONG, Pieces
 
-SPARK = "tests/spark/"
 # Most JVMs of the tests end before thorough compilation pays.
 SHORT_LIVED_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-# Folders and modules of tests that take ten seconds and more.
-LONG = (
-    SPARK,
-    "tests/test_extras.py",
-    "tests/shell/test_sql_scripts.py",
-    "tests/storage/test_crash.py",
-    "tests/storage/hostile/test_hostile.py",
-    "tests/pykudu_sql/mutations/",
-    "tests/pykudu_sql/test_fork.py",
-    "tests/pykudu_sql/test_value_bounds.py",
-)
-
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", parent=settings.get_profile("default"), max_examples=1000)
 settings.load_profile("default")
@@ -78,18 +65,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """How processes share the tests: by modules, which make their fixtures once.
-
-    Those on Spark are one piece, and in the other long modules each test is.
-    """
-    from xdist.scheduler import LoadScopeScheduling
-
+    """Share the tests as `tests.scheduling` says."""
     config.option.loadscopereorder = False
-
-    class Pieces(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            if nodeid.startswith(SPARK):
-                return SPARK
-            return nodeid if nodeid.startswith(LONG) else nodeid.partition("::")[0]
-
     return Pieces(config, log)

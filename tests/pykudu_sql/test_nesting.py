@@ -118,6 +118,38 @@ def test_threads_plan_deep_statements_at_once() -> None:
     assert (sys.getrecursionlimit(), threading.stack_size()) == (limit, size)
 
 
+def test_the_limit_is_not_lowered_below_a_thread_that_is_deeper() -> None:
+    limit = sys.getrecursionlimit()
+    raised, deep, lowered = threading.Event(), threading.Event(), threading.Event()
+
+    def descend(frames: int, bottom: Callable[[], None]) -> int:
+        if not frames:
+            bottom()
+            return 0
+        return 1 + descend(frames - 1, bottom)
+
+    def stay() -> None:
+        deep.set()
+        assert lowered.wait(60)
+
+    def work_on_a_usual_stack() -> int:
+        assert raised.wait(60)
+        return descend(limit + 500, stay) + descend(limit + 600, lambda: None)
+
+    def work_on_a_large_stack() -> None:
+        if not raised.is_set():
+            raised.set()
+            raise RecursionError
+        assert deep.wait(60)
+
+    with ThreadPoolExecutor(2) as pool:
+        depth = pool.submit(run_deep, work_on_a_usual_stack)
+        pool.submit(run_deep, work_on_a_large_stack).result()
+        lowered.set()
+        assert depth.result() == 2 * limit + 1100
+    assert sys.getrecursionlimit() == limit
+
+
 def test_errors_of_deep_work_are_raised_where_it_was_asked_for() -> None:
     def fail() -> None:
         raise StatementTooComplexError("no")

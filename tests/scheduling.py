@@ -1,0 +1,54 @@
+"""How the processes of `pytest --numprocesses` share the tests.
+
+Those on Spark are one piece, with their one session; in the other long modules each test is a
+piece, elsewhere each module, which makes its fixtures once. The long ones begin first.
+
+A process that dies fails the test that it was running and no other, and the run comes to its end.
+xdist's own scheduler hands out again what the dead process had finished, pieces without a test,
+for which a process waits for ever; and it runs again what killed the first process.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdist.scheduler import LoadScopeScheduling
+
+SPARK = "tests/spark/"
+# Folders and modules of tests that take ten seconds and more.
+LONG = (
+    SPARK,
+    "tests/test_extras.py",
+    "tests/shell/test_sql_scripts.py",
+    "tests/storage/test_crash.py",
+    "tests/storage/hostile/test_hostile.py",
+    "tests/pykudu_sql/mutations/",
+    "tests/pykudu_sql/test_fork.py",
+    "tests/pykudu_sql/test_value_bounds.py",
+)
+
+
+class Pieces(LoadScopeScheduling):
+    """Hands pieces of the suite to processes, in the order of collection."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        """The piece that a test belongs to."""
+        if nodeid.startswith(SPARK):
+            return SPARK
+        return nodeid if nodeid.startswith(LONG) else nodeid.partition("::")[0]
+
+    def remove_node(self, node: Any) -> str | None:
+        """The test that a process died of, if any; what it had not begun goes to the others."""
+        pieces = self.assigned_work.pop(node)
+        waiting = {piece: _unfinished(tests) for piece, tests in pieces.items()}
+        died_of = next((test for tests in waiting.values() for test in tests), None)
+        for piece, tests in waiting.items():
+            left = {test: False for test in tests if test != died_of}
+            if left:
+                self.workqueue[piece] = left
+        for other in self.assigned_work:
+            self._reschedule(other)
+        return died_of
+
+
+def _unfinished(tests: dict[str, bool]) -> Sequence[str]:
+    return [test for test, finished in tests.items() if not finished]
