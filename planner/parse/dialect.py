@@ -18,7 +18,6 @@ from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, Uns
 from sqlglot.generator import Generator
 
 from pykudu_sql.planner.parse.call_arity import check_arguments, check_unread, token_calls
-from pykudu_sql.planner.parse.decimals import complete_decimals, mark_precisions
 from pykudu_sql.planner.parse.exponents import (
     has_odd_numbers,
     plain_numbers,
@@ -28,15 +27,20 @@ from pykudu_sql.planner.parse.exponents import (
 )
 from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens, guard_tree
 from pykudu_sql.planner.parse.headings import marked, note_headings
+from pykudu_sql.planner.parse.intervals import with_plain_intervals
 from pykudu_sql.planner.parse.lexer import tokenize
 from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, place_long_lists
 from pykudu_sql.planner.parse.syntax_errors import unparsed
-from pykudu_sql.planner.parse.text_lengths import check_text_lengths
 from pykudu_sql.planner.parse.token_rewrites import (
     CURRENT_TIME_CALLS,
     WRITTEN_NAMES,
     rewrite_tokens,
     token_like,
+)
+from pykudu_sql.planner.parse.type_parameters import (
+    check_text_lengths,
+    complete_decimals,
+    mark_precisions,
 )
 from pykudu_sql.planner.parse.unsupported import refuse_with_offset
 from pykudu_sql.planner.parse.version_clauses import with_versions
@@ -306,7 +310,8 @@ def _tokens(text: str, start: int) -> list[Token]:
 
 def _rewritten(tokens: list[Token]) -> list[Token]:
     """The tokens with what the parser does not know as what it does."""
-    return mark_precisions(_numbered(with_versions(rewrite_tokens(tokens))))
+    plain = rewrite_tokens(with_plain_intervals(tokens))
+    return mark_precisions(_numbered(with_versions(plain)))
 
 
 def _moved(token: Token, text: str, start: int) -> Token:

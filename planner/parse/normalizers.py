@@ -5,12 +5,12 @@ them as they are. Here each becomes one of a list, or the statement is refused w
 What is printed is checked with the same lists again (`node_allowlist`).
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from pykudu_sql.planner.vocabulary.data_types import check_type
+from pykudu_sql.planner.vocabulary.interval_text import interval_text
 from pykudu_sql.planner.vocabulary.time_units import check_part, interval_unit
 from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError, SourceSpan, SyntaxError
 
@@ -29,11 +29,16 @@ OF_PARTS: Kinds = (
 # Functions that the parser has no node for, whose first argument is a part of a time if there are
 # so many: date_sub() of two takes an interval from a time.
 _TAKES_PART = {"date_part": 2, "datepart": 2, "date_sub": 3, "datesub": 3}
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 def _interval_unit(node: exp.Expr, place: Place) -> None:
     unit = node.args.get("unit")
+    if isinstance(unit, exp.Var) and isinstance(node, exp.Interval) and node.this is None:
+        raise NotSupportedError(
+            "the type INTERVAL of one unit is not supported",
+            hint="write x::INTERVAL, and date_trunc() for times",
+            span=place(unit.name),
+        )
     if isinstance(unit, exp.IntervalSpan):
         raise NotSupportedError(
             "an interval from one unit to another is not supported",
@@ -49,21 +54,13 @@ def _interval_unit(node: exp.Expr, place: Place) -> None:
             node.set("unit", None)
     elif unit is not None:
         raise _no_word("unit of time", place)
-    elif isinstance(node, exp.Interval):
-        _check_interval(node.this, place)
-
-
-def _check_interval(text: exp.Expr | None, place: Place) -> None:
-    """See that a text that is an interval names units that there are."""
-    if isinstance(text, exp.Literal) and text.is_string:
-        for word in _WORD.findall(text.name):
-            if word.upper() != "AGO":
-                interval_unit(word, place(text.name))
 
 
 def _cast(node: exp.Expr, place: Place) -> None:
-    if node.args["to"].this is exp.DType.INTERVAL:
-        _check_interval(node.this, place)
+    text = node.this
+    is_text = isinstance(text, exp.Literal) and text.is_string
+    if is_text and node.args["to"].this is exp.DType.INTERVAL:
+        node.set("this", exp.Literal.string(interval_text(text.name, place(text.name))))
 
 
 def _escape(node: exp.Expr, place: Place) -> None:

@@ -7,14 +7,12 @@ that is written as a plain text, `year('2026-08-17')`, gets the word TIMESTAMP b
 `x IS 1` gets the words of the standard, and `'now'` in its calls becomes CURRENT_TIMESTAMP.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sqlglot import Token, TokenType
 
 from pykudu_sql.planner.parse.guards import CLOSING, OPENING
-from pykudu_sql.planner.vocabulary.time_units import ENGINE_UNITS
 
 # By upper-case name and number of arguments.
 _RENAMED: Mapping[tuple[str, int], str] = {
@@ -124,7 +122,6 @@ _BEGINS_VALUE = frozenset(
     }
 )  # fmt: skip
 _AFTER_IS = frozenset({"UNKNOWN", "JSON", "NORMALIZED", "DOCUMENT", "NAN"})
-_PLAIN_INTERVAL = re.compile(r"\s*-?\d+(\.\d+)?\s*|(\s*-?\d+(\.\d+)?\s*[a-zA-Z]+\s*)+")
 _BEGINS_OPERAND = frozenset({"SELECT", "VALUES", "ALL", "DISTINCT"})
 
 
@@ -133,9 +130,7 @@ def rewrite_tokens(tokens: Sequence[Token]) -> list[Token]:
     result: list[Token] = []
     tokens = [token for i, token in enumerate(tokens) if not _is_join_hint(tokens, i)]
     for i, token in enumerate(tokens):
-        result.extend(
-            _comparing_words(tokens, i) or _interval_text(tokens, i) or (_renamed(tokens, i),)
-        )
+        result.extend(_comparing_words(tokens, i) or (_renamed(tokens, i),))
         if _needs_current_time(tokens, i):
             result.append(token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp"))
         elif _is_before_precision(tokens, i):
@@ -144,30 +139,6 @@ def rewrite_tokens(tokens: Sequence[Token]) -> list[Token]:
         elif _is_before_bare_time(tokens, i):
             result.append(token_like(token, TokenType.TIMESTAMP, "TIMESTAMP"))
     return result
-
-
-def _interval_text(tokens: Sequence[Token], i: int) -> Sequence[Token]:
-    """`INTERVAL '1 day 12:30:00'` as `('1 day 12:30:00'::INTERVAL)`, which is read whole.
-
-    The parser takes what looks like a number and a unit out of the text and drops the rest.
-    """
-    token = tokens[i]
-    if token.token_type is TokenType.INTERVAL and _is_mixed_interval(tokens[i + 1 : i + 3]):
-        return (token_like(token, TokenType.L_PAREN, "("),)
-    is_named = i > 0 and tokens[i - 1].token_type is TokenType.INTERVAL
-    if not (is_named and _is_mixed_interval(tokens[i : i + 2])):
-        return ()
-    kind = ((TokenType.DCOLON, "::"), (TokenType.INTERVAL, "INTERVAL"), (TokenType.R_PAREN, ")"))
-    return (token, *(token_like(token, *each) for each in kind))
-
-
-def _is_mixed_interval(tokens: Sequence[Token]) -> bool:
-    """Whether a text of an interval is no number, nor numbers with a unit each."""
-    text, *behind = tokens or (None,)
-    if text is None or text.token_type is not TokenType.STRING:
-        return False
-    has_unit = bool(behind) and behind[0].text.upper() in ENGINE_UNITS
-    return not has_unit and _PLAIN_INTERVAL.fullmatch(text.text) is None
 
 
 def _is_join_hint(tokens: Sequence[Token], i: int) -> bool:
