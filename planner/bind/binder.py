@@ -38,6 +38,7 @@ from pykudu_sql.planner.bind.relations import (
     Relation,
     Scope,
     TableReference,
+    absent_relations,
     renamed,
 )
 from pykudu_sql.planner.bind.row_values import compares_rows, written_out
@@ -106,6 +107,7 @@ def bind(tree: exp.Expr, context: PlanContext) -> BoundQuery:
         binder.relations.volatile or reads_current_time(tree),
         frozenset(binder.relations.views),
         moments,
+        frozenset(each for _, scope in binder.scopes for each in absent_relations(scope.steps)),
     )
 
 

@@ -144,6 +144,9 @@ class BoundQuery:
         volatile: whether the moment of planning went into it.
         views: full names of the views that are read, also by other views.
         moments: parameters that meet a TIMESTAMP.
+        maybe_absent: relations in place of whose rows an outer join may put NULLs.
+        addressed: the mention whose row addresses the query shows, for a statement that writes to
+            them; None for none.
     """
 
     tree: exp.Expr
@@ -155,6 +158,8 @@ class BoundQuery:
     volatile: bool = False
     views: frozenset[str] = frozenset()
     moments: frozenset[ParameterKey] = frozenset()
+    maybe_absent: frozenset[Relation] = frozenset()
+    addressed: TableReference | None = None
 
     def with_volatility(self, volatile: bool) -> "BoundQuery":
         """The same, whose statement depends on the moment of planning where `volatile` says so."""

@@ -32,9 +32,7 @@ class TableReference:
         bound: that moment, None for the transaction's own.
         history: what of the table's history is read instead of its rows at one moment.
         used: ids of the columns the query needs.
-        maybe_absent: whether an outer join may put NULLs in place of its rows.
         starred: whether a `*` shows its columns, so that its scan must have no others.
-        addressed: whether the query shows where its rows are, for a statement that writes to them.
         database: that may stand before the alias in a qualifier, which is the table's own name
             then; None where the statement gives it another.
         engine_alias: the name in the engine's SQL.
@@ -45,10 +43,8 @@ class TableReference:
     table: TableInfo
     bound: SnapshotBound | None = None
     used: set[int] = field(default_factory=set)
-    maybe_absent: bool = False
     starred: bool = False
     history: HistoryWindow | None = None
-    addressed: bool = False
     database: str | None = None
     engine_alias: str = ""
 
@@ -124,7 +120,6 @@ class DerivedTable:
     Attributes:
         alias: the name its columns are qualified with, lower case.
         columns: it has.
-        maybe_absent: whether an outer join may put NULLs in place of its rows.
         database: see `TableReference`; views have one.
         engine_alias: the name in the engine's SQL.
         node: the query of a view in the tree.
@@ -132,7 +127,6 @@ class DerivedTable:
 
     alias: str
     columns: Sequence[OutputColumn]
-    maybe_absent: bool = False
     database: str | None = None
     engine_alias: str = ""
     node: exp.Subquery | None = None
@@ -273,6 +267,19 @@ class Scope:
         while scope is not None:
             yield scope
             scope = scope.outer
+
+
+def absent_relations(steps: Sequence[JoinStep]) -> Iterator[Relation]:
+    """The relations that some outer join may replace by NULLs."""
+    everything = [relation for step in steps for relation in step.relations]
+    before: list[Relation] = []
+    for step in steps:
+        side = step.join.side if step.join is not None else ""
+        if side in ("LEFT", "FULL"):
+            yield from step.relations
+        if side in ("RIGHT", "FULL"):
+            yield from everything if step.nested else before
+        before += step.relations
 
 
 def renamed(columns: Sequence[OutputColumn], alias: exp.TableAlias | None) -> list[OutputColumn]:

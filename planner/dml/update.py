@@ -214,11 +214,11 @@ def _bound(rows: _TargetRows, values: list[exp.Expr], context: PlanContext) -> B
     select.set("expressions", values or [exp.Literal.number(0)])
     bound = bind(select, context)
     reference = rows.reference(bound)
-    reference.addressed = True
     address = exp.column(ROW_ADDRESS.name, table=reference.engine_alias)
     select.set("expressions", [address, *values])
     _take_once(rows, [address], values)
-    return replace(bound, names=(ROW_ADDRESS.name, *bound.names[: len(values)]))
+    names = (ROW_ADDRESS.name, *bound.names[: len(values)])
+    return replace(bound, names=names, addressed=reference)
 
 
 def _has_addresses(rows: _TargetRows, values: Sequence[exp.Expr], context: PlanContext) -> bool:

@@ -277,7 +277,7 @@ def own_column(node: exp.Expr, bound: BoundQuery) -> tuple[TableReference, Colum
     reference = table_of(node) if isinstance(node, exp.Column) else None
     if reference is None or not reference.is_plain:
         return None
-    if reference.maybe_absent and not node.args.get("table"):
+    if reference in bound.maybe_absent and not node.args.get("table"):
         return None  # perhaps a column of USING, whose value then comes from the other side
     return reference, reference.column(node.name.lower())
 

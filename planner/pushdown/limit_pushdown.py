@@ -128,7 +128,7 @@ def _summary(item: exp.Expr, bound: BoundQuery, reference: TableReference) -> Su
     if binding is None or binding.relation is not reference:
         return None
     if isinstance(call, exp.Count):
-        return None if is_nullable(call.this) else Summary(SummaryKind.COUNT)
+        return None if is_nullable(call.this, bound.maybe_absent) else Summary(SummaryKind.COUNT)
     kind = SummaryKind.MIN if isinstance(call, exp.Min) else SummaryKind.MAX
     return Summary(kind, reference.column(binding.name).id)
 

@@ -76,7 +76,6 @@ class _Descent:
         self._uses: dict[Scope, list[tuple[DerivedTable, Scope]]] = {}
         self.scopes = [scope for _, scope in bound.scopes]
         for select, scope in bound.scopes:
-            _mark_absent(scope.steps)
             self._clauses[scope] = list(_clauses(select, scope))
             derived = [s for s in scope.relations.values() if isinstance(s, DerivedTable)]
             for use in derived:
@@ -123,15 +122,14 @@ class _Descent:
                 reference = condition.reference
                 started = way[0][0] if way else reference
                 local = reference in ends and started in clause.relations
-                if local and _survives(condition, way):
+                if local and self._survives(condition, way):
                     templates_of.setdefault(reference, []).append(condition.template)
         return {key: all_of(templates) for key, templates in templates_of.items()}
 
-
-def _survives(condition: Condition, way: Way) -> bool:
-    """Whether a condition may be met before the outer joins on its way."""
-    absent = condition.reference.maybe_absent or any(use.maybe_absent for use, _ in way)
-    return condition.fails_null or not absent
+    def _survives(self, condition: Condition, way: Way) -> bool:
+        """Whether a condition may be met before the outer joins on its way."""
+        relations = (condition.reference, *(use for use, _ in way))
+        return condition.fails_null or self._bound.maybe_absent.isdisjoint(relations)
 
 
 def _clauses(select: exp.Select, scope: Scope) -> Iterator[_Clause]:
@@ -148,22 +146,6 @@ def _clauses(select: exp.Select, scope: Scope) -> Iterator[_Clause]:
     for join, relations in filtered_sides(scope.steps):
         if join.args.get("on") is not None:
             yield _Clause(join.args["on"], frozenset(relations))
-
-
-def _mark_absent(steps: Sequence[JoinStep]) -> None:
-    """Note the tables that some outer join may replace by NULLs."""
-    everything = [relation for step in steps for relation in step.relations]
-    before: list[Relation] = []
-    for step in steps:
-        side = step.join.side if step.join is not None else ""
-        absent: list[Relation] = []
-        if side in ("LEFT", "FULL"):
-            absent += step.relations
-        if side in ("RIGHT", "FULL"):
-            absent += everything if step.nested else before
-        for relation in absent:
-            relation.maybe_absent = True
-        before += step.relations
 
 
 def filtered_sides(steps: Sequence[JoinStep]) -> Iterator[tuple[exp.Join, Sequence[Relation]]]:

@@ -81,7 +81,8 @@ def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 
 def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    tree, types = query.tree, ExpressionTypes(context, _engine_form)
+    tree, absent = query.tree, query.bound.maybe_absent
+    types = ExpressionTypes(context, _engine_form, absent)
     for _, scope in query.bound.scopes:
         check_using(scope, types)
     for clause in query.nodes.all(exp.With):

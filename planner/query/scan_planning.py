@@ -33,7 +33,7 @@ def hide_counters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 def plan_scans(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     """Replace each mention of a table by a scan."""
-    scans = _Scans(query.limit, query.first_scan)
+    scans = _Scans(query.limit, query.first_scan, query.bound.addressed)
     sources = filter_sources(query.equalities)
     for reference in query.bound.references:
         predicate = query.predicates.get(reference)
@@ -68,8 +68,11 @@ class _Scans:
     scan has. `names`: the scan of each mention.
     """
 
-    def __init__(self, limit: RowLimit | None, first: int) -> None:
+    def __init__(
+        self, limit: RowLimit | None, first: int, addressed: TableReference | None
+    ) -> None:
         self._first = first
+        self._addressed = addressed
         self._limit = None if limit is None else limit.rows
         self._order = ScanOrder.NONE if limit is None else limit.order
         self._shared_scans: list[_SharedScan] = []
@@ -94,7 +97,7 @@ class _Scans:
     def _name(
         self, reference: TableReference, predicate: PredicateTemplate | None, sources: FilterSources
     ) -> str:
-        schema, addressed = reference.table.schema, reference.addressed
+        schema, addressed = reference.table.schema, reference is self._addressed
         least = () if addressed else (_narrowest(schema),)
         own = _in_order(schema, reference.used or least)
         rows = Scan("", reference.table, (), predicate, self._limit, reference.bound, self._order)

@@ -15,7 +15,7 @@ from functools import reduce
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import columns_of, field_of
-from pykudu_sql.planner.bind.relations import OutputColumn, Shown
+from pykudu_sql.planner.bind.relations import OutputColumn, Relation, Shown
 from pykudu_sql.planner.functions.decimal_values import Digits, digits_of_number
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.plan.context import PlanContext
@@ -93,14 +93,16 @@ class ExpressionTypes:
     Attributes:
         context: for asking the engine.
         prepare: makes an expression one that the engine understands.
+        maybe_absent: see `BoundQuery`.
     """
 
     context: PlanContext
     prepare: Callable[[exp.Expr], exp.Expr]
+    maybe_absent: frozenset[Relation] = frozenset()
 
     def of(self, node: exp.Expr) -> ExpressionType:
         """The type and the nullability of an expression."""
-        return ExpressionType(self.name(node), is_nullable(node))
+        return ExpressionType(self.name(node), is_nullable(node, self.maybe_absent))
 
     def name(self, node: exp.Expr) -> str | None:
         """The engine's name of an expression's type; None if it is not known."""
@@ -148,7 +150,9 @@ class ExpressionTypes:
 
     def of_column(self, column: OutputColumn) -> ExpressionType:
         """The type and the nullability of a query's column."""
-        return ExpressionType(self.of_shown(column.shown), shows_null(column.shown))
+        return ExpressionType(
+            self.of_shown(column.shown), shows_null(column.shown, self.maybe_absent)
+        )
 
     def of_columns(self, query: exp.Expr) -> list[tuple[str, str | None]]:
         """The names and the types of a query's columns."""

@@ -1,8 +1,9 @@
 """Whether an expression of a bound query may be NULL, as far as the catalog and the joins tell.
 
-Cautious: what is not known never to be NULL may be. Outer joins count once the pass that pushes
-predicates has found them.
+Cautious: what is not known never to be NULL may be.
 """
+
+from collections.abc import Set
 
 from sqlglot import exp
 
@@ -30,26 +31,34 @@ _NEVER_NULL = (
 )
 
 
-def is_nullable(node: exp.Expr) -> bool:
-    """Whether an expression may be NULL."""
+def is_nullable(node: exp.Expr, absent: Set[Relation]) -> bool:
+    """Whether an expression may be NULL.
+
+    `absent`: the relations in place of whose rows an outer join may put NULLs.
+    """
     if isinstance(node, exp.Column):
-        return _is_rolled_up(node) or shows_null(shown_by(node))
+        return _is_rolled_up(node) or shows_null(shown_by(node), absent)
     if isinstance(node, exp.Coalesce):
-        return all(map(is_nullable, alternatives(node)))
+        return all(is_nullable(each, absent) for each in alternatives(node))
     if isinstance(node, exp.Connector):
-        return any(map(is_nullable, node.flatten()))
+        return any(is_nullable(each, absent) for each in node.flatten())
     if isinstance(node, _STRICT) and not isinstance(node, exp.TryCast):
         operands = (
             each for each in node.iter_expressions() if not isinstance(each, exp.Identifier)
         )
-        return any(map(is_nullable, operands))
+        return any(is_nullable(each, absent) for each in operands)
     return not isinstance(node, _NEVER_NULL)
 
 
-def shows_null(shown: Shown) -> bool:
-    """Whether what shows some expressions or columns of relations may be NULL."""
+def shows_null(shown: Shown, absent: Set[Relation]) -> bool:
+    """Whether what shows some expressions or columns of relations may be NULL.
+
+    `absent`: see `is_nullable`.
+    """
     return not shown or any(
-        is_nullable(each) if isinstance(each, exp.Expr) else _is_nullable_column(*each)
+        is_nullable(each, absent)
+        if isinstance(each, exp.Expr)
+        else _is_nullable_column(*each, absent)
         for each in shown
     )
 
@@ -61,10 +70,10 @@ def _is_rolled_up(column: exp.Column) -> bool:
     return group is not None and group.find(exp.GroupingSets, exp.Rollup, exp.Cube) is not None
 
 
-def _is_nullable_column(relation: Relation, name: str) -> bool:
-    if relation.maybe_absent:
+def _is_nullable_column(relation: Relation, name: str, absent: Set[Relation]) -> bool:
+    if relation in absent:
         return True
     if isinstance(relation, TableReference):
         return relation.column(name).nullable
     column = relation.column(name)
-    return column is None or shows_null(column.shown)
+    return column is None or shows_null(column.shown, absent)

@@ -8,7 +8,6 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery, binding_of, relation
 from pykudu_sql.planner.bind.relations import DerivedTable
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.types.nullability import is_nullable
 
 
@@ -27,7 +26,7 @@ def test_a_column_has_the_mention_of_its_table_its_type_and_nullability(
     binding = binding_of(column(query, "a"))
     assert binding is not None
     assert (binding.relation, binding.name, str(binding.type)) == (query.references[0], "a", "INT")
-    assert is_nullable(column(query, "a"))
+    assert is_nullable(column(query, "a"), query.maybe_absent)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +44,7 @@ def test_a_column_may_be_null_by_its_definition_and_by_outer_joins(
     sql: str, nullable: bool, context: PlanContext
 ) -> None:
     query = bound(sql, context)
-    push_down(query, context)
-    assert is_nullable(column(query, "note")) is nullable
+    assert is_nullable(column(query, "note"), query.maybe_absent) is nullable
 
 
 def test_a_computed_column_has_no_stored_type(context: PlanContext) -> None:

@@ -7,7 +7,6 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import (
     filter_sources,
     join_equalities,
@@ -16,9 +15,7 @@ from pykudu_sql.planner.pushdown.runtime_filters import (
 
 
 def bound(source: str, context: PlanContext) -> BoundQuery:
-    query = bind(parse(f"select 1 from {source}"), context)
-    push_down(query, context)
-    return query
+    return bind(parse(f"select 1 from {source}"), context)
 
 
 def shown(end: tuple[TableReference, int]) -> str:
