@@ -15,7 +15,7 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.types import DataType
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import ProgrammingError
 
 UNNAMED_SUBQUERY = "subquery "  # begins the name of one without an alias; a number follows
@@ -76,6 +76,11 @@ class TableReference:
     def column(self, name: str) -> ColumnSchema:
         """The column of a name."""
         return self.table.schema.by_name[name]
+
+    def reads_decimals(self) -> bool:
+        """Whether the query needs a column of decimals."""
+        by_id = self.table.schema.by_id
+        return any(by_id[column_id].type.kind is Kind.DECIMAL for column_id in self.used)
 
     def hidden_in_use(self) -> ColumnSchema | None:
         """The hidden counter, if the query names it."""

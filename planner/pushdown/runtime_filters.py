@@ -29,21 +29,8 @@ from pykudu_sql.planner.pushdown.pushdown import filtered_sides
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
-
-@dataclass(frozen=True, slots=True)
-class FilterSource:
-    """What filters a mention of a table: a table at a moment, its column, and the filtered column.
-
-    Columns are given by their ids.
-    """
-
-    table_id: str
-    bound: SnapshotBound | None
-    column_id: int
-    filtered_id: int
-
-
-FilterSources = frozenset[FilterSource]
+# By what other tables at which moments a mention is filtered: their columns, each with its own.
+FilterSources = frozenset[tuple[str, SnapshotBound | None, int, int]]
 NO_SOURCES: FilterSources = frozenset()
 
 
@@ -94,7 +81,7 @@ def filter_sources(equalities: tuple[Equality, ...]) -> Mapping[TableReference, 
     for equality in equalities:
         (source, source_id), (target, target_id) = equality.source, equality.target
         if source.table is not target.table:
-            each = FilterSource(source.table.id, source.bound, source_id, target_id)
+            each = (source.table.id, source.bound, source_id, target_id)
             sources[target] = sources.get(target, NO_SOURCES) | {each}
     return sources
 

@@ -91,16 +91,16 @@ def mark_numbers(nodes: Iterable[exp.Expr], context: PlanContext) -> None:
                     operand.meta[_NUMBER] = value
 
 
-def compare_exactly(tree: exp.Expr, types: ExpressionTypes) -> None:
+def compare_exactly(nodes: Iterable[exp.Expr], types: ExpressionTypes | None) -> None:
     """Rewrite the comparisons of numbers that the engine would not make exactly.
 
     Args:
-        tree: with the notes of `mark_numbers`, as the engine is to have it otherwise; changed in
-            place.
-        types: of expressions.
+        nodes: of a tree with the notes of `mark_numbers`, as the engine is to have it otherwise;
+            it is changed in place.
+        types: of expressions; None where the query has no decimals.
     """
-    for node in list(tree.walk()):
-        if isinstance(node, exp.Nullif):
+    for node in nodes:
+        if isinstance(node, exp.Nullif) and types is not None:
             _write_out(node, types)
         elif isinstance(node, COMPARISONS):
             _rewrite(node, types)
@@ -114,10 +114,11 @@ def noted_numbers(tree: exp.Expr) -> Iterator[str]:
             yield f"{display(node)} is {note}"
 
 
-def _rewrite(node: exp.Expr, types: ExpressionTypes) -> None:
+def _rewrite(node: exp.Expr, types: ExpressionTypes | None) -> None:
     nodes = list(compared(node))
-    has_decimals = any(map(holds_decimals, nodes))
-    operands = [_operand(each, types if has_decimals else None) for each in nodes]
+    if types is not None and not any(map(holds_decimals, nodes)):
+        types = None
+    operands = [_operand(each, types) for each in nodes]
     computed = [e.digits for e in operands if e.digits is not None and e.constant is None]
     is_complete = all(each.digits is not None or each.is_free for each in operands)
     parameters = [each for each in nodes if isinstance(each, exp.Placeholder)]

@@ -14,7 +14,7 @@ from pykudu_sql.planner.plan.value import Parameter, ParameterKey, United
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
 from pykudu_sql.planner.query.node_index import NodeIndex
-from pykudu_sql.planner.types.expression_types import ExpressionTypes
+from pykudu_sql.planner.types.expression_types import ExpressionTypes, writes_decimal
 from pykudu_sql.storage.common.predicate.scan_spec import Summary
 from pykudu_sql.storage.common.types.types import DataType
 
@@ -72,3 +72,9 @@ class LogicalQuery:
     def with_tree(self, tree: exp.Expr) -> "LogicalQuery":
         """The same with another tree, or with its own that has other nodes now."""
         return replace(self, tree=tree, nodes=NodeIndex(tree))
+
+    def has_decimals(self) -> bool:
+        """Whether a DECIMAL is read from a table or written; without one no expression is one."""
+        return any(map(TableReference.reads_decimals, self.bound.references)) or any(
+            map(writes_decimal, self.nodes.nodes)
+        )

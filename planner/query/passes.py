@@ -31,7 +31,7 @@ from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
 from pykudu_sql.planner.query.type_conflicts import check_recursive, check_using
 from pykudu_sql.planner.query.united_decimals import unite_exactly
-from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
+from pykudu_sql.planner.types.expression_types import ExpressionTypes
 from pykudu_sql.planner.value_bounds.gathered_values import bound_exact
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
 from pykudu_sql.planner.value_bounds.value_sizes import mark_cells
@@ -153,9 +153,11 @@ def _bound_values(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 def _compare_exactly(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     types = ExpressionTypes(context, _as_it_is)
-    if query.nodes.has(exp.Placeholder) or holds_decimals(query.tree):
+    has_decimals = query.has_decimals()
+    if has_decimals or query.nodes.has(exp.Placeholder):
         unite_exactly(query.tree, types)
-    compare_exactly(query.tree, types)
+        query = query.with_tree(query.tree)
+    compare_exactly(query.nodes.nodes, types if has_decimals else None)
     return query.with_tree(query.tree)
 
 

@@ -308,10 +308,17 @@ def holds_decimals(node: exp.Expr) -> bool:
     return holds
 
 
+def writes_decimal(node: exp.Expr) -> bool:
+    """Whether a node is a number with a point, or the type DECIMAL."""
+    if isinstance(node, exp.Literal):
+        return not node.is_string and "." in str(node.this)
+    return isinstance(node, exp.DataType) and node.is_type(exp.DType.DECIMAL)
+
+
 def _is_decimal_source(node: exp.Expr) -> bool:
     match node:
-        case exp.Literal():
-            return not node.is_string and "." in str(node.this)
+        case exp.Literal() | exp.DataType():
+            return writes_decimal(node)
         case exp.Identifier() if not is_variable(node):
             return False
         case exp.Column() | exp.Identifier():
@@ -319,8 +326,6 @@ def _is_decimal_source(node: exp.Expr) -> bool:
             shown = shown_by(node) if field is None else field.struct
             listed = None if shown else listed_by(node)
             return shows_decimals(shown) or (listed is not None and holds_decimals(listed))
-        case exp.DataType():
-            return node.is_type(exp.DType.DECIMAL)
         case exp.Query():
             return any(shows_decimals(each.shown) for each in columns_of(node))
     return False

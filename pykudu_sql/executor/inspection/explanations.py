@@ -60,7 +60,8 @@ def analyze_plan(
     choice = _engine_choice(state, plan.plan, parameters)
     started = time.perf_counter()
     if isinstance(plan.plan, Query) and not isinstance(choice, OnSpark):
-        rows, scans = _measure(state, plan.plan, parameters, estimates)
+        query, rows, scans = _measure(state, plan.plan, parameters, estimates)
+        plan = replace(plan, plan=query)
     else:
         rows, scans = run(parameters).rowcount, estimates
     seconds = time.perf_counter() - started
@@ -117,8 +118,12 @@ def _outcome(plan: Explain, facts: ExplainFacts) -> Outcome:
 
 def _measure(
     state: SessionState, query: Query, parameters: ParameterValues, estimates: dict[str, ScanFacts]
-) -> tuple[int, dict[str, ScanFacts]]:
-    """Run a query scan by scan; its row count, and what each scan returned."""
+) -> tuple[Query, int, dict[str, ScanFacts]]:
+    """Run a query scan by scan.
+
+    Returns the query that gave the rows, which reads whole tables where limits gave too few; how
+    many rows; what each scan returned.
+    """
     transaction = state.transactions.reading()
     reports: dict[str, ScanReport] = {}
     relations = relations_of(state, query, parameters, transaction, reports)
@@ -129,7 +134,7 @@ def _measure(
         name: _measured(estimates[name], relation, reports[name])
         for name, relation in relations.items()
     }
-    return result.table.num_rows, facts
+    return query, result.table.num_rows, facts
 
 
 def _measured(before: ScanFacts, relation: Relation, report: ScanReport) -> ScanFacts:

@@ -60,10 +60,20 @@ def test_another_table_is_a_source_and_the_same_one_is_none(context: PlanContext
     query = bound("t join u on t.id = u.t_id", context)
     t, u = query.references
     sources = filter_sources(join_equalities(query))
-    assert {each.table_id for each in sources[u]} == {t.table.id}
-    assert {each.table_id for each in sources[t]} == {u.table.id}
+    assert {table_id for table_id, *_ in sources[u]} == {t.table.id}
+    assert {table_id for table_id, *_ in sources[t]} == {u.table.id}
     itself = bound("t x join t y on x.id = y.a", context)
     assert filter_sources(join_equalities(itself)) == {}
+
+
+def test_mentions_that_a_table_narrows_by_different_columns_have_different_sources(
+    context: PlanContext,
+) -> None:
+    query = bound("t x, t y, u where x.id = u.t_id and y.a = u.t_id", context)
+    x, y, _ = query.references
+    sources = filter_sources(join_equalities(query))
+    assert len(sources[x]) == len(sources[y]) == 1
+    assert sources[x] != sources[y]
 
 
 def test_a_shared_scan_is_filtered_by_what_holds_for_all_its_mentions(

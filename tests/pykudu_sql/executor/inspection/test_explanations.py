@@ -77,6 +77,8 @@ def test_analyze_goes_further_where_a_scan_with_a_limit_gave_too_few_rows(
     text = analyzed(state, planned(f"EXPLAIN ANALYZE {sql}"))
     assert connection.execute(sql).fetchall() == [(3,)]
     assert "total: 1 row in" in text
+    assert "limit: 1" in lines(explain_plan(state, planned(f"EXPLAIN {sql}"), ()))
+    assert "limit:" not in text  # it was read again as a whole
 
 
 @pytest.mark.usefixtures("table")
