@@ -196,9 +196,9 @@ def _take(
         operations = RowOperations(target.kind, columns, len(keys))
         pending.write(KeyedOperations(operations, keys, changed.ids, changed.fixed), located)
     except BaseException:
-        _discard(pending, rowset)
+        pending.discard(rowset)
         raise
-    _discard(pending, rowset)
+    pending.discard(rowset)
 
 
 def _insert_numbered(
@@ -210,7 +210,7 @@ def _insert_numbered(
     try:
         columns = _read(rowset, pending, file)
     finally:
-        _discard(pending, rowset)
+        pending.discard(rowset)
     del columns[table.schema.key_ids[-1]]
     transaction.write(table, RowOperations(write.target.kind, columns, file.rows))
 
@@ -266,9 +266,3 @@ def _read(rowset: DiskRowSet, pending: PendingWrites, file: StagedFile) -> dict[
         column.id: join([block.columns[place] for block in blocks])
         for place, column in enumerate(columns)
     }
-
-
-def _discard(pending: PendingWrites, rowset: DiskRowSet) -> None:
-    """Remove a file whose rows were done otherwise, or not at all."""
-    rowset.base.close()
-    pending.tablet.files.discard("base", rowset.meta.base)

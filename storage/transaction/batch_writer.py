@@ -13,7 +13,7 @@ becomes rowsets (`bulk_insert`). Rows named by addresses need neither route nor 
 that gave them has found them (`addressed_rows`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -57,6 +57,12 @@ class BatchWriter:
         changed = self._write_all(self._validated(table, operations, raise_first))
         return RowResults(changed, operations.length - changed, 0, ())
 
+    def insert(self, table: TableInfo, batches: Iterable[RowOperations]) -> int:
+        """Insert rows that come in batches; see `Transaction.insert`."""
+        # A comprehension would hold the batch before while the next one is taken.
+        validated = map(lambda batch: self._validated(table, batch, raise_first), batches)
+        return write_bulk(self._host, self._writes, table, validated)
+
     def _validated(self, table: TableInfo, operations: RowOperations, refuse: Refuse) -> RowBatch:
         """The rows whose cells fit, complete and numbered."""
         check_set(table.schema, operations.kind, operations.columns, table.name)
@@ -78,7 +84,7 @@ class BatchWriter:
             return 0
         table, kind = batch.table, batch.operations.kind
         if kind is RowOpKind.INSERT and batch.operations.length >= BULK_ROWS:
-            return write_bulk(self._host, self._writes, batch)
+            return write_bulk(self._host, self._writes, table, (batch,))
         rows = deduplicate(table, self._routed(batch, raise_first))
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
@@ -104,7 +110,7 @@ class BatchWriter:
         fit = [part.indices[indices] for _, part, _, rounds in shares for indices in rounds]
         if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
             inserts = _inserts(batch, rows, np.sort(np.concatenate(fit)))
-            write_bulk(self._host, self._writes, inserts)
+            write_bulk(self._host, self._writes, table, (inserts,))
             return collector.results()
         for pending, part, located, rounds in shares:
             self._write_rounds(table, pending, part.batch, located, rounds)

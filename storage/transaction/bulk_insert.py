@@ -1,43 +1,107 @@
-"""Large INSERTs: their rows become rowsets of their own, written side by side, named at commit."""
+"""Large INSERTs: their rows become rowsets of their own, written side by side, named at commit.
 
+The rows come in one batch, or in many that are not in memory together. Each batch is sorted, looked
+for in the table and written; then keys that came in two batches are looked for (`shared_keys`). The
+rowsets become part of the transaction when that is done, and are removed if it fails.
+"""
+
+from collections.abc import Iterable, Sequence
 from concurrent.futures import wait
+from contextlib import suppress
+from dataclasses import dataclass, field
 
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.types.arrays import cells_to_array
+from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.ingest.bulk_writer import TabletShare, share_out, write_rowset
+from pykudu_sql.storage.ingest.routing import duplicate_key_error
 from pykudu_sql.storage.ingest.row_batch import RowBatch
+from pykudu_sql.storage.ingest.shared_keys import first_shared_key
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.transaction_host import TransactionHost
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
 
-def write_bulk(host: TransactionHost, writes: WriteSet, batch: RowBatch) -> int:
+@dataclass(frozen=True, slots=True)
+class _TabletRowSets:
+    """What an INSERT wrote to one tablet so far.
+
+    `pending`: the transaction's writes there, as they were before.
+    """
+
+    pending: PendingWrites
+    rowsets: list[DiskRowSet] = field(default_factory=list)
+
+
+def write_bulk(
+    host: TransactionHost, writes: WriteSet, table: TableInfo, batches: Iterable[RowBatch]
+) -> int:
     """Stage the rows of a large INSERT as rowsets.
 
-    `batch`: validated. Returns the number of rows. Raises AlreadyPresentError: a key is there
-    already, or given twice; nothing was done; DiskError: the disk refused; the transaction must be
-    rolled back.
+    `batches`: validated, each taken when the one before is written. Returns the number of rows.
+    Raises AlreadyPresentError: a key is there already, or given twice; DiskError: the disk refused;
+    or what taking a batch raises; nothing was done.
     """
+    rows = 0
+    written: dict[int, _TabletRowSets] = {}
+    try:
+        for batch in batches:
+            _write(host, writes, batch, written)
+            rows += batch.operations.length
+            del batch  # before the next one is taken
+        _check_distinct(host, table, list(written.values()))
+    except BaseException:
+        for share in written.values():
+            for rowset in share.rowsets:
+                with suppress(Error):  # the next opening removes it
+                    share.pending.discard(rowset)
+        raise
+    for share in written.values():
+        writes.keep(table, share.pending).stage(share.rowsets)
+    return rows
+
+
+def _write(
+    host: TransactionHost, writes: WriteSet, batch: RowBatch, written: dict[int, _TabletRowSets]
+) -> None:
+    """Write a batch to rowsets; those that could be written are noted whatever happens."""
     pool, table, operations = host.pool, batch.table, batch.operations
+    if not operations.length:
+        return
     shares = share_out(pool, batch)
-    pending = [writes.on(table, host.tablets[table.tablets[share.tablet].id]) for share in shares]
+    for share in shares:
+        if share.tablet not in written:
+            tablet = host.tablets[table.tablets[share.tablet].id]
+            written[share.tablet] = _TabletRowSets(writes.on(table, tablet))
 
-    def check(target: PendingWrites, share: TabletShare) -> None:
-        target.check(KeyedOperations(operations, share.keys, ()))
+    def check(share: TabletShare) -> None:
+        pending = written[share.tablet].pending
+        pending.check(KeyedOperations(operations, share.keys, ()))
 
-    list(pool.map(check, pending, shares))
-    parts = [
-        (writes.keep(table, target), part)
-        for target, share in zip(pending, shares, strict=True)
-        for part in share.rowsets()
+    list(pool.map(check, shares))
+    parts = [part for share in shares for part in share.rowsets()]
+    tasks = [
+        pool.submit(write_rowset, written[part.tablet].pending.tablet, operations.columns, part)
+        for part in parts
     ]
-    written = [
-        pool.submit(write_rowset, target.tablet, operations.columns, part) for target, part in parts
-    ]
-    # What was written is staged, even if something else was not, so that rollback removes it.
-    wait(written)
-    for (target, _), rowset in zip(parts, written, strict=True):
-        if rowset.exception() is None:
-            target.stage((rowset.result(),))
-    for rowset in written:
-        rowset.result()
-    return operations.length
+    wait(tasks)
+    for part, task in zip(parts, tasks, strict=True):
+        if task.exception() is None:
+            written[part.tablet].rowsets.append(task.result())
+    for task in tasks:
+        task.result()
+
+
+def _check_distinct(
+    host: TransactionHost, table: TableInfo, written: Sequence[_TabletRowSets]
+) -> None:
+    """See that no key came in two batches. Raises AlreadyPresentError: one did."""
+    encoder = table.key_encoder
+    found = host.pool.map(lambda share: first_shared_key(encoder, share.rowsets), written)
+    repeated = next((key for key in found if key is not None), None)
+    if repeated is not None:
+        cells = zip(table.schema.key_columns, encoder.decode_one(repeated), strict=True)
+        columns = {column.id: cells_to_array([cell], column.type) for column, cell in cells}
+        raise duplicate_key_error(table, columns, 0)

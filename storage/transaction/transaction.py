@@ -6,7 +6,7 @@ stay in the transaction's own stores until then, but for large inserts, whose ro
 at once and named by the manifest only at commit.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -182,6 +182,17 @@ class Transaction:
             raise InterfaceError("rows can only be reported by their keys, not by addresses")
         changed = addressed.write(operations, operations.addresses)
         return RowResults(changed, operations.length - changed, 0, ())
+
+    def insert(self, table: TableInfo, batches: Iterable[RowOperations]) -> int:
+        """Insert rows that come in batches, all or none, in memory for one batch at a time.
+
+        `batches`: of kind INSERT, each taken when the one before is written. Returns the number of
+        rows. Raises IntegrityError, DataError: a row does not fit; NotNullError, ProgrammingError:
+        the set of columns does not; DiskError: the disk refused; or what taking a batch raises;
+        nothing was done.
+        """
+        self._open()
+        return BatchWriter(self._host, self._writes).insert(table, batches)
 
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
         """An INSERT of a table that counts its rows, as the UPSERT of the numbers it is given.

@@ -1,10 +1,11 @@
 """Rounds of everything at once until SIGKILL, run as a program of its own (see `crash_rounds`).
 
 Three threads of a child write while maintenance flushes nearly every commit: large INSERTs into one
-table together with a small UPSERT of another (one manifest edit, one conditional record), small
-statements over all tablets, and CREATE, ALTER and DROP. The child is killed; openings of the
-database are killed, up to ten in a row; then the database must hold what was acknowledged, no half
-of a commit, every earlier moment unchanged, and no file that it does not need.
+table, in one batch or in several, together with a small UPSERT of another (one manifest edit, one
+conditional record), small statements over all tablets, and CREATE, ALTER and DROP. The child is
+killed; openings of the database are killed, up to ten in a row; then the database must hold what
+was acknowledged, no half of a commit, every earlier moment unchanged, and no file that it does not
+need.
 
 Usage: python -m tests.storage.crash_mixed FOLDER ROUNDS SEED; prints one JSON line.
 """
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.alter import AddColumn, DropColumn
@@ -38,6 +40,7 @@ from tests.storage.crash_rounds import drain, in_child
 from tests.storage.model import operations, read
 
 BULK = 50_500
+CHUNKS = 3
 KEYS = 8
 MARKER = 1000
 Tell = Callable[[dict[str, Any]], None]
@@ -58,17 +61,26 @@ def create(path: str) -> None:
     store.close()
 
 
+def inserts(keys: npt.NDArray[np.int64]) -> RowOperations:
+    """Rows of the large table."""
+    values = pa.array(keys)
+    return RowOperations(RowOpKind.INSERT, {0: values, 1: values}, len(keys))
+
+
 def insert_much(store: Store, number: int, tell: Tell) -> None:
     """Insert batch after batch, each with its number as a marker in the other table."""
     while True:
         number += 1
         tell({"try bulk": number})
-        keys = pa.array(np.arange(number * BULK, (number + 1) * BULK, dtype=np.int64))
+        keys = np.arange(number * BULK, (number + 1) * BULK, dtype=np.int64)
         txn = store.begin()
         marker = store.catalog.table("t")
         txn.write(marker, operations(marker, RowOpKind.UPSERT, [{0: MARKER, 1: number}]))
         big = store.catalog.table("big")
-        txn.write(big, RowOperations(RowOpKind.INSERT, {0: keys, 1: keys}, BULK))
+        if number % 2:
+            txn.write(big, inserts(keys))
+        else:
+            txn.insert(big, (inserts(keys[start::CHUNKS]) for start in range(CHUNKS)))
         txn.commit(durable=True)
         tell({"bulk": number})
 

@@ -16,20 +16,23 @@ from pykudu_sql.error_boundary import check_text
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
+from pykudu_sql.executor.writing.row_stream import RowStream, insert_chunks, stream_of
 from pykudu_sql.executor.writing.writes import ArrowColumns, mode_of, write_columns, written
 from pykudu_sql.planner.plan.context import check_writable
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode
+from pykudu_sql.storage.common.rows.row_result import RowError, RowErrorMode, RowResults
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import (
     DataError,
     InterfaceError,
     ProgrammingError,
+    SerializationError,
     UndefinedColumnError,
 )
+from pykudu_sql.storage.transaction.transaction import Transaction
 
 Columns = Mapping[str, Any]
 Values: TypeAlias = "pa.Array | pa.ChunkedArray | list[Any]"
@@ -53,6 +56,11 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     check_writable(state.settings.as_of)
     check_not_system(name.lower())
     table, kind = state.catalog.table(name.lower()), _kind(operation)
+    if _is_stream(data):
+        stream = stream_of(pa.RecordBatchReader.from_stream(data))
+        if kind is RowOpKind.INSERT and not stream.is_all:
+            return _append_stream(state, table, stream)
+        data = pa.concat_tables(stream.chunks())
     matched = _matched(table, kind, _columns(data))
     mode = mode_of(state)
     try:
@@ -86,15 +94,42 @@ def _columns(data: object) -> Columns:
         return data
     if isinstance(data, pa.Table | pa.RecordBatch):
         return _by_name(data)
-    if type(data).__module__.partition(".")[0] == "pandas":
+    if _is_pandas(data):
         return _by_name(pa.Table.from_pandas(data, preserve_index=False))
-    if hasattr(data, "__arrow_c_stream__"):
-        return _by_name(pa.table(data))
     raise InterfaceError(
         f"cannot append a {type(data).__name__}",
         hint="give an Arrow table, a pandas frame or a dict of columns",
         sqlstate="07006",
     )
+
+
+def _is_stream(data: object) -> bool:
+    """Whether data is none of what `_columns` takes, and offers Arrow's C stream."""
+    is_held = isinstance(data, Mapping | pa.Table | pa.RecordBatch)
+    return not is_held and not _is_pandas(data) and hasattr(data, "__arrow_c_stream__")
+
+
+def _is_pandas(data: object) -> bool:
+    return type(data).__module__.partition(".")[0] == "pandas"
+
+
+def _append_stream(state: SessionState, table: TableInfo, stream: RowStream) -> Outcome:
+    """Insert rows that are read while they are written, and cannot be read again."""
+    kind, mode, unread = RowOpKind.INSERT, mode_of(state), [stream.chunks()]
+
+    def columns_of(chunk: pa.Table) -> ArrowColumns:
+        state.checkpoint()
+        return _arrays(_matched(table, kind, _by_name(chunk)))
+
+    def action(transaction: Transaction) -> RowResults:
+        if not unread:
+            raise SerializationError(
+                f"another session changed table '{table.name}' while rows were appended to it",
+                hint="append them again, from a new reader",
+            )
+        return insert_chunks(mode, transaction, table, map(columns_of, unread.pop()))
+
+    return written(state, kind, state.transactions.write(action))
 
 
 def _by_name(data: pa.Table | pa.RecordBatch) -> Columns:
@@ -200,9 +235,8 @@ def _held(values: Any, column: ColumnSchema) -> Values:
 
 
 def _from_numpy(values: Any) -> Values:
-    is_pandas = type(values).__module__.partition(".")[0] == "pandas"
     try:
-        return pa.array(values, from_pandas=is_pandas)
+        return pa.array(values, from_pandas=_is_pandas(values))
     except pa.ArrowException:
         # An array of mixed Python objects: value by value, with an error that names the row.
         return list(values)

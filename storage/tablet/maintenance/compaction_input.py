@@ -123,9 +123,10 @@ class CompactionInput:
         if key > meta.max_key:
             return meta.rows
         start, stop = base.key_index.find_range(key)
-        return start + self._keys(start, stop).lower_bound(key)
+        return start + self.keys(start, stop).lower_bound(key)
 
-    def _keys(self, start: int, stop: int) -> EncodedKeys:
+    def keys(self, start: int, stop: int) -> EncodedKeys:
+        """The keys of the rows start <= ordinal < stop."""
         return self._encoder.encode(self._base(self._encoder.columns, start, stop))
 
     def _base(

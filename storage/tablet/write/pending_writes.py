@@ -12,6 +12,7 @@ writes are done over against the new rowsets.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -256,10 +257,11 @@ class PendingWrites:
     def discard_staged(self) -> None:
         """Remove the staged rowsets' files, as a rollback does."""
         for rowset in self.staged:
-            self._discard(rowset)
+            self.discard(rowset)
         self.staged = []
 
-    def _discard(self, rowset: DiskRowSet) -> None:
+    def discard(self, rowset: DiskRowSet) -> None:
+        """Remove the files of a rowset that was written for this transaction and is not to stay."""
         rowset.base.close()
         self.tablet.files.discard("base", rowset.meta.base)
 
@@ -268,8 +270,8 @@ class PendingWrites:
         if self.tablet.newest < self.bound:
             return False
         rowsets = self.tablet.components.rowsets
-        keys = [batch.keys for batch in self._log if isinstance(batch, KeyedOperations)]
-        keys += [rowset.base.keys() for rowset in self.staged]
+        keyed = (batch.keys for batch in self._log if isinstance(batch, KeyedOperations))
+        keys = chain(keyed, (rowset.base.keys() for rowset in self.staged))
         addressed = [batch for batch in self._log if isinstance(batch, AddressedOperations)]
         if any(batch.is_changed(self.tablet, self.bound) for batch in addressed):
             return True
@@ -295,7 +297,7 @@ class PendingWrites:
         renewed = self._again(self.bound, self._log[:length])
         for entry in self._log[length:]:
             if isinstance(entry, DiskRowSet):
-                self._discard(entry)
+                self.discard(entry)
         return renewed
 
     def _again(self, bound: SnapshotBound, log: Sequence[_Entry]) -> "PendingWrites":
