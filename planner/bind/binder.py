@@ -21,6 +21,7 @@ from pykudu_sql.planner.bind.columns_expansion import expand_columns
 from pykudu_sql.planner.bind.compared_timestamps import convert_timestamp_texts
 from pykudu_sql.planner.bind.from_clause import Ctes, FromClauses
 from pykudu_sql.planner.bind.lineage import (
+    ambiguous_names,
     by_their_names,
     is_cut,
     note_filterable,
@@ -29,7 +30,12 @@ from pykudu_sql.planner.bind.lineage import (
     united,
 )
 from pykudu_sql.planner.bind.moment import reads_current_time
-from pykudu_sql.planner.bind.names import ambiguous, undefined_column, unresolved
+from pykudu_sql.planner.bind.names import (
+    ambiguous,
+    repeated,
+    undefined_column,
+    unresolved,
+)
 from pykudu_sql.planner.bind.qualifiers import qualified_relation, struct_field
 from pykudu_sql.planner.bind.relations import (
     Branch,
@@ -45,15 +51,19 @@ from pykudu_sql.planner.bind.row_values import compares_rows, written_out
 from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_of
 from pykudu_sql.planner.functions.call_clauses import check_call_clause
 from pykudu_sql.planner.functions.functions import check_function
+from pykudu_sql.planner.functions.output_names import (
+    first_select,
+    make_unlike,
+    name_ordered,
+    name_outputs,
+    output_name,
+)
 from pykudu_sql.planner.functions.query_forms import (
     check_operand,
     free_variable,
     is_from_item,
     is_stray_join,
-    name_ordered,
-    name_outputs,
     name_rolled_up,
-    output_name,
     referenced_outputs,
     values_names,
 )
@@ -92,7 +102,18 @@ def bind(tree: exp.Expr, context: PlanContext) -> BoundQuery:
     Raises UndefinedTableError, UndefinedColumnError: a name is unknown; ProgrammingError: a name is
     ambiguous or given twice; NotSupportedError: a construct or function that is not offered.
     """
-    binder = _Binder(context)
+    return _bound(tree, _Binder(context, first_select(tree)))
+
+
+def bind_rows(tree: exp.Expr, context: PlanContext) -> BoundQuery:
+    """Bind a query whose columns become those of a table or view, so no two are headed alike.
+
+    `tree`, `context`, errors: see `bind`.
+    """
+    return _bound(tree, _Binder(context, None))
+
+
+def _bound(tree: exp.Expr, binder: "_Binder") -> BoundQuery:
     columns = binder.query(tree, None, {})
     for column in columns:
         column.use()
@@ -112,9 +133,13 @@ def bind(tree: exp.Expr, context: PlanContext) -> BoundQuery:
 
 
 class _Binder:
-    """Collects what a `BoundQuery` has; the attributes are named as there."""
+    """Collects what a `BoundQuery` has; the attributes are named as there.
 
-    def __init__(self, context: PlanContext) -> None:
+    `result`: the SELECT whose headings are shown as they are written, if there is one.
+    """
+
+    def __init__(self, context: PlanContext, result: exp.Expr | None) -> None:
+        self._result = result
         self.qualified: list[tuple[exp.Column, Relation]] = []
         self.scopes: list[tuple[exp.Select, Scope]] = []
         self.stars: list[tuple[exp.Star, tuple[TableReference, ...]]] = []
@@ -255,7 +280,7 @@ class _Binder:
                 )
         if by_name:
             name_outputs(node)
-            columns = by_their_names(branches)
+            columns = by_their_names(branches, node)
         self._modifiers(node, outer, ctes, columns)
         together = columns if by_name else united(branches)
         return sealed(together) if is_cut(node) else together
@@ -280,11 +305,17 @@ class _Binder:
         expand_columns(select, scope)
         if not select.expressions:
             raise SyntaxError("SELECT without columns")
-        outputs: list[OutputColumn] = []
+        entries: list[tuple[exp.Expr, list[OutputColumn]]] = []
         for item in select.expressions:
-            outputs.extend(self._item(item, scope, ctes))
+            entries.append((item, list(self._item(item, scope, ctes))))
             if isinstance(item, exp.Alias):
                 scope.aliases.add(item.alias.lower())
+        outputs = [column for _, columns in entries for column in columns]
+        if select is not self._result:
+            named = [(item, [column.name for column in columns]) for item, columns in entries]
+            for column, name in zip(outputs, make_unlike(named), strict=True):
+                column.name = name
+        scope.repeated = ambiguous_names(outputs)
         for key in ("where", "group", "having", "qualify"):
             if select.args.get(key) is not None:
                 self.expression(select.args[key], scope, ctes)
@@ -371,21 +402,22 @@ class _Binder:
             if name not in relation.all_names():
                 names = relation.column_names()
                 raise undefined_column(name, names, node_span(column.this))
-            relation.use(name)
             bind_column(column, [relation])
             return
         if name in first:
+            if name in scope.repeated:
+                raise repeated(name, column)
             return
         for level in scope.chain():
             owners = level.relations_with(name)
             if len(owners) == 1 or (owners and name in level.merged):
-                for relation in owners:
-                    relation.use(name)
                 bind_column(column, owners)
                 return
             if owners and name not in level.aliases:
                 raise ambiguous(column, owners)
             if owners or name in level.aliases:
+                if not owners and name in level.repeated:
+                    raise repeated(name, column)
                 for relation in owners:
                     relation.use(name)
                 return

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.names import check_ambiguous
 from pykudu_sql.planner.bind.relations import (
     Origins,
     OutputColumn,
@@ -73,8 +74,14 @@ class _QueryColumns(_SharedNote):
 
 
 def bind_column(column: exp.Column, relations: Sequence[Relation]) -> None:
-    """Note which relation a column belongs to; several where USING joins them."""
+    """Note which relation a column belongs to, and its use; several where USING joins them.
+
+    Raises ProgrammingError: a relation has several columns of the name.
+    """
     name = column.name.lower()
+    for relation in relations:
+        check_ambiguous(name, relation, column)
+        relation.use(name)
     origins = tuple((relation, name) for relation in relations)
     column.meta[_BINDING] = ColumnBinding(relations[0], name, origins)
 

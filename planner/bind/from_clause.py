@@ -13,7 +13,7 @@ from pykudu_sql.planner.bind.history_source import (
     versions_source,
 )
 from pykudu_sql.planner.bind.moment import may_move, version_bound
-from pykudu_sql.planner.bind.names import undefined_column, with_position
+from pykudu_sql.planner.bind.names import check_ambiguous, undefined_column, with_position
 from pykudu_sql.planner.bind.qualifiers import add_relation
 from pykudu_sql.planner.bind.relations import (
     NAMED_DATABASE,
@@ -35,11 +35,11 @@ from pykudu_sql.planner.bind.view_source import (
     view_tree,
 )
 from pykudu_sql.planner.functions.functions import TABLE_FUNCTIONS, function_names
+from pykudu_sql.planner.functions.output_names import name_outputs
 from pykudu_sql.planner.functions.query_forms import (
     is_from_item,
     is_numbered,
     name_columns,
-    name_outputs,
     select_from_item,
     swap_right_semi_join,
 )
@@ -149,6 +149,7 @@ class FromClauses:
                 names = [n for relation in side for n in relation.column_names()]
                 raise undefined_column(name, names, node_span(column))
             for relation in owners:
+                check_ambiguous(name, relation, column)
                 relation.use(name)
         scope.merged.add(name)
 

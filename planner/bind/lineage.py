@@ -13,12 +13,13 @@ only. A filter on a query's rows is the same as one on the rows that its SELECTs
 `OutputColumn.branches` notes it, one branch a SELECT, and none for what is no SELECT.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of
+from pykudu_sql.planner.bind.names import repeated
 from pykudu_sql.planner.bind.relations import (
     Branch,
     ColumnReference,
@@ -62,10 +63,19 @@ def united(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
     return [_united(column) for column in zip(*operands, strict=True)]
 
 
-def by_their_names(operands: Sequence[Sequence[OutputColumn]]) -> list[OutputColumn]:
-    """The columns of a set operation BY NAME, as the engine orders them; no filter enters it."""
+def by_their_names(
+    operands: Sequence[Sequence[OutputColumn]], node: exp.SetOperation
+) -> list[OutputColumn]:
+    """The columns of a set operation BY NAME, as the engine orders them; no filter enters it.
+
+    Raises ProgrammingError: an operand has two of one name.
+    """
     columns: dict[str, list[OutputColumn]] = {}
     for operand in operands:
+        names = [column.name.lower() for column in operand]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise repeated(twice, node, "BY NAME takes each name of a query once")
         for column in operand:
             columns.setdefault(column.name.lower(), []).append(column)
     together = []
@@ -99,6 +109,22 @@ def _compare_alike(one: DataType | None, other: DataType | None) -> bool:
     if one is None or other is None:
         return False
     return one == other or (one.is_text and other.is_text) or (one.is_integer and other.is_integer)
+
+
+def ambiguous_names(outputs: Sequence[OutputColumn]) -> Set[str]:
+    """The names, lower case, that entries of a SELECT list have which do not show the same."""
+    shown: dict[str, list[object]] = {}
+    for column in outputs:
+        shown.setdefault(column.name.lower(), []).append(_meaning(column))
+    return {name for name, values in shown.items() if any(v != values[0] for v in values)}
+
+
+def _meaning(column: OutputColumn) -> object:
+    branch = column.branches[0]
+    if branch.relation is not None:
+        return (id(branch.relation), branch.name)
+    shown = column.shown[0] if column.shown else None
+    return shown.unalias() if isinstance(shown, exp.Expr) else shown
 
 
 def note_filterable(select: exp.Select, scope: Scope, outputs: Sequence[OutputColumn]) -> None:

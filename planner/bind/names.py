@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.relations import UNNAMED_SUBQUERY, Relation, Scope
+from pykudu_sql.planner.bind.relations import UNNAMED_SUBQUERY, DerivedTable, Relation, Scope
+from pykudu_sql.planner.functions.output_names import is_ambiguous
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
@@ -51,6 +52,29 @@ def ambiguous(column: exp.Column, relations: Iterable[Relation]) -> ProgrammingE
     )
 
 
+def check_ambiguous(name: str, relation: Relation, node: exp.Expr) -> None:
+    """Refuse a name that several columns of one relation have; `node`: says it.
+
+    Raises ProgrammingError: it is one.
+    """
+    if isinstance(relation, DerivedTable) and is_ambiguous(name, relation.column_names()):
+        raise repeated(name, node, f"several columns of {_label(relation)} have the name")
+
+
+def repeated(
+    name: str,
+    node: exp.Expr,
+    reason: str = "several entries of the SELECT list have the name",
+) -> ProgrammingError:
+    """The error for a name that is given to several columns."""
+    return ProgrammingError(
+        f"column '{name}' is ambiguous: {reason}",
+        hint="give each an alias of its own: SELECT a AS x, b AS y",
+        span=node_span(node),
+        sqlstate="42702",
+    )
+
+
 def undefined_alias(column: exp.Column, scope: Scope) -> UndefinedTableError:
     """The error for a qualifier that is no relation of the query."""
     alias = ".".join(part.name.lower() for part in column.parts[:-1])
@@ -78,6 +102,8 @@ def _label(relation: Relation) -> str:
     """A relation as a qualifier names it in full, or what it is if it has no name."""
     if relation.alias.startswith(UNNAMED_SUBQUERY):
         return _UNNAMED
+    if not relation.alias:
+        return "the query"
     if relation.database in (None, DEFAULT_DATABASE):
         return relation.alias
     return f"{relation.database}.{relation.alias}"

@@ -11,7 +11,12 @@ from collections.abc import Iterable, Sequence, Set
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import FieldBinding
-from pykudu_sql.planner.bind.names import ambiguous, ambiguous_table, undefined_alias
+from pykudu_sql.planner.bind.names import (
+    ambiguous,
+    ambiguous_table,
+    check_ambiguous,
+    undefined_alias,
+)
 from pykudu_sql.planner.bind.relations import DerivedTable, Relation, Scope
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import ProgrammingError
@@ -84,6 +89,7 @@ def _field_of(relations: list[Relation], parts: Sequence[exp.Expr]) -> FieldBind
     if not (are_derived and path):
         return None
     for relation in relations:
+        check_ambiguous(name, relation, struct)
         relation.use(name)
     return FieldBinding(tuple((each, name) for each in relations), tuple(path))
 

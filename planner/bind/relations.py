@@ -5,7 +5,7 @@ down: a use of a derived table's column becomes uses of what its `*` brought in,
 (SELECT * FROM t)` reads one column of t.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -229,6 +229,7 @@ class Scope:
             ANTI).
         merged: column names joined by USING or NATURAL, which need no qualifier.
         aliases: names of the SELECT list, lower case.
+        repeated: those of its names that mean several things.
         steps: how the relations are joined.
         groups: columns, by relation and name, that a filter may be on before rows are gathered in
             groups as well as behind; None without GROUP BY.
@@ -239,6 +240,7 @@ class Scope:
     hidden: set[str] = field(default_factory=set)
     merged: set[str] = field(default_factory=set)
     aliases: set[str] = field(default_factory=set)
+    repeated: Set[str] = frozenset()
     steps: list[JoinStep] = field(default_factory=list)
     groups: "ColumnReferences | None" = None
 

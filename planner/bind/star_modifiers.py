@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.names import undefined_column
+from pykudu_sql.planner.bind.names import repeated, undefined_column
 from pykudu_sql.planner.bind.relations import Branch, OutputColumn, Relation, Scope
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import SyntaxError
@@ -97,4 +97,7 @@ def _covered(
     if not matches:
         names = [column.name.lower() for column in columns]
         raise undefined_column(name, names, node_span(node))
+    sources = [origin for column in matches for origin in column.origins]
+    if len({id(relation) for relation, _ in sources}) < len(sources):
+        raise repeated(name, node, "several columns that * covers in one place have the name")
     return matches

@@ -14,7 +14,7 @@ from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.qualifiers import column_of, qualified_relation, struct_field
 from pykudu_sql.planner.bind.relations import Relation, Scope, TableReference
-from pykudu_sql.planner.functions.query_forms import output_name
+from pykudu_sql.planner.functions.output_names import output_name
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.change_plans import (
     ACTION,

@@ -1,11 +1,10 @@
-"""Forms of a query that the engine lacks, rewritten to ones it has; names of result columns."""
+"""Forms of a query that the engine lacks, rewritten to ones it has."""
 
 from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from pykudu_sql.planner.parse.dialect import display
-from pykudu_sql.planner.parse.headings import heading
+from pykudu_sql.planner.functions.output_names import output_name
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import SyntaxError
 
@@ -107,44 +106,6 @@ def referenced_outputs(select: exp.Select, names: Sequence[str]) -> list[int]:
         return list(range(len(names)))
     referenced = {column.name.lower() for key in keys for column in key.find_all(exp.Column)}
     return [i for i, name in enumerate(names) if name.lower() in referenced]
-
-
-def output_name(item: exp.Expr) -> str:
-    """The result's name of an entry of the SELECT list: its alias, its column, or its text."""
-    written = heading(item)
-    item = item.unnest()
-    if isinstance(item, exp.Alias):
-        identifier = item.args["alias"]
-        quoted = isinstance(identifier, exp.Identifier) and identifier.quoted
-        return item.alias if quoted else item.alias.lower()
-    if isinstance(item, exp.Column):
-        return item.name.lower()
-    return display(item) if written is None else written
-
-
-def name_outputs(query: exp.Expr) -> None:
-    """Write the names of a query's computed columns behind them, for the engine, in place.
-
-    It would call them otherwise than `output_name` does.
-    """
-    query = query.unnest()
-    if isinstance(query, exp.SetOperation):
-        name_outputs(query.this)
-        name_outputs(query.expression)
-    elif isinstance(query, exp.Select):
-        query.set("expressions", [_named(item) for item in query.expressions])
-
-
-def name_ordered(query: exp.Expr, order: exp.Expr) -> None:
-    """The same where the query's own ORDER BY may ask for a heading: it has to be quoted."""
-    if any(column.this.args.get("quoted") for column in order.find_all(exp.Column)):
-        name_outputs(query)
-
-
-def _named(item: exp.Expr) -> exp.Expr:
-    if isinstance(item, exp.Alias | exp.Star) or isinstance(item.unnest(), exp.Column | exp.Alias):
-        return item
-    return exp.Alias(this=item, alias=exp.to_identifier(output_name(item), quoted=True))
 
 
 def check_operand(operand: exp.Expr, operation: exp.SetOperation) -> None:

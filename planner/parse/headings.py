@@ -172,6 +172,11 @@ def heading(item: exp.Expr) -> str | None:
     return written
 
 
+def name_entry(item: exp.Expr, name: str) -> None:
+    """Give an entry another heading than its text."""
+    item.meta[_META] = name
+
+
 def name_expanded(item: exp.Expr, name: str, whole: exp.Expr) -> None:
     """Give an entry that COLUMNS stood in the heading of the whole, with a column in its place.
 
@@ -189,4 +194,4 @@ def name_expanded(item: exp.Expr, name: str, whole: exp.Expr) -> None:
         elif token.word == "COLUMNS" and behind.text == "(":
             pieces += (written[kept : token.start], name)
             depth = 1
-    item.meta[_META] = "".join((*pieces, written[kept:]))
+    name_entry(item, "".join((*pieces, written[kept:])))

@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.binder import bind
+from pykudu_sql.planner.bind.binder import bind, bind_rows
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.error_positions import errors_located
@@ -33,7 +33,7 @@ def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLo
 
     Raises SyntaxError, ProgrammingError, NotSupportedError: the statement is wrong or not offered.
     """
-    bound = _bound(text, context, start)
+    bound = bind(parse_rows(text, start), context)
     as_query = partial(plan_query, text, context.without_key_access(), start)
     general = cache(errors_located(text)(as_query))
     lookup = key_lookup(bound, context, general)
@@ -45,11 +45,7 @@ def plan_rows(text: str, context: PlanContext, start: int, scans_before: int = 0
 
     `text`, `context`, `start`: see `plan_query`; `scans_before`: see `finish`.
     """
-    return finish(_bound(text, context, start), context, scans_before)
-
-
-def _bound(text: str, context: PlanContext, start: int) -> BoundQuery:
-    return bind(parse_rows(text, start), context)
+    return finish(bind_rows(parse_rows(text, start), context), context, scans_before)
 
 
 def parse_rows(text: str, start: int) -> exp.Query | exp.Values:

@@ -135,3 +135,51 @@ def test_columns_of_derived_tables_are_reached_by_their_headings(connection: Con
         ('SELECT "a+1" FROM ((SELECT a+1 FROM t))', [(3,)]),
     ):
         assert connection.execute(query).fetchall() == expected
+
+
+UNLIKE = "SELECT k, 'a', 'A', 'a' FROM t"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM ({UNLIKE})",
+        f"WITH q AS ({UNLIKE}) SELECT * FROM q",
+        f"SELECT * FROM ({UNLIKE} UNION ALL SELECT 1, 2, 3, 4) ORDER BY k LIMIT 1",
+        f"SELECT k, \"'a'\", \"'A'_1\", \"'a'_2\" FROM ({UNLIKE})",
+        "SELECT * FROM v",
+        "SELECT * FROM c",
+    ],
+)
+def test_headings_that_are_alike_are_columns_of_their_own(
+    connection: Connection, query: str
+) -> None:
+    connection.execute(f"CREATE VIEW v AS {UNLIKE}")
+    connection.execute(f"CREATE TABLE c PRIMARY KEY (k) AS {UNLIKE}")
+    assert headings(connection, query) == ["k", "'a'", "'a'_1", "'a'_2"]
+    row = connection.execute(query).fetchone()
+    assert row is not None and [str(value) for value in row] == ["1", "a", "A", "a"]
+
+
+def test_a_result_is_headed_as_written_though_entries_are_alike(connection: Connection) -> None:
+    assert headings(connection, UNLIKE) == ["k", "'a'", "'A'", "'a'"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM (SELECT a AS x, k AS x FROM t)",
+        "SELECT a AS x, k AS x FROM t ORDER BY 1",
+        "SELECT q.* FROM (SELECT a, k FROM t) q(x, x)",
+    ],
+)
+def test_names_that_are_given_twice_stay_where_nobody_says_them(
+    connection: Connection, query: str
+) -> None:
+    assert headings(connection, query) == ["x", "x"]
+    assert connection.execute(query).fetchall() == [(2, 1)]
+
+
+def test_a_name_of_entries_that_show_the_same_is_not_ambiguous(connection: Connection) -> None:
+    query = "SELECT *, a, a + 1 AS n, a + 1 AS n FROM t GROUP BY ALL ORDER BY a, n"
+    assert len(connection.execute(query).fetchall()) == 1

@@ -1,4 +1,4 @@
-"""Forms of queries that the engine lacks, and the names of result columns."""
+"""Forms of queries that the engine lacks."""
 
 import pytest
 from sqlglot import exp
@@ -6,9 +6,7 @@ from sqlglot import exp
 from pykudu_sql.planner.functions.query_forms import (
     check_operand,
     free_variable,
-    name_outputs,
     name_rolled_up,
-    output_name,
     referenced_outputs,
     swap_right_semi_join,
     values_names,
@@ -65,29 +63,6 @@ def test_values_take_their_names_from_any_row() -> None:
     plain = parse("VALUES (1, 2)")
     assert isinstance(plain, exp.Values)
     assert values_names(plain) == ["col0", "col1"]
-
-
-@pytest.mark.parametrize(
-    ("item", "name"),
-    [
-        ("A", "a"),
-        ("t.A", "a"),
-        ("a AS Total", "total"),
-        ('a AS "Total"', "Total"),
-        ("Count( * )", "Count( * )"),
-        ("(a)", "a"),
-    ],
-)
-def test_a_column_is_called_by_its_alias_its_column_or_its_text(item: str, name: str) -> None:
-    (entry,) = select(f"SELECT {item} FROM t").expressions
-    assert output_name(entry) == name
-
-
-def test_computed_columns_of_every_branch_are_named_for_the_engine() -> None:
-    tree = parse("SELECT a + 1, b FROM t UNION SELECT c, d * 2 FROM u")
-    name_outputs(tree)
-    aliases = [node.alias for node in tree.find_all(exp.Alias)]
-    assert sorted(aliases) == ["a + 1", "d * 2"]
 
 
 @pytest.mark.parametrize(
