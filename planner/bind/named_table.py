@@ -1,10 +1,11 @@
 """The name of a table in a statement of our own grammar."""
 
+from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
-from pykudu_sql.storage.errors import ProgrammingError
+from pykudu_sql.storage.errors import SourceSpan
 
 
 def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
@@ -14,11 +15,11 @@ def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
     ProgrammingError: it is a view, or belongs to the system.
     """
     place = tokens.current
-    name = tokens.table_name()
-    span = place.span
+    return existing_table(tokens.table_name(), place.span, context)
+
+
+def existing_table(name: str, span: SourceSpan | None, context: PlanContext) -> TableInfo:
+    """The table of a name, whose place is given. Raises as `named_table`."""
     check_not_system(name, span)
-    try:
+    with errors_at(span):
         return context.catalog.table(name)
-    except ProgrammingError as error:
-        error.span = span
-        raise

@@ -2,15 +2,15 @@
 
 from sqlglot import exp
 
+from pykudu_sql.planner.bind.named_table import existing_table
 from pykudu_sql.planner.parse.lexer import Token
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext, check_writable
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.catalog.system_catalog import check_not_system
 from pykudu_sql.storage.common.partition.range_bound import literal
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, Kind
-from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, SyntaxError
+from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
 
 
 def target_table(name: str, place: Token, context: PlanContext) -> TableInfo:
@@ -20,13 +20,7 @@ def target_table(name: str, place: Token, context: PlanContext) -> TableInfo:
     view; ReadOnlyError: the session reads at a past moment.
     """
     check_writable(context.settings.as_of)
-    span = place.span
-    check_not_system(name, span)
-    try:
-        return context.catalog.table(name)
-    except ProgrammingError as error:
-        error.span = span
-        raise
+    return existing_table(name, place.span, context)
 
 
 def mentioned_table(node: exp.Expr, context: PlanContext) -> TableInfo:
@@ -51,12 +45,7 @@ def mentioned_table(node: exp.Expr, context: PlanContext) -> TableInfo:
             span=span,
         )
     name = f"{node.db}.{node.name}" if node.db else node.name
-    check_not_system(name.lower(), span)
-    try:
-        return context.catalog.table(name.lower())
-    except ProgrammingError as error:
-        error.span = span
-        raise
+    return existing_table(name.lower(), span, context)
 
 
 def mention(name: str, alias: str) -> exp.Table:

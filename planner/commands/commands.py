@@ -3,7 +3,7 @@
 Modules that need sqlglot are imported where they are called.
 """
 
-from pykudu_sql.planner.bind.named_table import named_table
+from pykudu_sql.planner.bind.named_table import existing_table, named_table
 from pykudu_sql.planner.commands.listing_commands import LISTINGS, describe, show
 from pykudu_sql.planner.commands.statement import StatementEntry
 from pykudu_sql.planner.commands.statistics_commands import (
@@ -37,6 +37,7 @@ from pykudu_sql.planner.ddl.namespace_commands import (
     drop_view,
     use,
 )
+from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
@@ -52,7 +53,6 @@ from pykudu_sql.planner.plan.plan import (
     Vacuum,
 )
 from pykudu_sql.storage.catalog.system_catalog import check_not_system
-from pykudu_sql.storage.errors import UndefinedObjectError, UndefinedTableError
 
 _WORDS = {"TRUE": True, "ON": True, "FALSE": False, "OFF": False}
 _RESETS = frozenset({"DEFAULT", "NULL"})
@@ -89,11 +89,8 @@ def _setting_value(tokens: TokenStream, name: str, context: PlanContext) -> Opti
     if name == "database":
         place = tokens.current
         value = str(_option_value(tokens)).lower()
-        try:
+        with errors_at(place.span):
             context.catalog.check_database(value)
-        except UndefinedObjectError as error:
-            error.span = place.span
-            raise
         return value
     if name == "as_of":
         return next_bound(tokens, context)
@@ -182,11 +179,7 @@ def drop_table(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.expect_end()
     check_not_system(name, place.span)
     if not if_exists:
-        try:
-            context.catalog.table(name)
-        except UndefinedTableError as error:
-            error.span = place.span
-            raise
+        existing_table(name, place.span, context)
     return DropTable(context.catalog.full_name(name), if_exists)
 
 

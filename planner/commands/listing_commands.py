@@ -7,7 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pykudu_sql.planner.bind.named_table import named_table
-from pykudu_sql.planner.ddl.namespace_commands import at_view, existing_database, named_view
+from pykudu_sql.planner.ddl.namespace_commands import (
+    existing_database,
+    named_relation,
+    named_view,
+)
+from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
@@ -20,7 +25,6 @@ from pykudu_sql.planner.plan.listing_plans import (
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_SCHEMAS, readable_table
-from pykudu_sql.storage.errors import UndefinedTableError
 
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
 
@@ -145,11 +149,7 @@ def describe(tokens: TokenStream, context: PlanContext) -> Plan:
         tokens.expect_end()
         return DescribeDatabase(name)
     if tokens.accept("FORMATTED") or tokens.accept("EXTENDED"):
-        item = (
-            named_view(tokens, context)
-            if at_view(tokens, context)
-            else named_table(tokens, context)
-        )
+        item = named_relation(tokens, context)
         tokens.expect_end()
         return DescribeFormatted(item)
     if tokens.current.word in _QUERY_WORDS or tokens.at_symbol("("):
@@ -175,21 +175,14 @@ def _described(tokens: TokenStream, context: PlanContext) -> Plan:
     """DESCRIBE of the table or view whose name comes next."""
     if tokens.current.name in SYSTEM_SCHEMAS and tokens.ahead(1).text == ".":
         return Describe(_system_table(tokens, context))
-    if at_view(tokens, context):
-        view = named_view(tokens, context)
-        tokens.expect_end()
-        return Describe(view)
-    table = named_table(tokens, context)
+    item = named_relation(tokens, context)
     tokens.expect_end()
-    return Describe(table)
+    return Describe(item)
 
 
 def _system_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
     place = tokens.current
     name = tokens.table_name()
     tokens.expect_end()
-    try:
+    with errors_at(place.span):
         return readable_table(context.catalog, name)
-    except UndefinedTableError as error:
-        error.span = place.span
-        raise

@@ -4,8 +4,7 @@ Tools and scripts made for SQLite use these; DESCRIBE, SHOW and `information_sch
 other pragmas set how SQLite works, and are refused with what there is instead.
 """
 
-from pykudu_sql.planner.bind.named_table import named_table
-from pykudu_sql.planner.ddl.namespace_commands import at_view, named_view
+from pykudu_sql.planner.ddl.namespace_commands import named_relation
 from pykudu_sql.planner.parse.lexer import TokenKind, quote_name, unquote
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
@@ -49,4 +48,4 @@ def _item(tokens: TokenStream, context: PlanContext) -> TableInfo | ViewInfo:
         quoted = quote_name(unquote(place.text))
         text = f"{tokens.text[: place.start]}{quoted}{tokens.text[place.end :]}"
         tokens = TokenStream(text, place.start)
-    return named_view(tokens, context) if at_view(tokens, context) else named_table(tokens, context)
+    return named_relation(tokens, context)

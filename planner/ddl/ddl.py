@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pykudu_sql.planner.bind.ddl_constants import default_cell
+from pykudu_sql.planner.bind.named_table import existing_table
 from pykudu_sql.planner.ddl.partitioning import partition_schema, range_partition
 from pykudu_sql.planner.ddl_grammar.syntax import (
     AddColumnsSyntax,
@@ -26,6 +27,7 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     RenameTableSyntax,
     TableCommentSyntax,
 )
+from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable
@@ -65,8 +67,6 @@ from pykudu_sql.storage.errors import (
     InvalidSchemaError,
     SourceSpan,
     UndefinedColumnError,
-    UndefinedObjectError,
-    UndefinedTableError,
 )
 
 _COMPRESSION_NAMES = {
@@ -86,10 +86,11 @@ def plan_create_table(node: CreateTableSyntax, text: str, context: PlanContext) 
     span = SourceSpan(node.start)
     check_not_system(node.name, span)
     node = replace(node, name=context.catalog.full_name(node.name))
-    _check_database(node.name, span, context)
+    with errors_at(span):
+        context.catalog.check_database(database_of(node.name))
     check_properties(dict(node.properties))
     if node.like is not None:
-        return _create_like(node, context)
+        return _create_like(node, node.like, context)
     query = None
     if node.query_start is None:
         columns = [_column(definition, context) for definition in node.columns]
@@ -131,7 +132,7 @@ def plan_alter_table(node: AlterTableSyntax, context: PlanContext) -> AlterTable
     Raises UndefinedTableError, UndefinedColumnError, DuplicateObjectError, InvalidSchemaError: a
     step breaks a rule.
     """
-    table = _table(node.name, node.start, context)
+    table = existing_table(node.name, SourceSpan(node.start, len(node.name)), context)
     changed, steps = table, []
     for syntax, start in zip(node.steps, node.starts, strict=True):
         try:
@@ -145,24 +146,6 @@ def plan_alter_table(node: AlterTableSyntax, context: PlanContext) -> AlterTable
                 error.span = SourceSpan(start, len(str(syntax)))
             raise
     return AlterTable(table, tuple(steps), str(node))
-
-
-def _check_database(name: str, span: SourceSpan, context: PlanContext) -> None:
-    try:
-        context.catalog.check_database(database_of(name))
-    except UndefinedObjectError as error:
-        error.span = span
-        raise
-
-
-def _table(name: str, start: int, context: PlanContext) -> TableInfo:
-    span = SourceSpan(start, len(name))
-    check_not_system(name, span)
-    try:
-        return context.catalog.table(name)
-    except UndefinedTableError as error:
-        error.span = span
-        raise
 
 
 def _near_column(message: str, columns: Sequence[ColumnSchema]) -> str | None:
@@ -182,8 +165,8 @@ def _blame(node: CreateTableSyntax, error: Error) -> int:
     return node.start
 
 
-def _create_like(node: CreateTableSyntax, context: PlanContext) -> CreateTable:
-    like = _table(node.like or "", node.start, context)
+def _create_like(node: CreateTableSyntax, name: str, context: PlanContext) -> CreateTable:
+    like = existing_table(name, SourceSpan(node.start, len(name)), context)
     return CreateTable(
         node.name,
         node.if_not_exists,
@@ -250,7 +233,7 @@ def default_partitions(schema: Schema, context: PlanContext) -> PartitionSchema:
 def _column(definition: ColumnDefinition, context: PlanContext) -> ColumnSchema:
     """A column as defined; its id is given later."""
     span = SourceSpan(definition.start, len(definition.name))
-    try:
+    with errors_at(span):
         column = ColumnSchema(
             id=0,
             name=definition.name,
@@ -263,9 +246,6 @@ def _column(definition: ColumnDefinition, context: PlanContext) -> ColumnSchema:
             immutable=definition.immutable,
         )
         resolve_encoding(column.type, column.encoding)
-    except InvalidSchemaError as error:
-        error.span = span
-        raise
     if definition.primary_key and definition.nullable:
         raise InvalidSchemaError(
             f"primary key column '{definition.name}' cannot be NULL", span=span

@@ -1,12 +1,13 @@
 """CREATE INDEX and DROP INDEX: skip indexes, which are attributes of a table's columns."""
 
 from pykudu_sql.planner.bind.named_table import named_table
+from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import AlterTable
 from pykudu_sql.storage.catalog.alter import CreateIndex, DropIndex, apply_steps
-from pykudu_sql.storage.errors import Error, NotSupportedError, UndefinedObjectError
+from pykudu_sql.storage.errors import NotSupportedError, UndefinedObjectError
 
 
 def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
@@ -36,11 +37,8 @@ def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
     if if_not_exists and name in table.schema.indexes:
         return AlterTable(table, (), statement)
     step = CreateIndex(name, columns)
-    try:
+    with errors_at(place.span):
         apply_steps(table, (step,))
-    except Error as error:
-        error.span = place.span
-        raise
     return AlterTable(table, (step,), statement)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pykudu_sql.planner.bind.named_table import named_table
 from pykudu_sql.planner.bind.names import undefined_column
+from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.parse.lexer import TokenKind
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
@@ -21,7 +22,7 @@ from pykudu_sql.planner.plan.namespace_plans import (
 )
 from pykudu_sql.planner.plan.plan import AlterTable, Plan, SetOption
 from pykudu_sql.storage.catalog.alter import SetAttributes, SetTableComment, apply_steps
-from pykudu_sql.storage.catalog.catalog import CREATE_DATABASE
+from pykudu_sql.storage.catalog.catalog import CREATE_DATABASE, TableInfo
 from pykudu_sql.storage.catalog.namespace import (
     DEFAULT_DATABASE,
     DatabaseInfo,
@@ -36,7 +37,6 @@ from pykudu_sql.storage.errors import (
     NotSupportedError,
     ProgrammingError,
     SourceSpan,
-    UndefinedObjectError,
     UndefinedTableError,
 )
 
@@ -49,11 +49,15 @@ def named_view(tokens: TokenStream, context: PlanContext) -> ViewInfo:
     """
     place = tokens.current
     name = tokens.table_name()
-    try:
+    with errors_at(place.span):
         return context.catalog.view(name)
-    except ProgrammingError as error:
-        error.span = place.span
-        raise
+
+
+def named_relation(tokens: TokenStream, context: PlanContext) -> TableInfo | ViewInfo:
+    """The table or view whose name comes next. Raises as `named_table`."""
+    if at_view(tokens, context):
+        return named_view(tokens, context)
+    return named_table(tokens, context)
 
 
 def at_view(tokens: TokenStream, context: PlanContext) -> bool:
@@ -89,11 +93,8 @@ def existing_database(
     """
     place = tokens.current
     name = tokens.name("the name of a database")
-    try:
+    with errors_at(place.span):
         context.catalog.check_database(name, way_out)
-    except UndefinedObjectError as error:
-        error.span = place.span
-        raise
     return name
 
 
@@ -107,11 +108,8 @@ def create_database(tokens: TokenStream, context: PlanContext) -> Plan:
     comment = tokens.string() if tokens.accept("COMMENT") else ""
     tokens.expect_end()
     database = DatabaseInfo(new_id(), name, comment)
-    try:
+    with errors_at(place.span):
         database.check()
-    except InvalidSchemaError as error:
-        error.span = place.span
-        raise
     return CreateDatabase(database, if_not_exists)
 
 
@@ -214,11 +212,8 @@ def _defined(
         )
     query = tokens.text[start:].strip().rstrip(";").rstrip()
     view = replace(view, query=query, database=context.settings.database, columns=columns)
-    try:
+    with errors_at(span):
         view.check()
-    except InvalidSchemaError as error:
-        error.span = span
-        raise
     return view
 
 
@@ -295,7 +290,7 @@ def _comment_on_column(tokens: TokenStream, context: PlanContext) -> Plan:
     comment = _comment(tokens)
     if len(parts) not in (2, 3):
         raise tokens.error("table.column", place)
-    try:
+    with errors_at(place.span):
         owner = ".".join(parts[:-1])
         if context.catalog.full_name(owner) in context.catalog.views:
             view = _with_column_comment(context.catalog.view(owner), parts[-1], comment)
@@ -303,9 +298,6 @@ def _comment_on_column(tokens: TokenStream, context: PlanContext) -> Plan:
         table = context.catalog.table(owner)
         step = SetAttributes(parts[-1], None, None, None, comment, None)
         apply_steps(table, (step,))
-    except ProgrammingError as error:
-        error.span = place.span
-        raise
     return AlterTable(table, (step,), f"COMMENT ON COLUMN {table.name}.{parts[-1]}")
 
 

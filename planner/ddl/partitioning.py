@@ -10,6 +10,7 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     PartitionClause,
     RangeClause,
 )
+from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.partition.partition import (
     HashDimension,
@@ -42,11 +43,8 @@ def partition_schema(
         ranges = tuple(_range(span, columns, schema, context) for span in clause.ranges)
     for split in clause.splits:
         row = _row(split.values, columns, context)
-        try:
+        with errors_at(SourceSpan(split.start, len(str(split)))):
             ranges = split_range(columns, ranges, row)
-        except InvalidSchemaError as error:
-            error.span = SourceSpan(split.start, len(str(split)))
-            raise
     return PartitionSchema(hashes, ids, ranges)
 
 
@@ -78,11 +76,8 @@ def _named(names: Sequence[str], schema: Schema) -> tuple[ColumnSchema, ...]:
 def _hashes(clauses: Sequence[HashClause], schema: Schema) -> tuple[HashDimension, ...]:
     dimensions = []
     for clause in clauses:
-        try:
+        with errors_at(SourceSpan(clause.start, len(str(clause)))):
             columns = _named(clause.columns, schema)
-        except Error as error:
-            error.span = SourceSpan(clause.start, len(str(clause)))
-            raise
         ids = tuple(sorted(column.id for column in columns))
         dimensions.append(HashDimension(ids, clause.buckets))
     return tuple(dimensions)

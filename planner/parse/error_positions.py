@@ -6,7 +6,7 @@ All of the planner raises errors with spans; `errors_located` stands where the s
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pykudu_sql.storage.errors import Error, SourcePosition
+from pykudu_sql.storage.errors import Error, SourcePosition, SourceSpan
 
 
 @contextmanager
@@ -25,6 +25,19 @@ def errors_located(text: str, start: int = 0) -> Iterator[None]:
         if error.span is not None:
             error.position = _position(text, max(0, error.span.start - start), error.span.length)
         error.span = None
+        raise
+
+
+@contextmanager
+def errors_at(span: SourceSpan | None) -> Iterator[None]:
+    """Errors of what is done inside, if they have no place, are at a place of the statement.
+
+    Raises Error: as it was raised inside.
+    """
+    try:
+        yield
+    except Error as error:
+        error.span = error.span or span
         raise
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import pykudu_sql.planner
-from pykudu_sql.planner.parse.error_positions import errors_located, spans_dropped
+from pykudu_sql.planner.parse.error_positions import errors_at, errors_located, spans_dropped
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.planner import plan
 from pykudu_sql.planner.query.row_condition import plan_condition
@@ -29,6 +29,13 @@ def test_an_error_of_a_text_that_nobody_wrote_has_no_place() -> None:
     with pytest.raises(Error) as caught, errors_located("SUMMARIZE t"), spans_dropped():
         raise Error("no", span=SourceSpan(9, 3))
     assert caught.value.position is None
+
+
+def test_an_error_without_a_place_gets_that_of_what_it_is_about() -> None:
+    for span, expected in ((None, SourceSpan(7)), (SourceSpan(3), SourceSpan(3))):
+        with pytest.raises(Error) as caught, errors_at(SourceSpan(7)):
+            raise Error("no", span=span)
+        assert caught.value.span == expected
 
 
 def test_one_module_makes_places_of_spans() -> None:
