@@ -7,6 +7,7 @@ an alias of the SELECT list, else a query around it. More than one relation is a
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -23,8 +24,9 @@ from pykudu_sql.planner.bind.from_clause import Ctes, FromClauses
 from pykudu_sql.planner.bind.lineage import (
     ambiguous_names,
     by_their_names,
+    filterable,
+    group_columns,
     is_cut,
-    note_filterable,
     or_null,
     sealed,
     united,
@@ -45,7 +47,6 @@ from pykudu_sql.planner.bind.relations import (
     Scope,
     TableReference,
     absent_relations,
-    renamed,
 )
 from pykudu_sql.planner.bind.row_values import compares_rows, written_out
 from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_of
@@ -115,18 +116,21 @@ def bind_rows(tree: exp.Expr, context: PlanContext) -> BoundQuery:
 
 def _bound(tree: exp.Expr, binder: "_Binder") -> BoundQuery:
     columns = binder.query(tree, None, {})
-    for column in columns:
-        column.use()
+    relations = binder.relations
+    relations.uses.note_outputs(columns)
     moments = convert_timestamp_texts(tree)
     return BoundQuery(
         tree,
-        tuple(binder.relations.references),
+        tuple(relations.references),
         tuple(binder.qualified),
         tuple(binder.scopes),
         tuple(binder.stars),
         tuple(column.name for column in columns),
-        binder.relations.volatile or reads_current_time(tree),
-        frozenset(binder.relations.views),
+        relations.uses.column_ids(),
+        frozenset(binder.starred),
+        relations.engine_aliases.names,
+        relations.volatile or reads_current_time(tree),
+        frozenset(relations.views),
         moments,
         frozenset(each for _, scope in binder.scopes for each in absent_relations(scope.steps)),
     )
@@ -143,7 +147,9 @@ class _Binder:
         self.qualified: list[tuple[exp.Column, Relation]] = []
         self.scopes: list[tuple[exp.Select, Scope]] = []
         self.stars: list[tuple[exp.Star, tuple[TableReference, ...]]] = []
+        self.starred: set[TableReference] = set()
         self.relations = FromClauses(context, self.query, self.expression)
+        self._uses = self.relations.uses
 
     def query(self, node: exp.Expr, outer: Scope | None, ctes: Ctes) -> list[OutputColumn]:
         """Bind a query of any kind; its columns are not used yet."""
@@ -204,7 +210,7 @@ class _Binder:
     def _subquery(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> None:
         columns = self.query(node, scope, ctes)
         if not isinstance(node.parent, exp.Exists):
-            _use(columns)
+            self._uses.note_outputs(columns)
 
     def _check(self, node: exp.Expr) -> None:
         if isinstance(node, _REFUSED_KINDS):
@@ -233,7 +239,7 @@ class _Binder:
             else:
                 columns = self.query(cte.this, outer, named)
             name_outputs(cte.this)
-            named[name] = renamed(columns, cte.args["alias"])
+            named[name] = self._uses.renamed(columns, cte.args["alias"])
         return named
 
     def _recursive(
@@ -243,10 +249,10 @@ class _Binder:
         for operand in (cte.this.left, cte.this.right):
             check_operand(operand, cte.this)
         first = self.query(cte.this.left, outer, ctes)
-        _use(first)
+        self._uses.note_outputs(first)
         columns = [OutputColumn(column.name, shown=or_null(column.shown)) for column in first]
-        inner = {**ctes, name: renamed(columns, cte.args["alias"])}
-        _use(self.query(cte.this.right, outer, inner))
+        inner = {**ctes, name: self._uses.renamed(columns, cte.args["alias"])}
+        self._uses.note_outputs(self.query(cte.this.right, outer, inner))
         self._modifiers(cte.this, outer, inner, columns)
         note_columns(cte.this, columns)
         return columns
@@ -266,11 +272,11 @@ class _Binder:
         for operand in (left, *operands):
             check_operand(operand, node)
         columns = self.query(left, outer, ctes)
-        _use(columns)
+        self._uses.note_outputs(columns)
         branches = [columns]
         for operand in reversed(operands):
             others = self.query(operand, outer, ctes)
-            _use(others)
+            self._uses.note_outputs(others)
             branches.append(others)
             if len(others) != len(columns) and not by_name:
                 raise ProgrammingError(
@@ -313,8 +319,8 @@ class _Binder:
         outputs = [column for _, columns in entries for column in columns]
         if select is not self._result:
             named = [(item, [column.name for column in columns]) for item, columns in entries]
-            for column, name in zip(outputs, make_unlike(named), strict=True):
-                column.name = name
+            names = make_unlike(named)
+            outputs = [replace(c, name=name) for c, name in zip(outputs, names, strict=True)]
         scope.repeated = ambiguous_names(outputs)
         for key in ("where", "group", "having", "qualify"):
             if select.args.get(key) is not None:
@@ -325,14 +331,17 @@ class _Binder:
             names = [column.name.lower() for column in outputs]
             name_ordered(select, select.args["order"])
             self.expression(select.args["order"], scope, ctes, *names)
-        _use([outputs[i] for i in referenced_outputs(select, [column.name for column in outputs])])
+        self._uses.note_outputs(
+            [outputs[i] for i in referenced_outputs(select, [column.name for column in outputs])]
+        )
         for key in ("limit", "offset"):
             if select.args.get(key) is not None:
                 self.expression(select.args[key], scope, ctes)
         if select.args.get("distinct") is not None:
             self.expression(select.args["distinct"], scope, ctes)
-            _use(outputs)
-        note_filterable(select, scope, outputs)
+            self._uses.note_outputs(outputs)
+        scope.groups = group_columns(select, outputs)
+        outputs = list(filterable(select, scope, outputs))
         for key in ("into", "locks", "sample", "connect", "match", "laterals", "pivots"):
             for node in listed(select.args.get(key)):
                 self._check(node)
@@ -352,7 +361,7 @@ class _Binder:
             relation = self._qualified(item, scope)
             entries = [(name, ((relation, name),)) for name in relation.column_names()]
             covered = [relation]
-        self.stars.append((star, tuple(_starred(covered))))
+        self.stars.append((star, tuple(self._starred(covered))))
         if not entries:
             raise SyntaxError("SELECT * needs a FROM clause", span=node_span(star))
         columns = [
@@ -369,7 +378,7 @@ class _Binder:
         changes = modifiers_of(star)
         if not changes.any:
             return columns
-        _use(columns)
+        self._uses.note_outputs(columns)
         for node in changes.replaced:
             self.expression(node.this, scope, ctes)
         return modified(columns, changes, scope, self._relation_finder(scope))
@@ -389,12 +398,14 @@ class _Binder:
         if isinstance(column.this, exp.Star):
             check_inner_star(column)
             relation = self._qualified(column, scope)
-            _starred([relation])
+            self._starred([relation])
             for each in relation.column_names():
-                relation.use(each)
+                self._uses.note(relation, each)
             return
         field = struct_field(column, scope) if column.table else None
         if field is not None:
+            for relation, struct in field.struct:
+                self._uses.note(relation, struct)
             bind_field(column, field)
             return
         if column.table:
@@ -402,7 +413,7 @@ class _Binder:
             if name not in relation.all_names():
                 names = relation.column_names()
                 raise undefined_column(name, names, node_span(column.this))
-            bind_column(column, [relation])
+            self._bind_column(column, [relation])
             return
         if name in first:
             if name in scope.repeated:
@@ -411,7 +422,7 @@ class _Binder:
         for level in scope.chain():
             owners = level.relations_with(name)
             if len(owners) == 1 or (owners and name in level.merged):
-                bind_column(column, owners)
+                self._bind_column(column, owners)
                 return
             if owners and name not in level.aliases:
                 raise ambiguous(column, owners)
@@ -419,12 +430,18 @@ class _Binder:
                 if not owners and name in level.repeated:
                     raise repeated(name, column)
                 for relation in owners:
-                    relation.use(name)
+                    self._uses.note(relation, name)
                 return
         raise unresolved(column, scope)
 
+    def _bind_column(self, column: exp.Column, relations: Sequence[Relation]) -> None:
+        bind_column(column, relations)
+        for relation in relations:
+            self._uses.note(relation, column.name.lower())
+
     def _qualified(self, column: exp.Column, scope: Scope) -> Relation:
         relation = qualified_relation(column, scope)
+        self.relations.engine_aliases.distinguish_nearer(relation, scope)
         self.qualified.append((column, relation))
         return relation
 
@@ -433,20 +450,13 @@ class _Binder:
         check_inner_star(star)
         if isinstance(star.parent, exp.Count):
             return
-        _starred(scope.visible())
+        self._starred(scope.visible())
         for relation in scope.visible():
             for name in relation.column_names():
-                relation.use(name)
+                self._uses.note(relation, name)
 
-
-def _starred(relations: Iterable[Relation]) -> list[TableReference]:
-    """The stored tables among the relations of a star, marked as such."""
-    references = [relation for relation in relations if isinstance(relation, TableReference)]
-    for reference in references:
-        reference.starred = True
-    return references
-
-
-def _use(columns: Iterable[OutputColumn]) -> None:
-    for column in columns:
-        column.use()
+    def _starred(self, relations: Iterable[Relation]) -> list[TableReference]:
+        """The stored tables among the relations of a star, which are noted."""
+        references = [relation for relation in relations if isinstance(relation, TableReference)]
+        self.starred.update(references)
+        return references

@@ -4,8 +4,8 @@ The binding of a node stands in its `meta`, read by the accessors of this module
 the node while passes move it, and its copies have it too.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from sqlglot import exp
@@ -20,7 +20,7 @@ from pykudu_sql.planner.bind.relations import (
     stored_type,
 )
 from pykudu_sql.planner.plan.value import Parameter, ParameterKey
-from pykudu_sql.storage.common.types.types import DataType
+from pykudu_sql.storage.common.types.types import DataType, Kind
 
 _BINDING = "pykudu_binding"
 _RECEIVER = "pykudu_receiver"
@@ -74,21 +74,20 @@ class _QueryColumns(_SharedNote):
 
 
 def bind_column(column: exp.Column, relations: Sequence[Relation]) -> None:
-    """Note which relation a column belongs to, and its use; several where USING joins them.
+    """Note which relation a column belongs to; several where USING joins them.
 
     Raises ProgrammingError: a relation has several columns of the name.
     """
     name = column.name.lower()
     for relation in relations:
         check_ambiguous(name, relation, column)
-        relation.use(name)
     origins = tuple((relation, name) for relation in relations)
     column.meta[_BINDING] = ColumnBinding(relations[0], name, origins)
 
 
-def bind_field(column: exp.Column, field: FieldBinding) -> None:
+def bind_field(column: exp.Column, binding: FieldBinding) -> None:
     """Note that a column is a field of a struct."""
-    column.meta[_FIELD] = field
+    column.meta[_FIELD] = binding
 
 
 def field_of(node: exp.Expr) -> FieldBinding | None:
@@ -148,6 +147,9 @@ class BoundQuery:
         scopes: each SELECT with its names.
         stars: each `*` of a SELECT list with the stored tables it covers.
         names: the result's column names.
+        used: ids of the columns that are needed of each mention; none of one that is left out.
+        starred: the mentions whose columns a `*` shows, so that their scans must have no others.
+        engine_aliases: names of relations in the engine's SQL, where these are not their aliases.
         volatile: whether the moment of planning went into it.
         views: full names of the views that are read, also by other views.
         moments: parameters that meet a TIMESTAMP.
@@ -162,11 +164,26 @@ class BoundQuery:
     scopes: tuple[tuple[exp.Select, Scope], ...] = ()
     stars: tuple[tuple[exp.Star, tuple[TableReference, ...]], ...] = ()
     names: tuple[str, ...] = ()
+    used: Mapping[TableReference, frozenset[int]] = field(default_factory=dict)
+    starred: frozenset[TableReference] = frozenset()
+    engine_aliases: Mapping[Relation, str] = field(default_factory=dict)
     volatile: bool = False
     views: frozenset[str] = frozenset()
     moments: frozenset[ParameterKey] = frozenset()
     maybe_absent: frozenset[Relation] = frozenset()
     addressed: TableReference | None = None
+
+    def reads_decimals(self) -> bool:
+        """Whether a column of decimals is needed."""
+        return any(
+            reference.table.schema.by_id[column_id].type.kind is Kind.DECIMAL
+            for reference, column_ids in self.used.items()
+            for column_id in column_ids
+        )
+
+    def engine_alias(self, relation: Relation) -> str:
+        """The name of a relation in the engine's SQL."""
+        return self.engine_aliases.get(relation, relation.alias)
 
     def with_volatility(self, volatile: bool) -> "BoundQuery":
         """The same, whose statement depends on the moment of planning where `volatile` says so."""

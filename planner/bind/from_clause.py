@@ -14,18 +14,18 @@ from pykudu_sql.planner.bind.history_source import (
 )
 from pykudu_sql.planner.bind.moment import may_move, version_bound
 from pykudu_sql.planner.bind.names import check_ambiguous, undefined_column, with_position
-from pykudu_sql.planner.bind.qualifiers import add_relation
+from pykudu_sql.planner.bind.qualifiers import EngineAliases, add_relation
 from pykudu_sql.planner.bind.relations import (
     NAMED_DATABASE,
     UNNAMED_SUBQUERY,
     Branch,
+    ColumnUses,
     DerivedTable,
     JoinStep,
     OutputColumn,
     Relation,
     Scope,
     TableReference,
-    renamed,
 )
 from pykudu_sql.planner.bind.row_values import ROW_WIDTH
 from pykudu_sql.planner.bind.view_source import (
@@ -46,7 +46,7 @@ from pykudu_sql.planner.functions.query_forms import (
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.unsupported import unsupported_clause
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo, database_of
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_SCHEMAS, readable_table
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
@@ -77,7 +77,9 @@ _JOIN_WORDS = ("kind", "side", "method", "on", "using")
 
 
 class FromClauses:
-    """Binds the FROM clauses of one statement and collects its table references.
+    """Binds the FROM clauses of one statement and collects what these and others learn of it.
+
+    The attributes are named as in `BoundQuery`.
 
     `bind_query`, `bind_expression`: the binder's, for what is nested in the clause.
     """
@@ -86,6 +88,8 @@ class FromClauses:
         self, context: PlanContext, bind_query: BindQuery, bind_expression: BindExpression
     ) -> None:
         self.references: list[TableReference] = []
+        self.uses = ColumnUses()
+        self.engine_aliases = EngineAliases()
         self.volatile = False
         self.views: set[str] = set()
         self._open_views: tuple[str, ...] = ()
@@ -150,7 +154,7 @@ class FromClauses:
                 raise undefined_column(name, names, node_span(column))
             for relation in owners:
                 check_ambiguous(name, relation, column)
-                relation.use(name)
+                self.uses.note(relation, name)
         scope.merged.add(name)
 
     def _item(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> list[Relation]:
@@ -204,10 +208,11 @@ class FromClauses:
                     hint="write it behind the tables inside",
                     span=node_span(node),
                 )
-            derived = DerivedTable(alias, renamed(ctes[name], node.args.get("alias")))
+            derived = DerivedTable(alias, self.uses.renamed(ctes[name], node.args.get("alias")))
             return self._add(scope, derived, node)
         if node.db.lower() in SYSTEM_SCHEMAS:
-            reference = self._system(node, alias, f"{node.db}.{node.name}".lower(), version)
+            bound = None
+            table = self._system(node, f"{node.db}.{node.name}".lower(), version)
         else:
             full = f"{node.db}.{node.name}".lower() if node.db else name
             if version is not None and is_window(version):
@@ -218,13 +223,18 @@ class FromClauses:
             view = catalog.views.get(catalog.full_name(full))
             if view is not None:
                 return self._view(node, alias, view, bound, scope)
-            reference = self._reference(node, alias, full, bound)
-        if not node.alias:
-            reference.database = database_of(reference.table.name)
+            table = self._stored(node, full, bound)
+        database = None if node.alias else database_of(table.name)
+        reference = TableReference(node, alias, table, bound, database=database)
         return self._named(scope, reference, node)
 
     def _named(self, scope: Scope, reference: TableReference, node: exp.Table) -> Relation:
         """A mention of a table, its columns renamed where the alias says so."""
+        if len(self.references) == MAX_REFERENCES:
+            raise StatementTooComplexError(
+                f"a statement cannot read more than {MAX_REFERENCES} tables"
+            )
+        self.references.append(reference)
         alias = node.args.get("alias")
         if alias is None or not alias.columns:
             return self._add(scope, reference, node)
@@ -233,16 +243,18 @@ class FromClauses:
             OutputColumn(n, ((reference, n),), (Branch(within, reference, n),), ((reference, n),))
             for n in reference.column_names()
         ]
-        return self._add(scope, DerivedTable(reference.alias, renamed(outputs, alias)), node)
+        return self._add(
+            scope, DerivedTable(reference.alias, self.uses.renamed(outputs, alias)), node
+        )
 
     def _history(
         self, node: exp.Table, alias: str, history: HistorySource, scope: Scope
     ) -> Relation:
         """A mention of a table's changes or versions."""
-        reference = self._reference(node, alias, history.name, history.seen_at)
-        reference.table = history_table(reference.table, history.window.kind)
-        reference.bound, reference.history = None, history.window
+        stored = self._stored(node, history.name, history.seen_at)
+        table = history_table(stored, history.window.kind)
         self.volatile |= any(may_move(moment) for moment in history.moments)
+        reference = TableReference(node, alias, table, history=history.window)
         return self._named(scope, reference, node)
 
     def _moment(self, version: exp.Version | None) -> SnapshotBound | None:
@@ -255,17 +267,15 @@ class FromClauses:
     def _catalog_at(self, bound: SnapshotBound | None) -> Catalog:
         return self._context.catalog if bound is None else self._context.catalog_at(bound)
 
-    def _reference(
-        self, node: exp.Table, alias: str, name: str, bound: SnapshotBound | None
-    ) -> TableReference:
+    def _stored(self, node: exp.Table, name: str, bound: SnapshotBound | None) -> TableInfo:
+        """A table at the moment read."""
         try:
-            table = self._catalog_at(bound).table(name)
+            return self._catalog_at(bound).table(name)
         except UndefinedTableError as error:
             current = self._context.catalog
             if bound is not None and current.full_name(name) in current.tables:
                 error.hint = "there is a table of this name now, but there was none at that moment"
             raise with_position(error, node) from None
-        return self._refer(TableReference(node, alias, table, bound))
 
     def _view(
         self, node: exp.Table, alias: str, view: ViewInfo, bound: SnapshotBound | None, scope: Scope
@@ -284,29 +294,21 @@ class FromClauses:
                 placed, columns = put_in_place(node, alias, tree, outputs, view)
         finally:
             self._context, self._open_views = outside, opened
-        derived = DerivedTable(alias, renamed(columns, node.args.get("alias")), node=placed)
-        derived.database = None if node.alias else database_of(view.name)
+        if columns != outputs:
+            self.uses.note_outputs(outputs)
+        columns = self.uses.renamed(columns, node.args.get("alias"))
+        database = None if node.alias else database_of(view.name)
+        derived = DerivedTable(alias, columns, database, placed)
         return self._add(scope, derived, node)
 
-    def _system(
-        self, node: exp.Table, alias: str, name: str, version: exp.Version | None
-    ) -> TableReference:
-        """A mention of a table of schema `sys`, which shows the present."""
+    def _system(self, node: exp.Table, name: str, version: exp.Version | None) -> TableInfo:
+        """A table of schema `sys`, which shows the present."""
         if version is not None:
             raise NotSupportedError(f"'{name}' has no past", span=node_span(node))
         try:
-            table = readable_table(self._context.catalog, name)
+            return readable_table(self._context.catalog, name)
         except UndefinedTableError as error:
             raise with_position(error, node) from None
-        return self._refer(TableReference(node, alias, table))
-
-    def _refer(self, reference: TableReference) -> TableReference:
-        if len(self.references) == MAX_REFERENCES:
-            raise StatementTooComplexError(
-                f"a statement cannot read more than {MAX_REFERENCES} tables"
-            )
-        self.references.append(reference)
-        return reference
 
     def _derived(self, node: exp.Expr, query: exp.Expr, scope: Scope, ctes: Ctes) -> Relation:
         """A subquery or VALUES; it may refer to the relations before it, as LATERAL ones do."""
@@ -322,9 +324,10 @@ class FromClauses:
         if isinstance(query.unnest(), exp.Values) and any(c.name[:3] != "col" for c in columns):
             name_columns(node, [column.name for column in columns])
         alias = node.alias.lower() or f"{UNNAMED_SUBQUERY}{len(scope.relations) + 1}"
-        derived = DerivedTable(alias, renamed(columns, node.args.get("alias")))
-        if isinstance(node, exp.Subquery):
-            derived.database, derived.node = node.meta.get(NAMED_DATABASE), node
+        columns = self.uses.renamed(columns, node.args.get("alias"))
+        placed = node if isinstance(node, exp.Subquery) else None
+        database = None if placed is None else placed.meta.get(NAMED_DATABASE)
+        derived = DerivedTable(alias, columns, database, placed)
         return self._add(scope, derived, node)
 
     def _function(self, node: exp.Expr, call: exp.Func, scope: Scope, ctes: Ctes) -> Relation:
@@ -347,11 +350,11 @@ class FromClauses:
         number = node.args.get("ordinality") or node.args.get("offset")
         if number:
             outputs.append(OutputColumn("ordinality" if number is True else number.name.lower()))
-        columns = renamed(outputs, node.args.get("alias"))
+        columns = self.uses.renamed(outputs, node.args.get("alias"))
         return self._add(scope, DerivedTable(alias, columns), node)
 
     def _add(self, scope: Scope, relation: Relation, node: exp.Expr) -> Relation:
-        add_relation(scope, relation, node)
+        add_relation(scope, relation, node, self.engine_aliases)
         return relation
 
 

@@ -25,6 +25,7 @@ from pykudu_sql.planner.bind.relations import (
     ColumnReference,
     ColumnReferences,
     OutputColumn,
+    Relation,
     Scope,
     Shown,
 )
@@ -127,26 +128,36 @@ def _meaning(column: OutputColumn) -> object:
     return shown.unalias() if isinstance(shown, exp.Expr) else shown
 
 
-def note_filterable(select: exp.Select, scope: Scope, outputs: Sequence[OutputColumn]) -> None:
-    """Note which columns of a SELECT may be filtered in what it reads.
+def filterable(
+    select: exp.Select, scope: Scope, outputs: Sequence[OutputColumn]
+) -> Sequence[OutputColumn]:
+    """The columns of a SELECT, with a branch that has a relation where this may be filtered.
 
     Args:
         select: bound.
-        scope: of it; its `groups` are set.
+        scope: of it, with its `groups`.
         outputs: its columns, each with what it shows as its one branch.
     """
-    group = select.args.get("group")
-    if group is not None:
-        scope.groups = frozenset(_groups(group, outputs))
     if all(column.branches[0].relation is None for column in outputs):
-        return
+        return outputs
     free = _free(select, scope)
     local = set(scope.relations.values())
-    for column in outputs:
-        (shown,) = column.branches
-        reference = (shown.relation, shown.name)
-        if shown.relation not in local or (free is not None and reference not in free):
-            column.branches = (Branch(scope),)
+    return [
+        column if _shows(column, local, free) else replace(column, branches=(Branch(scope),))
+        for column in outputs
+    ]
+
+
+def _shows(column: OutputColumn, local: Set[Relation], free: ColumnReferences | None) -> bool:
+    """Whether a column is one of these relations, and one of the free columns if not all are."""
+    relation, name = _shown(column)
+    return relation in local and (free is None or (relation, name) in free)
+
+
+def group_columns(select: exp.Select, outputs: Sequence[OutputColumn]) -> ColumnReferences | None:
+    """The columns that rows of one group have in common; None without GROUP BY."""
+    group = select.args.get("group")
+    return None if group is None else frozenset(_groups(group, outputs))
 
 
 def _free(select: exp.Select, scope: Scope) -> ColumnReferences | None:

@@ -6,7 +6,7 @@ database `d`; so two tables of one name can stand side by side, and a table can 
 subquery that reads another of its name. There the engine's SQL calls one of them otherwise.
 """
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 
 from sqlglot import exp
 
@@ -22,12 +22,51 @@ from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.storage.errors import ProgrammingError
 
 
-def add_relation(scope: Scope, relation: Relation, node: exp.Expr) -> None:
+class EngineAliases:
+    """What the engine's SQL calls relations, where that is not what the statement calls them.
+
+    `names`: the others have their alias.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[Relation, str] = {}
+
+    def of(self, relation: Relation) -> str:
+        """The name of a relation in the engine's SQL."""
+        return self.names.get(relation, relation.alias)
+
+    def distinguish_nearer(self, relation: Relation, scope: Scope) -> None:
+        """Give a relation that a scope can name a name that no nearer one has."""
+        used: set[str] = set()
+        for level in scope.chain():
+            relations = level.relations.values()
+            used.update(self.of(each) for each in relations if each is not relation)
+            if relation in relations:
+                break
+        self.distinguish(relation, used)
+
+    def distinguish(self, relation: Relation, used: Set[str]) -> None:
+        """Give a relation a name of its own in the engine's SQL, if its name is taken."""
+        if self.of(relation) not in used:
+            return
+        alias = f"{relation.database}.{relation.alias}"
+        while alias in used:
+            alias += "'"
+        self.names[relation] = alias
+        if isinstance(relation, DerivedTable) and relation.node is not None:
+            relation.node.args["alias"].set("this", exp.to_identifier(alias, quoted=True))
+
+
+def add_relation(
+    scope: Scope, relation: Relation, node: exp.Expr, engine_aliases: EngineAliases
+) -> None:
     """Add what an item of a FROM clause brings in.
 
     Args:
+        scope: that it is added to.
         relation: to be added.
         node: the item, and the statement it stands in, for positions in errors.
+        engine_aliases: of the statement; the relation gets one if a namesake is there.
 
     Raises ProgrammingError: another has its alias, and no database distinguishes them.
     """
@@ -37,8 +76,8 @@ def add_relation(scope: Scope, relation: Relation, node: exp.Expr) -> None:
     if any(other.database is None for other in namesakes):
         _refuse_alias(relation, node)
     if namesakes:
-        _make_distinct(relation, {*scope.relations, *_engine_aliases(namesakes)})
-    scope.relations[relation.engine_alias] = relation
+        engine_aliases.distinguish(relation, {*scope.relations, *map(engine_aliases.of, namesakes)})
+    scope.relations[engine_aliases.of(relation)] = relation
 
 
 def qualified_relation(column: exp.Column, scope: Scope) -> Relation:
@@ -46,20 +85,17 @@ def qualified_relation(column: exp.Column, scope: Scope) -> Relation:
 
     Raises UndefinedTableError: there is none; ProgrammingError: several tables have the name.
     """
-    nearer: list[Relation] = []
     for level in scope.chain():
         matches = _matching_relations(column, level)
         if len(matches) > 1:
             raise ambiguous_table(column, matches)
-        nearer.extend(level.relations.values())
         if matches:
-            _make_distinct(matches[0], _engine_aliases(s for s in nearer if s is not matches[0]))
             return matches[0]
     raise undefined_alias(column, scope)
 
 
 def struct_field(column: exp.Column, scope: Scope) -> FieldBinding | None:
-    """The struct's field that a qualified name means; the struct is used then. None for no field.
+    """The struct's field that a qualified name means; None for no field.
 
     `s.a`, `q.s.a`, `s.a.b` and `q.s.a.b` may be one; what could name a table's column does that.
     Only queries compute structs. Raises ProgrammingError: several relations have a column of the
@@ -90,7 +126,6 @@ def _field_of(relations: list[Relation], parts: Sequence[exp.Expr]) -> FieldBind
         return None
     for relation in relations:
         check_ambiguous(name, relation, struct)
-        relation.use(name)
     return FieldBinding(tuple((each, name) for each in relations), tuple(path))
 
 
@@ -110,19 +145,6 @@ def _matching_relations(column: exp.Column, scope: Scope) -> list[Relation]:
         for relation in scope.visible()
         if relation.alias == table and database in ("", relation.database)
     ]
-
-
-def _engine_aliases(relations: Iterable[Relation]) -> set[str]:
-    return {relation.engine_alias for relation in relations}
-
-
-def _make_distinct(relation: Relation, used: Set[str]) -> None:
-    """Give a relation a name of its own in the engine's SQL, if its name is taken."""
-    if relation.engine_alias in used:
-        alias = f"{relation.database}.{relation.alias}"
-        while alias in used:
-            alias += "'"
-        relation.rename(alias)
 
 
 def _refuse_alias(relation: Relation, node: exp.Expr) -> None:

@@ -1,11 +1,10 @@
-"""The relations of a FROM clause, and the columns of each that a query uses.
+"""The relations of a FROM clause, the scope that they make, and the columns that are used.
 
-A relation lists the columns of `*`, finds a column by name, and notes that one is used. Uses travel
-down: a use of a derived table's column becomes uses of what its `*` brought in, so `SELECT a FROM
-(SELECT * FROM t)` reads one column of t.
+A relation lists the columns of `*` and finds a column by name. It is frozen: what binding learns of
+it later stands beside it in the `BoundQuery`.
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -15,13 +14,13 @@ from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import is_system
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.common.types.types import DataType
 from pykudu_sql.storage.errors import ProgrammingError
 
 UNNAMED_SUBQUERY = "subquery "  # begins the name of one without an alias; a number follows
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class TableReference:
     """One mention of a stored table.
 
@@ -31,30 +30,16 @@ class TableReference:
         table: the table at the moment read.
         bound: that moment, None for the transaction's own.
         history: what of the table's history is read instead of its rows at one moment.
-        used: ids of the columns the query needs.
-        starred: whether a `*` shows its columns, so that its scan must have no others.
         database: that may stand before the alias in a qualifier, which is the table's own name
             then; None where the statement gives it another.
-        engine_alias: the name in the engine's SQL.
     """
 
     node: exp.Table
     alias: str
     table: TableInfo
     bound: SnapshotBound | None = None
-    used: set[int] = field(default_factory=set)
-    starred: bool = False
     history: HistoryWindow | None = None
     database: str | None = None
-    engine_alias: str = ""
-
-    def __post_init__(self) -> None:
-        """The engine calls it as the statement does, unless that is not enough."""
-        self.engine_alias = self.engine_alias or self.alias
-
-    def rename(self, alias: str) -> None:
-        """Give it another name in the engine's SQL."""
-        self.engine_alias = alias
 
     @property
     def is_plain(self) -> bool:
@@ -69,27 +54,12 @@ class TableReference:
         """The columns that can be named, the hidden counter too."""
         return tuple(self.table.schema.by_name)
 
-    def use(self, name: str) -> None:
-        """Note that a column is needed."""
-        self.used.add(self.table.schema.by_name[name].id)
-
     def column(self, name: str) -> ColumnSchema:
         """The column of a name."""
         return self.table.schema.by_name[name]
 
-    def reads_decimals(self) -> bool:
-        """Whether the query needs a column of decimals."""
-        by_id = self.table.schema.by_id
-        return any(by_id[column_id].type.kind is Kind.DECIMAL for column_id in self.used)
 
-    def hidden_in_use(self) -> ColumnSchema | None:
-        """The hidden counter, if the query names it."""
-        schema = self.table.schema
-        used = schema.auto_incrementing and schema.key_ids[-1] in self.used
-        return schema.by_id[schema.key_ids[-1]] if used else None
-
-
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class OutputColumn:
     """A column of a query's result.
 
@@ -112,13 +82,8 @@ class OutputColumn:
         types = [stored_type(branch.relation, branch.name) for branch in self.branches]
         return types[0] if types else None
 
-    def use(self) -> None:
-        """Note that the column is needed."""
-        for relation, name in self.origins:
-            relation.use(name)
 
-
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class DerivedTable:
     """A subquery, a WITH query, VALUES or a table function.
 
@@ -126,25 +91,13 @@ class DerivedTable:
         alias: the name its columns are qualified with, lower case.
         columns: it has.
         database: see `TableReference`; views have one.
-        engine_alias: the name in the engine's SQL.
         node: the query of a view in the tree.
     """
 
     alias: str
     columns: Sequence[OutputColumn]
     database: str | None = None
-    engine_alias: str = ""
     node: exp.Subquery | None = None
-
-    def __post_init__(self) -> None:
-        """The engine calls it as the statement does, unless that is not enough."""
-        self.engine_alias = self.engine_alias or self.alias
-
-    def rename(self, alias: str) -> None:
-        """Give it another name in the engine's SQL."""
-        self.engine_alias = alias
-        if self.node is not None:
-            self.node.args["alias"].set("this", exp.to_identifier(alias, quoted=True))
 
     @property
     def scopes(self) -> "list[Scope]":
@@ -164,12 +117,6 @@ class DerivedTable:
         """The columns that can be named."""
         return self.column_names()
 
-    def use(self, name: str) -> None:
-        """Note that a column is needed."""
-        for column in self.columns:
-            if column.name.lower() == name:
-                column.use()
-
 
 Relation = TableReference | DerivedTable
 NAMED_DATABASE = "pykudu_database"  # in the meta of a subquery in place of a table of one
@@ -180,7 +127,7 @@ ColumnReference = tuple[Relation | None, str]
 ColumnReferences = frozenset[ColumnReference]
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Branch:
     """What a column of a query is in one of its SELECTs.
 
@@ -289,23 +236,51 @@ def absent_relations(steps: Sequence[JoinStep]) -> Iterator[Relation]:
         before += step.relations
 
 
-def renamed(columns: Sequence[OutputColumn], alias: exp.TableAlias | None) -> list[OutputColumn]:
-    """Columns under the names of an alias's column list; all of them used if there is one.
+class ColumnUses:
+    """Collects the ids of columns that are needed of each mention of a table.
 
-    Raises ProgrammingError: there are more names than columns.
+    Uses travel down: a use of a derived table's column becomes uses of what its `*` brought in, so
+    `SELECT a FROM (SELECT * FROM t)` reads one column of t.
     """
-    names = [identifier.name.lower() for identifier in (alias.columns if alias else ())]
-    if alias is None or not names:
-        return list(columns)
-    if len(names) > len(columns):
-        raise ProgrammingError(
-            f"'{alias.name.lower()}' has {len(columns)} columns, its alias names {len(names)}",
-            sqlstate="42P10",
-        )
-    for column in columns:
-        column.use()
-    rest = [column.name for column in columns[len(names) :]]
-    return [
-        OutputColumn(name, branches=column.branches, shown=column.shown)
-        for name, column in zip((*names, *rest), columns, strict=False)
-    ]
+
+    def __init__(self) -> None:
+        self._column_ids: dict[TableReference, set[int]] = {}
+
+    def note(self, relation: Relation, name: str) -> None:
+        """Note that a column of a relation is needed."""
+        if isinstance(relation, TableReference):
+            self._column_ids.setdefault(relation, set()).add(relation.column(name).id)
+        else:
+            self.note_outputs(each for each in relation.columns if each.name.lower() == name)
+
+    def note_outputs(self, columns: Iterable[OutputColumn]) -> None:
+        """Note that columns of a query are needed."""
+        for column in columns:
+            for relation, name in column.origins:
+                self.note(relation, name)
+
+    def column_ids(self) -> Mapping[TableReference, frozenset[int]]:
+        """The columns that are needed so far; mentions without any are left out."""
+        return {reference: frozenset(ids) for reference, ids in self._column_ids.items()}
+
+    def renamed(
+        self, columns: Sequence[OutputColumn], alias: exp.TableAlias | None
+    ) -> list[OutputColumn]:
+        """Columns under the names of an alias's column list; all of them are used if there is one.
+
+        Raises ProgrammingError: there are more names than columns.
+        """
+        names = [identifier.name.lower() for identifier in (alias.columns if alias else ())]
+        if alias is None or not names:
+            return list(columns)
+        if len(names) > len(columns):
+            raise ProgrammingError(
+                f"'{alias.name.lower()}' has {len(columns)} columns, its alias names {len(names)}",
+                sqlstate="42P10",
+            )
+        self.note_outputs(columns)
+        rest = [column.name for column in columns[len(names) :]]
+        return [
+            OutputColumn(name, branches=column.branches, shown=column.shown)
+            for name, column in zip((*names, *rest), columns, strict=False)
+        ]

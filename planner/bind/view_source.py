@@ -56,8 +56,8 @@ def put_in_place(
         query: bound.
         columns: that the query has now.
 
-    Returns what stands there now, and the view's columns. Raises UndefinedColumnError: the query
-    has a column of the view no more.
+    Returns what stands there now, and the view's columns: those of the query, or others that need
+    all of them. Raises UndefinedColumnError: the query has a column of the view no more.
     """
     now = [column.name.lower() for column in columns]
     outputs = list(columns)
@@ -89,8 +89,6 @@ def _selected(query: exp.Expr, by_name: Mapping[str, OutputColumn], view: ViewIn
         items.append(
             exp.alias_(exp.column(exp.to_identifier(source_column.name, quoted=True)), wanted.name)
         )
-    for column in by_name.values():
-        column.use()
     inner = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("view_query")))
     return exp.Select(expressions=items).from_(inner, copy=False)
 

@@ -214,7 +214,7 @@ def _bound(rows: _TargetRows, values: list[exp.Expr], context: PlanContext) -> B
     select.set("expressions", values or [exp.Literal.number(0)])
     bound = bind(select, context)
     reference = rows.reference(bound)
-    address = exp.column(ROW_ADDRESS.name, table=reference.engine_alias)
+    address = exp.column(ROW_ADDRESS.name, table=bound.engine_alias(reference))
     select.set("expressions", [address, *values])
     _take_once(rows, [address], values)
     names = (ROW_ADDRESS.name, *bound.names[: len(values)])

@@ -50,7 +50,7 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
     Returns the columns, each once.
     """
     numbers: dict[CodedColumn, int] = {}
-    whole = {scans[reference] for reference in bound.references if reference.starred}
+    whole = {scans[reference] for reference in bound.starred}
     for select, _ in bound.scopes:
         group, parts = select.args.get("group"), _behind_groups(select)
         if group is None or parts is None:
@@ -60,14 +60,16 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
             key = _text_column(_shown_by(item, select, bound), bound)
             if key is not None and scans[key.reference] not in whole:
                 keys[key.reference, key.column.name] = key
-                item.meta[_META] = _mark(key, scans, numbers)
+                item.meta[_META] = _mark(key, bound.engine_alias(key.reference), scans, numbers)
         for column in (column for part in parts for column in part.find_all(exp.Column)):
             name = column.name.lower()
             group_key = keys.get((table_of(column), name))
             if _is_named_inside(column, bound):
                 group_key = next((key for key in keys.values() if key.column.name == name), None)
             if group_key is not None and not _is_gathered(column):
-                column.meta[_META] = _mark(group_key, scans, numbers)
+                column.meta[_META] = _mark(
+                    group_key, bound.engine_alias(group_key.reference), scans, numbers
+                )
     return tuple(numbers)
 
 
@@ -172,8 +174,10 @@ def _code_name(column: ColumnSchema) -> str:
     return f"{_CODE_PREFIX}{column.id}"
 
 
-def _mark(key: _Key, scans: ScanNames, numbers: dict[CodedColumn, int]) -> tuple[str, int]:
-    """The engine's name of a key's table, and which of the coded columns it is."""
+def _mark(
+    key: _Key, alias: str, scans: ScanNames, numbers: dict[CodedColumn, int]
+) -> tuple[str, int]:
+    """The engine's name of a key's table, `alias`, and which of the coded columns it is."""
     reference, column = key.reference, key.column
     coded = CodedColumn(scans[reference], column.name, _code_name(column))
-    return reference.engine_alias, numbers.setdefault(coded, len(numbers))
+    return alias, numbers.setdefault(coded, len(numbers))

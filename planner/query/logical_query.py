@@ -75,6 +75,4 @@ class LogicalQuery:
 
     def has_decimals(self) -> bool:
         """Whether a DECIMAL is read from a table or written; without one no expression is one."""
-        return any(map(TableReference.reads_decimals, self.bound.references)) or any(
-            map(writes_decimal, self.nodes.nodes)
-        )
+        return self.bound.reads_decimals() or any(map(writes_decimal, self.nodes.nodes))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
+from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Scan
@@ -23,17 +24,20 @@ from pykudu_sql.storage.common.types.schema import Schema
 
 def hide_counters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     """Keep hidden counters out of a `*` where the query reads them for another reason."""
-    for star, covered in query.bound.stars:
+    bound = query.bound
+    for star, covered in bound.stars:
         for reference in covered:
-            hidden = reference.hidden_in_use()
-            if hidden is not None:
-                star.append("except_", exp.column(hidden.name, table=reference.engine_alias))
-    return query.with_tree(query.tree) if query.bound.stars else query
+            schema = reference.table.schema
+            if schema.auto_incrementing and schema.key_ids[-1] in bound.used.get(reference, ()):
+                hidden = schema.by_id[schema.key_ids[-1]]
+                table = bound.engine_alias(reference)
+                star.append("except_", exp.column(hidden.name, table=table))
+    return query.with_tree(query.tree) if bound.stars else query
 
 
 def plan_scans(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     """Replace each mention of a table by a scan."""
-    scans = _Scans(query.limit, query.first_scan, query.bound.addressed)
+    scans = _Scans(query.bound, query.limit, query.first_scan)
     sources = filter_sources(query.equalities)
     for reference in query.bound.references:
         predicate = query.predicates.get(reference)
@@ -45,8 +49,9 @@ def plan_scans(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 def qualify_columns(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     """Qualify columns with the one name that the engine knows their source by."""
     for column, source in query.bound.qualified:
-        if column.args.get("db") is not None or source.engine_alias != source.alias:
-            column.set("table", exp.to_identifier(source.engine_alias, quoted=True))
+        alias = query.bound.engine_alias(source)
+        if column.args.get("db") is not None or alias != source.alias:
+            column.set("table", exp.to_identifier(alias, quoted=True))
             column.set("db", None)
     return query.with_tree(query.tree)
 
@@ -68,11 +73,9 @@ class _Scans:
     scan has. `names`: the scan of each mention.
     """
 
-    def __init__(
-        self, limit: RowLimit | None, first: int, addressed: TableReference | None
-    ) -> None:
+    def __init__(self, bound: BoundQuery, limit: RowLimit | None, first: int) -> None:
+        self._bound = bound
         self._first = first
-        self._addressed = addressed
         self._limit = None if limit is None else limit.rows
         self._order = ScanOrder.NONE if limit is None else limit.order
         self._shared_scans: list[_SharedScan] = []
@@ -85,7 +88,9 @@ class _Scans:
         name = self.names[reference] = self._name(reference, predicate, sources)
         node = reference.node
         if node.args.get("alias") is None:
-            node.set("alias", exp.TableAlias(this=exp.to_identifier(reference.engine_alias)))
+            node.set(
+                "alias", exp.TableAlias(this=exp.to_identifier(self._bound.engine_alias(reference)))
+            )
         node.set("this", exp.to_identifier(name))
         for key in ("db", "catalog", "version"):
             node.set(key, None)
@@ -97,12 +102,13 @@ class _Scans:
     def _name(
         self, reference: TableReference, predicate: PredicateTemplate | None, sources: FilterSources
     ) -> str:
-        schema, addressed = reference.table.schema, reference is self._addressed
+        schema, addressed = reference.table.schema, reference is self._bound.addressed
         least = () if addressed else (_narrowest(schema),)
-        own = _in_order(schema, reference.used or least)
+        own = _in_order(schema, self._bound.used.get(reference, least))
         rows = Scan("", reference.table, (), predicate, self._limit, reference.bound, self._order)
         if reference.history is not None:
             rows = replace(rows, limit=None, order=ScanOrder.NONE, history=reference.history)
+        is_starred = reference in self._bound.starred
         for i, existing in enumerate(self._shared_scans):
             scan = existing.scan
             if scan.table is not reference.table or existing.sources != sources:
@@ -110,7 +116,7 @@ class _Scans:
             if replace(scan, name="", column_ids=(), addressed=False) != rows:
                 continue
             same_columns = scan.column_ids == own and scan.addressed == addressed
-            starred = existing.starred or reference.starred
+            starred = existing.starred or is_starred
             if starred and not same_columns:
                 continue
             together = _in_order(schema, {*own, *scan.column_ids})
@@ -119,7 +125,7 @@ class _Scans:
             return scan.name
         name = f"{SCAN_PREFIX}{self._first + len(self._shared_scans)}"
         scan = replace(rows, name=name, column_ids=own, addressed=addressed)
-        self._shared_scans.append(_SharedScan(scan, reference.starred, sources))
+        self._shared_scans.append(_SharedScan(scan, is_starred, sources))
         return name
 
 
