@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+from pykudu_sql.planner.checkpoint import checked_by
 from pykudu_sql.planner.deep_stack import run_deep
 from pykudu_sql.planner.parse.error_positions import errors_located
 from pykudu_sql.planner.plan.context import PlanContext
@@ -31,7 +32,7 @@ def plan(sql: str, context: PlanContext) -> Plan:
     moment = context.now()
     work = partial(plan_statement, sql, 0, replace(context, now=lambda: moment))
     try:
-        with errors_located(sql):
+        with errors_located(sql), checked_by(context.checkpoint):
             planned = run_deep(work)
     except RecursionError:
         raise StatementTooComplexError(

@@ -217,9 +217,11 @@ class Session:
                 settings.row_errors == "collect",
             ),
             self._store.definitions.snapshots,
+            checkpoint=self._state.checkpoint,
         )
 
     def _evaluate(self, sql: str) -> Any:
+        self._state.checkpoint()
         result = self._engine.execute(sql, {}, ())
         return python_values(result.table.column(0), result.types[0])[0]
 

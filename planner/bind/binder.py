@@ -50,6 +50,7 @@ from pykudu_sql.planner.bind.relations import (
 )
 from pykudu_sql.planner.bind.row_values import compares_rows, written_out
 from pykudu_sql.planner.bind.star_modifiers import listed, modified, modifiers_of
+from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.call_clauses import check_call_clause
 from pykudu_sql.planner.functions.functions import check_function
 from pykudu_sql.planner.functions.output_names import (
@@ -185,6 +186,7 @@ class _Binder:
         """
         stack = [node]
         while stack:
+            checkpoint()
             current = stack.pop()
             if isinstance(current, NESTED_QUERIES):
                 if long_list(current) is not None:

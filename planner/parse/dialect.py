@@ -17,6 +17,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError, UnsupportedError
 from sqlglot.generator import Generator
 
+from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.parse.call_arity import check_arguments, check_unread, token_calls
 from pykudu_sql.planner.parse.exponents import (
     has_odd_numbers,
@@ -115,8 +116,11 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     only as text to pass through.
     """
     raw = _read(text, start)
+    checkpoint()
     tokens = _rewritten(raw.tokens)
+    checkpoint()
     tree = _tree(raw.tokens, marked(tokens), text)
+    checkpoint()
     check_arguments(tree, token_calls(raw.tokens))
     _normalize(tree, tokens, raw.lists)
     note_headings(tree, tokens, text)

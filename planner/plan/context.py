@@ -47,6 +47,7 @@ class PlanContext:
         snapshots: those that have a name, by it.
         trace: takes the name of each rewrite pass and what it changed, as lines; None in all but
             EXPLAIN (PASSES).
+        checkpoint: raises an Error where planning should stop; see `planner.checkpoint`.
     """
 
     catalog: Catalog
@@ -56,6 +57,7 @@ class PlanContext:
     settings: PlanSettings = field(default_factory=PlanSettings)
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
     trace: Callable[[str, Sequence[str]], None] | None = None
+    checkpoint: Callable[[], None] = lambda: None
 
     def without_key_access(self) -> "PlanContext":
         """The same world for statements that are to be planned as queries whatever they are."""

@@ -13,6 +13,7 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
 from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.bind.moment import CURRENT_KINDS, fold_current
+from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.functions.session_functions import SESSION_KINDS
@@ -55,6 +56,7 @@ class Pass:
 
     def run(self, query: LogicalQuery, context: PlanContext) -> LogicalQuery:
         """The query after the step, or as it is if the step does not concern it."""
+        checkpoint()
         if self.concerns and not query.nodes.has(*self.concerns):
             return query
         return self.apply(query, context)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
+from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
 from pykudu_sql.planner.value_bounds.text_casts import TypeName, bound_comparison
 from pykudu_sql.planner.value_bounds.value_growth import ELEMENT_BYTES
@@ -36,6 +37,7 @@ def bound_exact(tree: exp.Expr, type_name: TypeName) -> exp.Expr:
         type_name: the engine's name of an expression's type, None if it is not known.
     """
     for node in reversed(list(tree.walk())):
+        checkpoint()
         bound_comparison(node, type_name)
         if not _gathers(node):
             continue

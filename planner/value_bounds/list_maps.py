@@ -101,7 +101,7 @@ def _amount(element: Element, guarded: exp.Expr) -> exp.Expr:
         amount: exp.Expr = growth.rule(ComputedMeasures(call.arguments))
         return amount
     length = exp.Anonymous(this="strlen", expressions=[exp.cast(guarded.copy(), "text")])
-    return exp.cast(length, "double")
+    return exp.Coalesce(this=exp.cast(length, "double"), expressions=[exp.Literal.number(0)])
 
 
 def _grows(node: exp.Expr) -> bool:

@@ -74,23 +74,25 @@ def bound_comparison(node: exp.Expr, type_name: TypeName) -> None:
 
     `type_name`: the engine's name of an expression's type, None if it is not known.
     """
-    for side, others in _compared(node):
-        if most_bytes(side) > _CHECKED_FROM and type_name(side) in _MAYBE_TEXT:
-            _check_side(side, others)
-
-
-def _check_side(side: exp.Expr, others: Sequence[exp.Expr]) -> None:
-    """Put a check around one side of a comparison if the engine may have to cast it.
-
-    It does if that is a text beside something short. The type of an unbound column is
-    checked for each row; any other call may make a text, and texts are compared as such.
-    """
-    if any(map(is_short, others)):
-        alike = []
-    else:
-        alike = [_is_text(other) for other in others if isinstance(other, exp.Column)]
-        if not alike or len(alike) < len(others):
+    sides = _compared(node)
+    columns: dict[tuple[str, str], exp.Expr] = {}
+    if not any(map(is_short, sides)):
+        columns = {_name(side): side for side in sides if isinstance(side, exp.Column)}
+        calls = [side for side in sides if not isinstance(side, exp.Column)]
+        # Any call may make a text, and texts are compared as such.
+        if len(calls) > 1 or all(type_name(each) in TEXT_TYPES for each in columns.values()):
             return
+        sides = calls or sides
+    for side in _bound(sides):
+        if most_bytes(side) > _CHECKED_FROM and type_name(side) in _MAYBE_TEXT:
+            _check_side(side, [_is_text(each) for each in columns.values() if each is not side])
+
+
+def _check_side(side: exp.Expr, alike: Sequence[exp.Expr]) -> None:
+    """Put a check around one side of a comparison, which the engine may have to cast.
+
+    `alike`: whether what is beside it are texts, for then none is cast; known for each row.
+    """
     around = exp.Paren(this=side.copy())
     named = name_arguments([around.this])
     (value,) = named.arguments
@@ -114,8 +116,12 @@ def refuse_long_text(node: exp.Expr) -> None:
     Raises InvalidValueError: it is (22018).
     """
     parsed = _parsed(node)
-    beside = (side for side, others in _compared(node) if any(map(is_short, others)))
-    texts = [_Parsed(side, _SHORT) for side in beside] if parsed is None else [parsed]
+    if parsed is not None:
+        texts = [parsed]
+    else:
+        sides = _compared(node)
+        has_short = any(map(is_short, sides))
+        texts = [_Parsed(side, _SHORT) for side in _bound(sides)] if has_short else []
     for text in texts:
         size = least_bytes(text.node) if text.check == CASTABLE else 0.0
         if size > MAX_TEXT_BYTES:
@@ -125,26 +131,28 @@ def refuse_long_text(node: exp.Expr) -> None:
             )
 
 
-def _compared(node: exp.Expr) -> list[tuple[exp.Expr, list[exp.Expr]]]:
-    """The sides of a comparison, each with the others, if the engine casts one to another's type.
+def _compared(node: exp.Expr) -> list[exp.Expr]:
+    """The sides of a comparison, if the engine casts one to another's type; else none.
 
-    So it does for equality; to order a text among numbers it refuses. A parameter gets the other
-    type when it is bound.
+    So it does for equality; to order a text among numbers it refuses.
     """
     match node:
         case exp.EQ() | exp.NEQ() | exp.NullSafeEQ() | exp.NullSafeNEQ() | exp.Nullif():
-            sides = [node.this, node.expression]
+            return [node.this, node.expression]
         case exp.In():
-            sides = [node.this, *node.expressions]
+            return [node.this, *node.expressions]
         case exp.Case() if node.this is not None:
-            sides = [node.this, *(branch.this for branch in node.args["ifs"])]
-        case _:
-            return []
-    return [
-        (side, [other for other in sides if other is not side])
-        for side in sides
-        if not isinstance(side, exp.Placeholder)
-    ]
+            return [node.this, *(branch.this for branch in node.args["ifs"])]
+    return []
+
+
+def _name(column: exp.Column) -> tuple[str, str]:
+    return column.table, column.name
+
+
+def _bound(sides: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """Those that are no parameter, which gets the other type when it is given."""
+    return [side for side in sides if not isinstance(side, exp.Placeholder)]
 
 
 def _parsed(node: exp.Expr) -> _Parsed | None:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.value_bounds.computed_once import (
     name_arguments,
     varies,
@@ -92,6 +93,7 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
     maps = [(node, list_map_of(node)) for node in nodes]
     bounds = [(node, None if each is None else (element_of(each),)) for node, each in maps]
     for node, elements in reversed(bounds):
+        checkpoint()
         if elements is not None:
             may_grow, changed = True, _bounded_map(node, *elements)
         else:
@@ -186,7 +188,8 @@ def _can_be_large(call: Call, growth: Growth) -> bool:
         return False  # the engine prepares it once, which a check would take from it
     amount: float = growth.rule(static_measures(call.arguments))
     beside_cells: float = growth.rule(static_measures(call.arguments, _COMMON_CELL))
-    return amount > growth.small or beside_cells > ROW_BYTES
+    # What is neither more nor less is nothing times what has no bound.
+    return not (amount <= growth.small and beside_cells <= ROW_BYTES)
 
 
 def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr:
@@ -228,11 +231,10 @@ def _shown(call: Call) -> str:
 def _check(check: str, subject: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
     """The carrier if the amount is within the bound."""
     few = exp.LTE(this=exp.paren(amount), expression=exp.Literal.number(ROW_BYTES))
-    small = exp.Coalesce(this=few, expressions=[exp.true()])
     within = _function(
         check, exp.cast(exp.paren(amount.copy()), "double"), exp.Literal.string(subject)
     )
-    condition = exp.Or(this=small, expression=within)
+    condition = exp.Or(this=few, expression=within)
     return exp.Case(ifs=[exp.If(this=condition, true=carrier.copy())])
 
 

@@ -25,7 +25,7 @@ _ROW_OF_STEPS = 16  # a row of steps is held twice, eight bytes each
 _HASHED = 4  # what looking up an element costs beside holding it
 _ENTRY_BYTES = 256  # of a map while it is gathered
 
-Amount = Any  # a number, or an expression of one; both add and multiply
+Amount = Any  # a number, or an expression of one, never of NULL; both add and multiply
 
 
 class Measures(Protocol):
@@ -37,6 +37,9 @@ class Measures(Protocol):
     count: int
     element: int
 
+    def total(self, parts: Sequence[Amount]) -> Amount:
+        """The sum of any number of amounts."""
+
     def size(self, place: int) -> Amount:
         """Bytes of an argument as a text."""
 
@@ -45,6 +48,9 @@ class Measures(Protocol):
 
     def written(self, place: int) -> Amount:
         """Bytes of an argument that is a text, nothing of another one."""
+
+    def listed(self, place: int) -> Amount:
+        """Bytes of an argument as a text if it is none, which are more than its elements."""
 
     def items(self, place: int) -> Amount:
         """Elements of an argument that is a list."""
@@ -92,10 +98,8 @@ def _total(part: Callable[[Measures, int], Amount], factor: int = 1) -> Rule:
     """Of all arguments."""
 
     def rule(measures: Measures) -> Amount:
-        total = part(measures, 1)
-        for place in range(2, measures.count + 1):
-            total = total + part(measures, place)
-        return total * factor
+        parts = [part(measures, place) for place in range(1, measures.count + 1)]
+        return measures.total(parts) * factor
 
     return rule
 
@@ -109,12 +113,11 @@ def _joined(measures: Measures) -> Amount:
 
 
 def _separated(measures: Measures) -> Amount:
-    """Texts with the first argument between them."""
-    total = measures.size(2)
-    for place in range(3, measures.count + 1):
-        total = total + measures.size(place)
-    separators = measures.count - 2
-    return total + measures.size(1) * separators if separators > 0 else total
+    """Texts with the first argument between them, and between the elements of lists."""
+    places = range(2, measures.count + 1)
+    texts = measures.total([measures.size(place) for place in places])
+    elements = measures.total([measures.listed(place) for place in places])
+    return texts + measures.size(1) * (elements + max(measures.count - 2, 1))
 
 
 def _elements(place: int) -> Rule:

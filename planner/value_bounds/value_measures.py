@@ -1,7 +1,7 @@
 """The sizes of arguments: from the text of the statement, or as SQL for each row."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from math import inf
 
 from sqlglot import exp
@@ -21,6 +21,8 @@ from pykudu_sql.planner.value_bounds.value_sizes import (
 
 _WIDE_FIELD = "[0-9]{5,}|[*]|[{][^}]*[{]"
 _WIDEST_FIELD = 10_000
+_LONGEST_PATTERN = 1024 * 1024
+_CHAIN = 16
 _SMALL_TYPES = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DATE",
     "TIME", "TIMESTAMP", "INTERVAL", "UUID",
@@ -51,6 +53,10 @@ class WrittenMeasures:
         self.element = element
         self.count = len(arguments)
 
+    def total(self, parts: Sequence[float]) -> float:
+        """See Measures."""
+        return sum(parts)
+
     def size(self, place: int) -> float:
         """See Measures."""
         return self._size(self._arguments[place - 1]) if place <= self.count else 0.0
@@ -66,6 +72,11 @@ class WrittenMeasures:
         """See Measures."""
         is_list = isinstance(self._arguments[place - 1], exp.Array)
         return 0.0 if is_list else self.size(place)
+
+    def listed(self, place: int) -> float:
+        """See Measures; a list is what no size is known of."""
+        size = self.size(place)
+        return size if size == inf else 0.0
 
     def items(self, place: int) -> float:
         """See Measures."""
@@ -140,7 +151,10 @@ def _span(arguments: Sequence[exp.Expr], unknown: float) -> float:
 
 
 class ComputedMeasures:
-    """Measures as the engine computes them; doubles, which do not overflow."""
+    """Measures as the engine computes them: doubles, which do not overflow; 0 of NULL.
+
+    For many functions leave NULL out, and give a value as large as that of their other arguments.
+    """
 
     def __init__(self, arguments: Sequence[exp.Expr], *, is_constant: bool = False) -> None:
         """Of the arguments of one call, which are copied.
@@ -151,11 +165,21 @@ class ComputedMeasures:
         self.element = _element_bytes(is_constant=is_constant)
         self.count = len(arguments)
 
+    def total(self, parts: Sequence[exp.Expr]) -> exp.Expr:
+        """See Measures; in parentheses by groups, since the engine goes down chains of operators.
+
+        The parts are not copied, of which there may be many.
+        """
+        while len(parts) > 1:
+            groups = [parts[i : i + _CHAIN] for i in range(0, len(parts), _CHAIN)]
+            parts = [exp.paren(reduce(_plus, group), copy=False) for group in groups]
+        return parts[0]
+
     def size(self, place: int) -> exp.Expr:
         """See Measures."""
         if place > self.count:
             return exp.Literal.number(0)
-        return exp.cast(_call("strlen", exp.cast(self._copy(place), "text")), "double")
+        return _amount(_call("strlen", exp.cast(self._copy(place), "text")))
 
     def held(self, place: int) -> exp.Expr:
         """See Measures."""
@@ -168,6 +192,11 @@ class ComputedMeasures:
         text = exp.If(this=self._has_type(place, TEXT_TYPES), true=self.size(place))
         return exp.Case(ifs=[text], default=exp.Literal.number(0))
 
+    def listed(self, place: int) -> exp.Expr:
+        """See Measures."""
+        text = exp.If(this=self._has_type(place, TEXT_TYPES), true=exp.Literal.number(0))
+        return exp.Case(ifs=[text], default=self.size(place))
+
     def _has_type(self, place: int, names: Sequence[str]) -> exp.Expr:
         """Whether an argument has one of some types, which the engine knows while it binds."""
         types = [exp.Literal.string(name) for name in names]
@@ -175,26 +204,24 @@ class ComputedMeasures:
 
     def items(self, place: int) -> exp.Expr:
         """See Measures."""
-        return exp.cast(_call("len", self._copy(place)), "double")
+        return _amount(_call("len", self._copy(place)))
 
     def mapped(self, place: int, amount: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
         """See Measures."""
         shown = [parameter.copy() for parameter in parameters]
         each = exp.Lambda(this=amount + exp.Literal.number(self.element), expressions=shown)
         mapped = _call("list_transform", self._copy(place), each)
-        return exp.cast(_call("list_sum", mapped), "double")
+        return _amount(_call("list_sum", mapped))
 
     def texts(self, place: int) -> exp.Expr:
         """See Measures."""
         length = _call("strlen", exp.cast(exp.column("__item"), "text"))
         each = exp.Lambda(this=length, expressions=[exp.to_identifier("__item")])
-        return exp.cast(
-            _call("list_sum", _call("list_transform", self._copy(place), each)), "double"
-        )
+        return _amount(_call("list_sum", _call("list_transform", self._copy(place), each)))
 
     def value(self, place: int) -> exp.Expr:
         """See Measures."""
-        return exp.cast(self._copy(place), "double")
+        return _amount(self._copy(place))
 
     def span(self) -> exp.Expr:
         """Of numbers, or of times that lie intervals apart; see Measures."""
@@ -207,18 +234,18 @@ class ComputedMeasures:
         moments = exp.paren(_epoch(high, "timestamp") - _epoch(low, "timestamp"))
         counted = _ratio(numbers, _tried(step, "double"))
         timed = _ratio(moments, _epoch(step, "interval"))
-        return exp.Coalesce(this=counted, expressions=[timed])
+        return exp.Coalesce(this=counted, expressions=[timed, exp.Literal.number(0)])
 
     def fields(self) -> exp.Expr:
         """Of a pattern that no statement shows: each field is as wide as four digits say."""
         pattern = exp.cast(self._copy(1), "text")
+        long = exp.GT(this=self.size(1), expression=exp.Literal.number(_LONGEST_PATTERN))
         wide = _call("regexp_matches", pattern.copy(), exp.Literal.string(_WIDE_FIELD))
-        total: exp.Expr = exp.Literal.number(_WIDEST_FIELD // 6)
-        for place in range(2, self.count + 1):
-            total = total + self.size(place)
+        widest = exp.Literal.number(_WIDEST_FIELD // 6)
+        total = self.total([widest, *map(self.size, range(2, self.count + 1))])
         return exp.Case(
-            ifs=[exp.If(this=wide, true=exp.Literal.number("1e300"))],
-            default=exp.paren(total) * self.size(1),
+            ifs=[exp.If(this=exp.or_(long, wide), true=exp.Literal.number("1e300"))],
+            default=total * self.size(1),
         )
 
     def _copy(self, place: int) -> exp.Expr:
@@ -227,6 +254,14 @@ class ComputedMeasures:
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _amount(node: exp.Expr) -> exp.Expr:
+    return exp.Coalesce(this=exp.cast(node, "double"), expressions=[exp.Literal.number(0)])
+
+
+def _plus(one: exp.Expr, other: exp.Expr) -> exp.Expr:
+    return exp.Add(this=one, expression=other)
 
 
 def _tried(node: exp.Expr, type_name: str) -> exp.Expr:

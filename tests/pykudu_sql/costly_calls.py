@@ -1,20 +1,23 @@
 """What one call costs over a text of many bytes: each listed function, and each cast of a text.
 
-    python -m tests.pykudu_sql.costly_calls [--bytes N] [--over SECONDS] [WORD ...]
+    python -m tests.pykudu_sql.costly_calls [--bytes N] [--over SECONDS] [--first N] [WORD ...]
 
 The engine looks for interrupts between vectors, so a call over one value runs to its end: what
 takes long here escapes `statement_timeout`. Calls run in a child process with two seconds of that,
 and 200 MB of `memory_limit`; one line is printed for each call over the given processor seconds, or
-with a peak of memory that adds more than it may.
+with a peak of memory that adds more than it may. A call that ends the child, or takes a minute, is
+printed as well, and another child goes on behind it. How far it is stands on stderr, for `--first`.
 """
 
 import argparse
 import re
 import resource
+import signal
 import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, Function, FunctionKind
 
@@ -44,11 +47,13 @@ NESTED = ("INT[]", "STRING[]", "STRUCT(a INT)", "MAP(STRING, INT)", "DATE[]", "I
 OTHERS = ("'a'", "2", "TIMESTAMP '2024-01-01'", "[1]")
 _MOST_ARGUMENTS = 3
 _MEMORY = 12 << 30
-_SECONDS = 600  # of processor time
+_SECONDS = 60  # of processor time for one call
+_PROGRESS = 100
 _CHILD = textwrap.dedent(
     """
-    import sys, time
+    import resource, sys, time
     import pykudu_sql
+    most = int(sys.argv[1])
     connection = pykudu_sql.connect(":memory:", memory_limit="200MB", autocommit=True, threads=2)
     connection.execute("SET statement_timeout = 2000")
     connection.execute("SELECT 1").fetchall()
@@ -61,6 +66,7 @@ _CHILD = textwrap.dedent(
         with open("/proc/self/clear_refs", "w") as refs:
             refs.write("5")
         before, begun = peak(), time.process_time()
+        resource.setrlimit(resource.RLIMIT_CPU, (int(begun) + most, resource.RLIM_INFINITY))
         try:
             connection.execute(line).fetchall()
             outcome = "done"
@@ -124,8 +130,8 @@ def nested(text: str) -> Iterator[str]:
     yield f"(SELECT string_agg({text} || i, '') FROM range(1000) r(i))"
 
 
-def statements(size: int, words: Sequence[str]) -> Iterator[str]:
-    """All calls and casts, or those with one of the words."""
+def statements(size: int) -> Iterator[str]:
+    """All calls and casts."""
     for i, text in enumerate(texts(size)):
         for function in FUNCTIONS.values():
             # Other contents than letters seldom cost more: those of one argument show it.
@@ -156,7 +162,7 @@ def measured(lines: Sequence[str]) -> Iterator[tuple[float, int, str, str]]:
     rest = list(lines)
     while rest:
         with subprocess.Popen(
-            [sys.executable, "-c", _CHILD],
+            [sys.executable, "-c", _CHILD, str(_SECONDS)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -169,16 +175,18 @@ def measured(lines: Sequence[str]) -> Iterator[tuple[float, int, str, str]]:
                 answer = child.stdout.readline()
                 line = rest.pop(0)
                 if not answer:
-                    yield float("inf"), 0, "the process ended", line
+                    is_endless = child.wait() == -signal.SIGXCPU
+                    outcome = f"more than {_SECONDS} s" if is_endless else "the process ended"
+                    yield float("inf"), 0, f"{outcome} ({child.returncode})", line
                     break
                 seconds, peak, outcome, _ = answer.split("\t", 3)
                 yield float(seconds), int(peak), outcome, line
-            child.stdin.close()
+            with suppress(BrokenPipeError):
+                child.stdin.close()
 
 
 def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
 
 
 def main() -> None:
@@ -187,11 +195,15 @@ def main() -> None:
     parser.add_argument("--bytes", type=int, default=40_000_000)
     parser.add_argument("--over", type=float, default=3.0)
     parser.add_argument("--memory", type=int, default=600, help="MiB that a call may add")
+    parser.add_argument("--first", type=int, default=0, help="the call to begin with")
     parser.add_argument("words", nargs="*")
     given = parser.parse_args()
     wanted = re.compile("|".join(given.words), re.IGNORECASE)
-    lines = [line for line in statements(given.bytes, given.words) if wanted.search(line)]
-    for seconds, peak, outcome, line in measured(lines):
+    lines = [line for line in statements(given.bytes) if wanted.search(line)]
+    measures = measured(lines[given.first :])
+    for i, (seconds, peak, outcome, line) in enumerate(measures, given.first + 1):
+        if i % _PROGRESS == 0 or i == len(lines):
+            print(f"{i} of {len(lines)} calls", file=sys.stderr, flush=True)
         if seconds > given.over or peak > given.memory:
             print(f"{seconds:8.2f} s {peak:6} MiB  {line}  {outcome}", flush=True)
 

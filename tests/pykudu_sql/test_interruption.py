@@ -316,3 +316,21 @@ def test_what_an_engine_reads_ahead_is_not_about_the_statement_that_runs_then(
         assert read_ahead.read_all().num_rows == 300_000
         conn._session._state.settings = replace(conn._session._state.settings, statement_timeout=0)
         assert len(half_read.fetchall()) == 300_000
+
+
+LONG_TO_PLAN = {
+    "a chain of ORs": " OR ".join(f"a = {i} + id" for i in range(2_000)),
+    "a wide list": f"a IN ({', '.join(f'{i} + id' for i in range(5_000))})",
+    "many calls": " AND ".join(f"lower('{i}' || a) <> upper('b')" for i in range(500)),
+    "many constants": f"a IN ({', '.join(f'length(lower({i}))' for i in range(2_000))})",
+}
+
+
+@pytest.mark.parametrize("condition", LONG_TO_PLAN.values(), ids=LONG_TO_PLAN)
+def test_a_statement_that_takes_long_to_plan_ends_at_its_timeout(
+    connection: pykudu_sql.Connection, condition: str
+) -> None:
+    connection.execute("set statement_timeout = 1")
+    with pytest.raises(QueryCancelledError, match="statement_timeout, 1 ms") as caught:
+        connection.execute(f"explain select count(*) from t where {condition}")
+    assert caught.value.sqlstate == "57014"

@@ -5,12 +5,13 @@ from math import inf
 from typing import Any
 
 import pytest
+from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import parse, printed
 from pykudu_sql.planner.value_bounds.excess import Bounded
 from pykudu_sql.planner.value_bounds.value_calls import Call, call_of
 from pykudu_sql.planner.value_bounds.value_growth import GROWING, times
-from pykudu_sql.planner.value_bounds.value_measures import static_measures
+from pykudu_sql.planner.value_bounds.value_measures import ComputedMeasures, static_measures
 
 
 def call(text: str) -> Call:
@@ -84,3 +85,37 @@ def test_a_multiple_counts_all_arguments() -> None:
 
 def test_no_rule_wants_an_argument_that_calls_of_it_lack() -> None:
     assert {name for name, growth in GROWING.items() if growth.carrier not in (1, 2)} == set()
+
+
+# A call of each rule, whose texts, lists and counts are more than nothing.
+CALLS = {
+    "repeat": "'ab', 3", "space": "3", "pad": "'a', 4, 'b'", "lpad": "'a', 4, 'b'",
+    "rpad": "'a', 4, 'b'", "replace": "'ab', 'a', 'c'", "regexp_replace": "'ab', 'a', 'c', 'g'",
+    "to_base": "255, 2, 64", "bar": "5, 0, 10, 40", "range": "1, 9, 2",
+    "generate_series": "1, 9, 2", "list_resize": "[1], 4, 0", "array_resize": "[1], 4, 0",
+    "array_to_string": "['a'], ','", "list_string_agg": "['a'], ','", "json_object": "'a', 'b'",
+    "list_aggregate": "['a'], 'string_agg', ','", "list_aggr": "['a'], 'string_agg', ','",
+    "aggregate": "['a'], 'string_agg', ','", "list_histogram": "[1]", "list_distinct": "[1]",
+    "list_entropy": "[1]", "list_mode": "[1]", "list_unique": "[1]", "array_distinct": "[1]",
+    "array_unique": "[1]", "map_from_entries": "[(1, 2)]", "j_s_o_n_object": "'a', 'b'",
+    "cast_nested": "'[1]'", "initcap": "'ab'", "hex": "'ab'", "to_hex": "'ab'",
+    "base64": "'ab'::blob", "to_base64": "'ab'::blob", "regexp_escape": "'ab'",
+    "nfc_normalize": "'ab'", "url_encode": "'ab'", "json_quote": "'ab'", "bin": "'ab'",
+    "to_binary": "'ab'", "to_json": "'ab'", "concat_ws": "'-', 'a', ['b'], 'c'",
+    "array": "'a', 'b'", "list_pack": "'a', 'b'", "struct": "'a', 'b'", "row": "'a', 'b'",
+    "list_select": "['a'], [1]", "array_select": "['a'], [1]",
+}  # fmt: skip
+_LISTS = "array_c array_h array_i array_o arrays list_c list_h list_i list_z array_z map"
+
+
+@pytest.mark.parametrize("name", sorted(GROWING))
+def test_a_null_argument_leaves_a_bound_of_what_the_others_make(
+    evaluate: Callable[[str], Any], name: str
+) -> None:
+    are_lists = name.startswith(tuple(_LISTS.split()))
+    written = CALLS.get(name, "['a'], ['b', 'c']" if are_lists else "'ab', 'cd'")
+    arguments = parse(f"select f({written})").expressions[0].expressions
+    for null in range(len(arguments)):
+        given = [*arguments[:null], exp.null(), *arguments[null + 1 :]]
+        amount = evaluate(f"SELECT {printed(GROWING[name].rule(ComputedMeasures(given)))}")
+        assert amount is not None and amount >= 0, (name, null)

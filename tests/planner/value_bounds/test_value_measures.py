@@ -88,7 +88,7 @@ def test_a_range_of_times_is_measured_by_the_engine(
     given = arguments("timestamp '2026-01-01'", "timestamp '2026-01-03'", "interval 6 hours")
     assert computed(ComputedMeasures(given).span()) == 8
     stopped = arguments("timestamp '2026-01-01'", "timestamp '2026-01-03'", "interval 0 hours")
-    assert computed(ComputedMeasures(stopped).span()) is None
+    assert computed(ComputedMeasures(stopped).span()) == 0
 
 
 def test_the_texts_of_a_list_are_added_up(computed: Callable[[exp.Expr], Any]) -> None:
@@ -106,6 +106,16 @@ def test_a_part_of_a_value_takes_no_less_than_an_element_if_it_is_a_number(
     assert (computed(measures.written(1)), computed(measures.written(2))) == (0, 3)
 
 
+def test_a_value_that_is_no_text_may_have_as_many_elements_as_bytes(
+    computed: Callable[[exp.Expr], Any],
+) -> None:
+    given = arguments("['a', 'b']", "'abc'", "x")
+    measures = ComputedMeasures(given)
+    assert (computed(measures.listed(1)), computed(measures.listed(2))) == (6, 0)
+    static = static_measures(given)
+    assert [static.listed(place) for place in (1, 2, 3)] == [inf, 0, inf]
+
+
 def test_elements_of_constants_take_more() -> None:
     given = arguments("[1]")
     assert ComputedMeasures(given, is_constant=True).element == CONSTANT_ELEMENT_BYTES
@@ -121,3 +131,22 @@ def test_a_field_of_many_digits_or_of_a_width_that_is_given_is_beyond_any_bound(
 ) -> None:
     amount = computed(ComputedMeasures(arguments(pattern, "'abc'")).fields())
     assert (float(amount) == 1e300) is is_wide
+
+
+@pytest.mark.parametrize("count", [1, 2, 16, 17, 600])
+def test_any_number_of_sizes_is_added_up_in_a_tree_that_is_not_deep(
+    computed: Callable[[exp.Expr], Any], count: int
+) -> None:
+    measures = ComputedMeasures(arguments(*["'ab'"] * count))
+    total = measures.total([measures.size(place) for place in range(1, count + 1)])
+    assert computed(total) == 2 * count
+    assert max(node.depth for node in total.walk()) < 64
+
+
+def test_what_is_null_counts_as_nothing(computed: Callable[[exp.Expr], Any]) -> None:
+    measures = ComputedMeasures(arguments("null::text", "null::int[]", "null::int"))
+    assert [computed(measures.size(place)) for place in (1, 2, 3)] == [0, 0, 0]
+    assert [computed(measures.listed(place)) for place in (1, 2, 3)] == [0, 0, 0]
+    assert [computed(each) for each in (measures.items(2), measures.texts(2))] == [0, 0]
+    assert computed(measures.value(3)) == 0
+    assert computed(ComputedMeasures(arguments("null::int", "5")).span()) == 0
