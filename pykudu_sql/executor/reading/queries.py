@@ -56,24 +56,53 @@ def _computed_rows(
     what is still to be read.
     """
     relations = relations_of(state, query, parameters, transaction)
-    scanned = rows_at_hand(relations)
-    most: float = state.settings.result_memory_bytes
-    if query.is_cut_short(scanned, 0) or _reads_own_writes(relations):
+    most = inf if _reads_own_writes(relations) else state.settings.result_memory_bytes
+    stream = _engine_stream(state, query, relations, parameters, most)
+    if not stream.is_all:
+        from pykudu_sql.results.stream_result import StreamResult
+
+        return Outcome(StreamResult(stream, query.names, state.running))
+    table = pa.Table.from_batches(stream.batches, stream.schema)
+    if query.is_cut_short(rows_at_hand(relations), table.num_rows):
+        return _computed_rows(state, query.unlimited(), parameters, transaction)
+    return _held(table, query, stream.types)
+
+
+def query_stream(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    most: float,
+) -> EngineStream:
+    """The rows of a query by the embedded engine, while they are computed.
+
+    The transaction writes nothing that the query may read until the last row is there. `most`:
+    bytes of the first batches. Raises Error: see `compute`.
+    """
+    relations = relations_of(state, query, parameters, transaction)
+    stream = _engine_stream(state, query, relations, parameters, most)
+    rows = sum(batch.num_rows for batch in stream.batches)
+    if stream.is_all and query.is_cut_short(rows_at_hand(relations), rows):
+        return query_stream(state, query.unlimited(), parameters, transaction, most)
+    return stream
+
+
+def _engine_stream(
+    state: SessionState,
+    query: Query,
+    relations: Mapping[str, Relation],
+    parameters: ParameterValues,
+    most: float,
+) -> EngineStream:
+    """The engine's stream over relations, all of it where it may turn out to be cut short."""
+    if query.is_cut_short(rows_at_hand(relations), 0):
         most = inf
     state.checkpoint()
     with _failures_of(relations):
         stream = state.engine.stream(*_engine_request(query, relations, parameters), most)
-    if not stream.is_all:
-        from pykudu_sql.results.stream_result import StreamResult
-
-        may_go_on = state.cancellation.reading()
-        read = partial(_next, stream, relations, may_go_on, state.own_errors)
-        outcome = replace(stream, read=read)
-        return Outcome(StreamResult(outcome, query.names, state.running))
-    table = pa.Table.from_batches(stream.batches, stream.schema)
-    if query.is_cut_short(scanned, table.num_rows):
-        return _computed_rows(state, query.unlimited(), parameters, transaction)
-    return _held(table, query, stream.types)
+    may_go_on = state.cancellation.reading()
+    return replace(stream, read=partial(_next, stream, relations, may_go_on, state.own_errors))
 
 
 def _reads_own_writes(relations: Mapping[str, Relation]) -> bool:

@@ -16,8 +16,14 @@ from pykudu_sql.error_boundary import check_text
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
-from pykudu_sql.executor.writing.row_stream import RowStream, insert_chunks, stream_of
-from pykudu_sql.executor.writing.writes import ArrowColumns, mode_of, write_columns, written
+from pykudu_sql.executor.writing.row_stream import (
+    ArrowColumns,
+    RowStream,
+    insert_rows,
+    reader_rows,
+    write_columns,
+)
+from pykudu_sql.executor.writing.writes import mode_of, written
 from pykudu_sql.planner.plan.context import check_writable
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -29,7 +35,6 @@ from pykudu_sql.storage.errors import (
     DataError,
     InterfaceError,
     ProgrammingError,
-    SerializationError,
     UndefinedColumnError,
 )
 from pykudu_sql.storage.transaction.transaction import Transaction
@@ -57,10 +62,10 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     check_not_system(name.lower())
     table, kind = state.catalog.table(name.lower()), _kind(operation)
     if _is_stream(data):
-        stream = stream_of(pa.RecordBatchReader.from_stream(data))
-        if kind is RowOpKind.INSERT and not stream.is_all:
-            return _append_stream(state, table, stream)
-        data = pa.concat_tables(stream.chunks())
+        rows = reader_rows(pa.RecordBatchReader.from_stream(data))
+        if kind is RowOpKind.INSERT:
+            return _append_stream(state, table, rows)
+        data = pa.concat_tables(rows.chunks())
     matched = _matched(table, kind, _columns(data))
     mode = mode_of(state)
     try:
@@ -113,21 +118,16 @@ def _is_pandas(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas"
 
 
-def _append_stream(state: SessionState, table: TableInfo, stream: RowStream) -> Outcome:
-    """Insert rows that are read while they are written, and cannot be read again."""
-    kind, mode, unread = RowOpKind.INSERT, mode_of(state), [stream.chunks()]
+def _append_stream(state: SessionState, table: TableInfo, rows: RowStream) -> Outcome:
+    """Insert rows, which are read while they are written."""
+    kind, mode = RowOpKind.INSERT, mode_of(state)
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
         state.checkpoint()
         return _arrays(_matched(table, kind, _by_name(chunk)))
 
     def action(transaction: Transaction) -> RowResults:
-        if not unread:
-            raise SerializationError(
-                f"another session changed table '{table.name}' while rows were appended to it",
-                hint="append them again, from a new reader",
-            )
-        return insert_chunks(mode, transaction, table, map(columns_of, unread.pop()))
+        return insert_rows(mode, transaction, table, rows, columns_of)
 
     return written(state, kind, state.transactions.write(action))
 

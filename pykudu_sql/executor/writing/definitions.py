@@ -3,17 +3,21 @@
 They take effect at once and are durable when they return, so they stand outside transactions.
 """
 
+from contextlib import closing
+
 import pyarrow as pa
 
-from pykudu_sql.executor.reading.queries import answer
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.engine_values import storable
-from pykudu_sql.executor.writing.writes import write_columns
-from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTable, Query
+from pykudu_sql.executor.writing.row_stream import (
+    ArrowColumns,
+    RowStream,
+    insert_rows,
+    query_rows,
+)
+from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTable
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode
 
 
@@ -24,31 +28,43 @@ def create_table(state: SessionState, plan: CreateTable, parameters: ParameterVa
     """
     if plan.if_not_exists and plan.name in state.store.catalog.tables:
         return _done("Table already exists.")
-    rows = None if plan.query is None else _query_rows(state, plan.query, parameters)
-    table = state.store.create_table(
+    if plan.query is not None:
+        with closing(query_rows(state, plan.query, parameters, state.store.begin())) as rows:
+            return _create_as(state, plan, rows)
+    _create(state, plan)
+    return _done(_created(plan))
+
+
+def _create(state: SessionState, plan: CreateTable) -> TableInfo:
+    return state.store.create_table(
         plan.name, plan.schema, plan.partition_schema, plan.comment, plan.properties
     )
-    message = " ".join(("Table has been created.", *plan.notes))
-    if rows is None:
-        return _done(message)
+
+
+def _created(plan: CreateTable) -> str:
+    return " ".join(("Table has been created.", *plan.notes))
+
+
+def _create_as(state: SessionState, plan: CreateTable, rows: RowStream) -> Outcome:
+    """Create a table when the first rows of its query are there, and insert all of them."""
+    table = _create(state, plan)
     try:
         inserted = _fill(state, table, rows)
     except BaseException:
         state.store.drop_table(plan.name)
         raise
-    return Outcome(None, inserted, f"{message} Inserted {inserted} row(s)")
+    return Outcome(None, inserted, f"{_created(plan)} Inserted {inserted} row(s)")
 
 
-def _query_rows(state: SessionState, query: Query, parameters: ParameterValues) -> pa.Table:
-    return storable(answer(state, query, parameters, state.store.begin()))
-
-
-def _fill(state: SessionState, table: TableInfo, rows: pa.Table) -> int:
+def _fill(state: SessionState, table: TableInfo, rows: RowStream) -> int:
     ids = [column.id for column in table.schema.visible_columns]
-    columns = dict(zip(ids, rows.columns, strict=True))
-    insert = RowOpKind.INSERT
+
+    def columns_of(chunk: pa.Table) -> ArrowColumns:
+        state.checkpoint()
+        return dict(zip(ids, chunk.columns, strict=True))
+
     results = state.transactions.write_alone(
-        lambda t: write_columns(RowErrorMode.FAIL, t, table, insert, columns)
+        lambda t: insert_rows(RowErrorMode.FAIL, t, table, rows, columns_of)
     )
     return results.applied
 

@@ -4,53 +4,84 @@ A statement whose rows end within the first chunk is written as one batch. An IN
 takes one chunk after the other (`Transaction.insert`), so that memory does not grow with them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from pykudu_sql.executor.writing.collecting import Columns, collect_columns
+from pykudu_sql.engine.query_engine import EngineResult
+from pykudu_sql.executor.reading.queries import answer, query_stream
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.collecting import collect_columns
+from pykudu_sql.executor.writing.engine_values import storable
+from pykudu_sql.planner.plan.plan import Query
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.settings import EMBEDDED
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, joined
+from pykudu_sql.storage.errors import SerializationError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 CHUNK_BYTES = 256 << 20
 
+ArrowColumns = Mapping[int, pa.Array | pa.ChunkedArray]
+ReadBatch = Callable[[], pa.RecordBatch | None]
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class RowStream:
-    """Rows of one statement.
+    """Rows of one statement. Used by one thread.
 
     Attributes:
         schema: of the batches.
-        first: the first batches.
+        first: the first batches; None once they are taken and there are others.
         is_all: whether there are no others.
         read: the batch behind those and each later one, None at the end.
+        chunk_bytes: of a chunk; its last batch may exceed it.
+        close: gives up what is left; closing twice is allowed.
+        types: SQL types of the columns, where an engine computes them.
     """
 
     schema: pa.Schema
-    first: Sequence[pa.RecordBatch]
+    first: Sequence[pa.RecordBatch] | None
     is_all: bool
-    read: Callable[[], pa.RecordBatch | None]
+    read: ReadBatch
+    chunk_bytes: int
+    close: Callable[[], None] = lambda: None
+    types: tuple[str, ...] = ()
 
     def chunks(self) -> Iterator[pa.Table]:
-        """All rows, a table for the first batches and for each `CHUNK_BYTES` of the others."""
-        yield pa.Table.from_batches(self.first, self.schema)
-        is_last = self.is_all
-        while not is_last:
-            batches, is_last = read_chunk(self.read)
-            yield pa.Table.from_batches(batches, self.schema)
-            del batches
+        """All rows, a table for the first batches and for each chunk of the others.
+
+        Raises SerializationError: they were taken before, by a statement that lost a race.
+        """
+        batches, is_last = self.first, self.is_all
+        if batches is None:
+            raise SerializationError(
+                "another session changed the table while rows were inserted that cannot be read "
+                "again",
+                hint="run the statement again",
+            )
+        if not is_last:
+            self.first = None
+        while True:
+            waiting = [self._table(batches)]
+            del batches  # nothing here holds a chunk while the next one is read
+            yield waiting.pop()
+            if is_last:
+                return
+            batches, is_last = _read_chunk(self.read, self.chunk_bytes)
+
+    def _table(self, batches: Sequence[pa.RecordBatch]) -> pa.Table:
+        return storable(EngineResult(pa.Table.from_batches(batches, self.schema), self.types))
 
 
-def read_chunk(
-    read: Callable[[], pa.RecordBatch | None],
-) -> tuple[list[pa.RecordBatch], bool]:
-    """Batches of a chunk, and whether they are the last. `read`: see `RowStream`."""
+def _read_chunk(read: ReadBatch, most: int) -> tuple[Sequence[pa.RecordBatch], bool]:
+    """Batches that take more than some bytes, or all that are left, and whether they are."""
     batches: list[pa.RecordBatch] = []
     size = 0
-    while size <= CHUNK_BYTES:
+    while size <= most:
         batch = read()
         if batch is None:
             return batches, True
@@ -59,31 +90,82 @@ def read_chunk(
     return batches, False
 
 
-def stream_of(reader: pa.RecordBatchReader) -> RowStream:
+def reader_rows(reader: pa.RecordBatchReader) -> RowStream:
     """The rows of an Arrow reader."""
 
     def read() -> pa.RecordBatch | None:
         return next(reader, None)
 
-    first, is_all = read_chunk(read)
-    return RowStream(reader.schema, first, is_all, read)
+    return RowStream(reader.schema, *_read_chunk(read, CHUNK_BYTES), read, CHUNK_BYTES)
 
 
-def insert_chunks(
-    mode: RowErrorMode, transaction: Transaction, table: TableInfo, chunks: Iterator[Columns]
-) -> RowResults:
-    """Insert rows given as chunks of columns of any Arrow type, by column id.
+def query_rows(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> RowStream:
+    """The rows of a query, ready to be stored; all in memory where Spark computes them.
 
-    `mode`: what to do about bad rows. Raises DataError, IntegrityError: a value or a row does not
-    fit; or what taking a chunk raises; the transaction must go back to where it was.
+    Raises Error: see `answer`.
     """
-    kind = RowOpKind.INSERT
+    if state.settings.engine != EMBEDDED:
+        held = answer(state, query, parameters, transaction)
+        batches = held.table.to_batches()
+        return RowStream(held.table.schema, batches, True, lambda: None, 0, types=held.types)
+    limit = state.database_settings.memory_limit
+    # While a chunk is converted, sorted and written it is in memory about three times.
+    size = min(CHUNK_BYTES, limit // 4) if limit else CHUNK_BYTES
+    stream = query_stream(state, query, parameters, transaction, size)
+    first = (stream.schema, stream.batches, stream.is_all)
+    return RowStream(*first, stream.read, size, stream.close, stream.types)
+
+
+def insert_rows(
+    mode: RowErrorMode,
+    transaction: Transaction,
+    table: TableInfo,
+    rows: RowStream,
+    columns_of: Callable[[pa.Table], ArrowColumns],
+) -> RowResults:
+    """Insert the rows of a stream, each chunk when it is read.
+
+    Args:
+        mode: what to do about bad rows.
+        columns_of: columns of a chunk, of any Arrow type, by the ids of those that they fill.
+
+    Raises DataError, IntegrityError: a value or a row does not fit; SerializationError: see
+    `RowStream`; or what reading raises; the transaction must go back to where it was.
+    """
+    kind, chunks = RowOpKind.INSERT, map(columns_of, rows.chunks())
+    if rows.is_all:
+        return write_columns(mode, transaction, table, kind, next(chunks))
     if mode is RowErrorMode.COLLECT:
         collected = map(lambda chunk: collect_columns(transaction, table, kind, chunk), chunks)
         return joined(list(collected))
 
-    def fitting(columns: Columns) -> RowOperations:
-        length = max(map(len, columns.values()), default=0)
-        return RowOperations(kind, transaction.coerce(table, columns), length)
+    def fitting(columns: ArrowColumns) -> RowOperations:
+        return _operations(transaction, table, kind, columns)
 
     return RowResults(transaction.insert(table, map(fitting, chunks)), 0, 0, ())
+
+
+def write_columns(
+    mode: RowErrorMode,
+    transaction: Transaction,
+    table: TableInfo,
+    kind: RowOpKind,
+    columns: ArrowColumns,
+) -> RowResults:
+    """Do an operation on rows given as columns of any Arrow type, by column id.
+
+    `mode`: what to do about bad rows; `columns`: the columns set. Raises DataError, IntegrityError:
+    a value or a row does not fit; nothing was done.
+    """
+    if mode is RowErrorMode.COLLECT:
+        return collect_columns(transaction, table, kind, columns)
+    return transaction.write(table, _operations(transaction, table, kind, columns))
+
+
+def _operations(
+    transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: ArrowColumns
+) -> RowOperations:
+    length = max(map(len, columns.values()), default=0)
+    return RowOperations(kind, transaction.coerce(table, columns), length)

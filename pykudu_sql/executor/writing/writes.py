@@ -5,15 +5,22 @@ Every statement is all or nothing, and so is every `executemany`: its rows becom
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 
 import pyarrow as pa
 
 from pykudu_sql.executor.reading.queries import answer, compute
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.collecting import collect_columns, faults, reported, row_error
+from pykudu_sql.executor.writing.collecting import faults, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
+from pykudu_sql.executor.writing.row_stream import (
+    ArrowColumns,
+    insert_rows,
+    query_rows,
+    write_columns,
+)
 from pykudu_sql.planner.plan.comparison import InexactKeyError
 from pykudu_sql.planner.plan.plan import (
     DeleteQuery,
@@ -50,7 +57,6 @@ _VERBS = {
 }
 
 Action = Callable[[Transaction], RowResults]
-ArrowColumns = Mapping[int, pa.Array | pa.ChunkedArray]
 Prepared = Callable[[ParameterValues], Outcome]
 
 
@@ -309,16 +315,24 @@ def _from_query(
     parameter_rows: Sequence[ParameterValues],
 ) -> Action:
     """The rows of a query as operations."""
-    table = plan.table
+    table, mode = plan.table, mode_of(state)
     rows_of = answer if isinstance(plan, InsertQuery) else compute
+    # Rows that are collected are written before the last one is read, which the query must not see.
+    is_load = kind is RowOpKind.INSERT and mode is RowErrorMode.FAIL
 
     def run_once(transaction: Transaction, parameters: ParameterValues) -> RowResults:
+        if isinstance(plan, InsertQuery) and is_load:
+            with closing(query_rows(state, plan.query, parameters, transaction)) as stream:
+                return insert_rows(mode, transaction, table, stream, columns_of)
         rows = storable(rows_of(state, plan.query, parameters, transaction))
         state.checkpoint()
         if not isinstance(plan, InsertQuery) and plan.by_address:
             return _write_at(transaction, plan, kind, rows)
-        columns = _queried(table, plan, rows)
-        return write_columns(mode_of(state), transaction, table, kind, columns)
+        return write_columns(mode, transaction, table, kind, _queried(table, plan, rows))
+
+    def columns_of(chunk: pa.Table) -> ArrowColumns:
+        state.checkpoint()
+        return _queried(table, plan, chunk)
 
     return lambda transaction: joined([run_once(transaction, row) for row in parameter_rows])
 
@@ -332,22 +346,3 @@ def _write_at(
     columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
     operations = RowOperations(kind, columns, rows.num_rows, addresses.to_numpy())
     return transaction.write(plan.table, operations)
-
-
-def write_columns(
-    mode: RowErrorMode,
-    transaction: Transaction,
-    table: TableInfo,
-    kind: RowOpKind,
-    columns: ArrowColumns,
-) -> RowResults:
-    """Do an operation on rows given as columns of any Arrow type, by column id.
-
-    `mode`: what to do about bad rows; `columns`: the columns set. Raises DataError, IntegrityError:
-    a value or a row does not fit; nothing was done.
-    """
-    if mode is RowErrorMode.COLLECT:
-        return collect_columns(transaction, table, kind, columns)
-    length = max(map(len, columns.values()), default=0)
-    fitting = transaction.coerce(table, columns)
-    return transaction.write(table, RowOperations(kind, fitting, length))

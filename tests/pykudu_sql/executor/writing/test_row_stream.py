@@ -1,6 +1,6 @@
 """INSERTs of rows that come in chunks: the same rows, counts and errors as of one batch."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ import pytest
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.executor.writing import row_stream
-from pykudu_sql.executor.writing.row_stream import stream_of
+from pykudu_sql.executor.writing.row_stream import reader_rows
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.rows.row_operation import RowOperations
+from pykudu_sql.storage.transaction.transaction import Transaction
 
 ROWS = 2000
 BATCH = 100
@@ -48,21 +51,24 @@ def rows_of(connection: Connection) -> list[Any]:
     return connection.execute("SELECT k, word, n FROM t ORDER BY k").fetchall()
 
 
-def test_a_stream_is_cut_into_chunks_that_are_read_when_they_are_taken() -> None:
+def test_a_stream_is_cut_into_chunks_that_are_read_when_they_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     told: list[int] = []
-    stream = stream_of(reader(numbered(*range(ROWS)), told.append))
-    assert stream.is_all
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_stream, "CHUNK_BYTES", 4096)
-        told.clear()
-        stream = stream_of(reader(numbered(*range(ROWS)), told.append))
-        assert (stream.is_all, len(told)) == (False, 3)
-        chunks = stream.chunks()
-        assert next(chunks).num_rows == 300
-        assert len(told) == 3
-        rest = list(chunks)
-    assert [chunk.num_rows for chunk in rest] == [300] * 5 + [200]
+    assert reader_rows(reader(numbered(*range(ROWS)), told.append)).is_all
+    monkeypatch.setattr(row_stream, "CHUNK_BYTES", 4096)
+    told.clear()
+    rows = reader_rows(reader(numbered(*range(ROWS)), told.append))
+    assert (rows.is_all, len(told)) == (False, 3)
+    rows.chunk_bytes = 2048
+    chunks = rows.chunks()
+    assert next(chunks).num_rows == 300
+    assert len(told) == 3
+    rest = list(chunks)
+    assert [chunk.num_rows for chunk in rest] == [200] * 8 + [100]
     assert pa.concat_tables(rest).column("k").to_pylist() == list(range(300, ROWS))
+    with pytest.raises(pykudu_sql.OperationalError, match="cannot be read again"):
+        next(rows.chunks())
 
 
 @pytest.mark.parametrize("mode", ["fail", "collect"])
@@ -147,7 +153,7 @@ def test_a_reader_cannot_be_read_again_after_a_race_is_lost(
             with pykudu_sql.connect(connection.path, autocommit=True) as other:
                 other.execute("INSERT INTO t (k) VALUES (77)")
 
-    with pytest.raises(pykudu_sql.OperationalError, match="append them again") as error:
+    with pytest.raises(pykudu_sql.OperationalError, match="cannot be read again") as error:
         connection.append("t", reader(numbered(*SHUFFLED), read))
     assert error.value.sqlstate == "40001"
     assert rows_of(connection) == [(77, "new", None)]
@@ -175,3 +181,131 @@ def test_a_load_is_cancelled_between_two_chunks(connection: Connection) -> None:
         connection.append("t", reader(numbered(*SHUFFLED), read))
     assert error.value.sqlstate == "57014"
     assert rows_of(connection) == []
+
+
+QUERIES = {
+    "generated": "SELECT i AS k, i % 7 AS n FROM range(2000) AS r(i)",
+    "scanned": "SELECT k + 0 AS k, n FROM source",
+    "joined": "SELECT a.k, b.n FROM source a JOIN source b ON a.k = b.k",
+    "united": "SELECT k, n FROM source WHERE k < 9 UNION ALL SELECT k, n FROM source WHERE k >= 9",
+}
+
+
+@pytest.fixture
+def source(connection: Connection) -> None:
+    """A table of many rows, whose scans are streams."""
+    connection.execute("CREATE TABLE source (k BIGINT PRIMARY KEY, n INT)")
+    connection.append("source", numbered(*SHUFFLED))
+    connection.execute("SET scan_memory_bytes = 1024")
+
+
+@pytest.mark.usefixtures("source")
+@pytest.mark.parametrize("in_transaction", [False, True])
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_the_rows_of_a_query_are_inserted_as_they_are_computed(
+    connection: Connection, query: str, in_transaction: bool
+) -> None:
+    if in_transaction:
+        connection.execute("BEGIN")
+    cursor = connection.execute(f"INSERT INTO t (k, n) {query}")
+    assert cursor.rowcount == ROWS
+    if in_transaction:
+        connection.execute("COMMIT")
+    assert rows_of(connection) == [(key, "new", key % 7) for key in range(ROWS)]
+
+
+@pytest.mark.usefixtures("source")
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_a_table_is_made_of_a_query_while_it_is_computed(
+    connection: Connection, query: str
+) -> None:
+    connection.execute(f"CREATE TABLE made PRIMARY KEY (k) AS {query}")
+    rows = connection.execute("SELECT k, n FROM made ORDER BY k").fetchall()
+    assert rows == [(key, key % 7) for key in range(ROWS)]
+
+
+@pytest.mark.usefixtures("source")
+@pytest.mark.parametrize("mode", ["fail", "collect"])
+def test_a_query_of_the_table_that_it_fills_sees_none_of_the_new_rows(
+    connection: Connection, mode: str
+) -> None:
+    connection.execute(f"SET row_errors = '{mode}'")
+    sql = (
+        "INSERT INTO source SELECT k + 2000, n FROM source UNION ALL SELECT k + 4000, n FROM source"
+    )
+    assert connection.execute(sql).rowcount == 2 * ROWS
+    assert connection.execute("SELECT count(*), max(k) FROM source").fetchall() == [
+        (3 * ROWS, 3 * ROWS - 1)
+    ]
+
+
+FAILING = {
+    "twice": ("SELECT k % 1999 AS k, n FROM source", "twice in one INSERT", "23505"),
+    "there": ("SELECT k + 8000 AS k, n FROM source", r"already present .*\(9999\)", "23505"),
+    "null": ("SELECT nullif(k, 1990) AS k, n FROM source", "NULL values not allowed", "23502"),
+    "cast": (
+        "SELECT k, CASE k WHEN 1990 THEN CAST('x' || k AS INT) ELSE n END AS n FROM source",
+        "x1990",
+        "22018",
+    ),
+}
+
+
+@pytest.mark.usefixtures("source")
+@pytest.mark.parametrize("in_transaction", [False, True])
+@pytest.mark.parametrize("name", FAILING)
+def test_a_query_that_fails_or_whose_rows_do_not_fit_inserts_nothing(
+    connection: Connection, tmp_path: Path, name: str, in_transaction: bool
+) -> None:
+    query, message, sqlstate = FAILING[name]
+    connection.execute("INSERT INTO t VALUES (9999, 'old', 1)")
+    if in_transaction:
+        connection.execute("BEGIN")
+    with pytest.raises(pykudu_sql.Error, match=message) as error:
+        connection.execute(f"INSERT INTO t (k, n) {query}")
+    assert error.value.sqlstate == sqlstate
+    assert rows_of(connection) == [(9999, "old", 1)]
+    assert not list((tmp_path / "my.db" / "tmp").glob("*.base"))
+
+
+@pytest.mark.usefixtures("source")
+@pytest.mark.parametrize("name", [name for name in FAILING if name != "there"])
+def test_a_table_whose_query_fails_or_whose_rows_do_not_fit_is_not_made(
+    connection: Connection, name: str
+) -> None:
+    query, message, sqlstate = FAILING[name]
+    with pytest.raises(pykudu_sql.Error, match=message) as error:
+        connection.execute(f"CREATE TABLE made PRIMARY KEY (k) AS {query}")
+    assert error.value.sqlstate == sqlstate
+    assert connection.list_tables() == ["source", "t"]
+
+
+@pytest.mark.usefixtures("source")
+def test_a_query_that_lost_a_race_is_computed_again(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert, attempts = Transaction.insert, 0
+
+    def beside(self: Transaction, table: TableInfo, batches: Iterable[RowOperations]) -> int:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 1:
+            with pykudu_sql.connect(connection.path, autocommit=True) as other:
+                other.execute("INSERT INTO t (k) VALUES (77)")
+                other.execute("DELETE FROM source WHERE k = 77")
+        return insert(self, table, batches)
+
+    monkeypatch.setattr(Transaction, "insert", beside)
+    cursor = connection.execute("INSERT INTO t (k, n) SELECT k, n FROM source")
+    assert (cursor.rowcount, attempts) == (ROWS - 1, 2)
+    assert len(rows_of(connection)) == ROWS
+
+
+def test_rows_beyond_the_memory_limit_are_inserted(tmp_path: Path) -> None:
+    with pykudu_sql.connect(tmp_path / "my.db", memory_limit="32MB", autocommit=True) as opened:
+        opened.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, a STRING)")
+        query = "SELECT i, repeat('a', 1000) FROM range(100000) r(i)"
+        assert opened.execute(f"INSERT INTO t {query}").rowcount == 100_000
+        assert opened.execute("SELECT count(*), sum(length(a)) FROM t").fetchall() == [
+            (100_000, 100_000_000)
+        ]

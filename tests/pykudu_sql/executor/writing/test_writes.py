@@ -8,11 +8,11 @@ import pytest
 
 from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.row_stream import write_columns
 from pykudu_sql.executor.writing.writes import (
     insert_operations,
     mode_of,
     prepare_write,
-    write_columns,
     write_many,
 )
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
