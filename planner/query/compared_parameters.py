@@ -1,6 +1,6 @@
 """What a query compares its parameters with, and which columns it assigns them to."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -20,15 +20,15 @@ _PATTERNS = (exp.Like, exp.ILike, exp.Glob, exp.SimilarTo, exp.RegexpLike, exp.R
 _LITERALS = (exp.Literal, exp.Null)  # they take the type of the others
 
 
-def compared_parameters(tree: exp.Expr, types: ExpressionTypes) -> tuple[Parameter, ...]:
+def compared_parameters(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> tuple[Parameter, ...]:
     """The parameters of a query that stand beside columns or computed values, each with each.
 
     Args:
-        tree: of a bound query, its columns not yet replaced.
+        nodes: of a bound query's tree, its columns not yet replaced.
         types: of its expressions.
     """
     pairs: dict[Parameter, None] = {}
-    for node in tree.walk():
+    for node in nodes:
         if isinstance(node, (*COMPARISONS, exp.Nullif)):
             pairs.update(dict.fromkeys(_pairs(list(compared(node)), types)))
         elif isinstance(node, _PATTERNS):
@@ -37,9 +37,9 @@ def compared_parameters(tree: exp.Expr, types: ExpressionTypes) -> tuple[Paramet
     return tuple(pairs)
 
 
-def assigned_parameters(tree: exp.Expr) -> tuple[Parameter, ...]:
+def assigned_parameters(placeholders: Iterable[exp.Placeholder]) -> tuple[Parameter, ...]:
     """The parameters of a query that become cells of columns, with these."""
-    noted = map(receiver_of, tree.find_all(exp.Placeholder))
+    noted = map(receiver_of, placeholders)
     return tuple(dict.fromkeys(each for each in noted if each is not None))
 
 

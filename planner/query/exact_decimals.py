@@ -91,19 +91,21 @@ def mark_numbers(nodes: Iterable[exp.Expr], context: PlanContext) -> None:
                     operand.meta[_NUMBER] = value
 
 
-def compare_exactly(nodes: Iterable[exp.Expr], types: ExpressionTypes | None) -> None:
-    """Rewrite the comparisons of numbers that the engine would not make exactly.
+def compare_exactly(nodes: Iterable[exp.Expr], types: ExpressionTypes | None) -> bool:
+    """Rewrite the comparisons of numbers that the engine would not make exactly; whether one was.
 
     Args:
         nodes: of a tree with the notes of `mark_numbers`, as the engine is to have it otherwise;
             it is changed in place.
         types: of expressions; None where the query has no decimals.
     """
+    rewritten = False
     for node in nodes:
         if isinstance(node, exp.Nullif) and types is not None:
-            _write_out(node, types)
+            rewritten |= _write_out(node, types)
         elif isinstance(node, COMPARISONS):
-            _rewrite(node, types)
+            rewritten |= _rewrite(node, types)
+    return rewritten
 
 
 def noted_numbers(tree: exp.Expr) -> Iterator[str]:
@@ -114,7 +116,7 @@ def noted_numbers(tree: exp.Expr) -> Iterator[str]:
             yield f"{display(node)} is {note}"
 
 
-def _rewrite(node: exp.Expr, types: ExpressionTypes | None) -> None:
+def _rewrite(node: exp.Expr, types: ExpressionTypes | None) -> bool:
     nodes = list(compared(node))
     if types is not None and not any(map(holds_decimals, nodes)):
         types = None
@@ -126,13 +128,15 @@ def _rewrite(node: exp.Expr, types: ExpressionTypes | None) -> None:
     for each in parameters:
         each.meta[MEETS] = _met(stored, computed) if is_complete else _COMPUTED
     if not computed or len(operands) < 2 or not is_complete:
-        return
+        return False
     if parameters:
         computed = [each.with_neighbours() for each in computed]
     constants = [each.constant for each in operands if each.constant is not None]
-    if not fit_together([*computed, *map(digits_of_number, constants)]):
-        for operand in operands:
-            _compare_as_key(operand)
+    if fit_together([*computed, *map(digits_of_number, constants)]):
+        return False
+    for operand in operands:
+        _compare_as_key(operand)
+    return True
 
 
 def _operand(node: exp.Expr, types: ExpressionTypes | None) -> _Operand:
@@ -225,18 +229,19 @@ def _number(node: exp.Expr, wide: bool, context: PlanContext) -> Decimal | None:
     return exact_number(value.value) if isinstance(value, Constant) else None
 
 
-def _write_out(node: exp.Nullif, types: ExpressionTypes) -> None:
+def _write_out(node: exp.Nullif, types: ExpressionTypes) -> bool:
     """Write a NULLIF out whose operands the engine would not compare exactly."""
     operands = [node.this, node.expression]
     if not any(map(holds_decimals, operands)):
-        return
+        return False
     operand_digits = [digits for each in operands if (digits := types.digits(each)) is not None]
     if len(operand_digits) < len(operands) or fit_together(operand_digits):
-        return
+        return False
     equal = exp.EQ(this=node.this.copy(), expression=node.expression)
     same = exp.If(this=equal, true=exp.null())
     node.replace(exp.paren(exp.Case(ifs=[same], default=node.this), copy=False))
     _rewrite(equal, types)
+    return True
 
 
 def _compare_query(query: exp.Expr, digits: Digits) -> None:

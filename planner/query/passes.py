@@ -31,7 +31,7 @@ from pykudu_sql.planner.query.node_index import NodeIndex
 from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
 from pykudu_sql.planner.query.type_conflicts import check_recursive, check_using
-from pykudu_sql.planner.query.united_decimals import unite_exactly
+from pykudu_sql.planner.query.united_decimals import UNITING, unite_exactly
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
 from pykudu_sql.planner.value_bounds.gathered_values import bound_exact
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
@@ -83,20 +83,20 @@ def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 
 def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    tree, absent = query.tree, query.bound.maybe_absent
+    nodes, absent = query.nodes, query.bound.maybe_absent
     types = ExpressionTypes(context, _engine_form, absent)
     for _, scope in query.bound.scopes:
         check_using(scope, types)
-    for clause in query.nodes.all(exp.With):
+    for clause in nodes.all(exp.With):
         for cte in clause.expressions if clause.recursive else ():
             check_recursive(cte, types)
-    mark_numbers(query.nodes.nodes, context)
-    has_parameters = query.nodes.has(exp.Placeholder)
+    mark_numbers(nodes.nodes, context)
+    placeholders = nodes.all(exp.Placeholder)
     return replace(
         query,
         types=types,
-        compared=compared_parameters(tree, types) if has_parameters else (),
-        assigned=assigned_parameters(tree) if has_parameters else (),
+        compared=compared_parameters(nodes.nodes, types) if placeholders else (),
+        assigned=assigned_parameters(placeholders),
     )
 
 
@@ -156,16 +156,16 @@ def _bound_values(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 def _compare_exactly(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     types = ExpressionTypes(context, _as_it_is)
     has_decimals = query.has_decimals()
-    if has_decimals or query.nodes.has(exp.Placeholder):
+    if has_decimals or (query.nodes.has(exp.Placeholder) and query.nodes.has(*UNITING)):
         unite_exactly(query.tree, types)
         query = query.with_tree(query.tree)
-    compare_exactly(query.nodes.nodes, types if has_decimals else None)
-    return query.with_tree(query.tree)
+    is_rewritten = compare_exactly(query.nodes.nodes, types if has_decimals else None)
+    return query.with_tree(query.tree) if is_rewritten else query
 
 
 def _bound_comparisons(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     types = ExpressionTypes(context, _as_it_is)
-    return query.with_tree(bound_exact(query.tree, types.rule_name))
+    return query.with_tree(bound_exact(query.tree, query.nodes.nodes, types.rule_name))
 
 
 def _as_it_is(node: exp.Expr) -> exp.Expr:

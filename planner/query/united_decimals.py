@@ -29,9 +29,10 @@ from pykudu_sql.planner.types.engine_types import (
 )
 from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
 from pykudu_sql.planner.types.literal_types import number
-from pykudu_sql.planner.types.origins import alternatives
+from pykudu_sql.planner.types.origins import ALTERNATING, alternatives
 from pykudu_sql.storage.errors import ValueOutOfRangeError
 
+UNITING = (*ALTERNATING, exp.SetOperation, exp.Values)  # what makes one value of several
 _UNITED = "__united"
 _BY_PLACE = ("element", "extract", "resize", "slice")
 
@@ -57,8 +58,9 @@ def unite_exactly(tree: exp.Expr, types: ExpressionTypes) -> None:
                 _check_remainder(node, types)
             case _:
                 _check_nested(node, [*_met(node)], types)
-                _note_parameters(alternatives(node), types, groups)
-                _unite(alternatives(node), types)
+                operands = alternatives(node)
+                _note_parameters(operands, types, groups)
+                _unite(operands, types)
                 if isinstance(node, exp.Lag | exp.Lead):
                     _note_default(node)
                     _widen_for_default(node, types)

@@ -13,6 +13,13 @@ _BOUND_BY_NAME = (exp.Column, exp.Identifier)
 _WHOLE = (exp.Query, exp.Placeholder, exp.Predicate, exp.Connector, exp.Not)
 
 
+# Those of which `alternatives` tells something.
+ALTERNATING = (
+    *(exp.Case, exp.If, exp.Nvl2, exp.Coalesce, exp.Greatest, exp.Least, exp.Array),
+    *(exp.Lag, exp.Lead),
+)
+
+
 def alternatives(node: exp.Expr) -> list[exp.Expr]:
     """The operands of which an expression has one's value, or all in a list; nothing of others."""
     match node:

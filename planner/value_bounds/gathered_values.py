@@ -4,7 +4,7 @@ The engine counts what it gathers against its memory limit and can be interrupte
 value is looked at when it is whole, before anything else holds it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sqlglot import exp
@@ -27,16 +27,17 @@ _MEASURES: Mapping[type[exp.Expr], tuple[str, str]] = MappingProxyType(
 )
 
 
-def bound_exact(tree: exp.Expr, type_name: TypeName) -> exp.Expr:
+def bound_exact(tree: exp.Expr, nodes: Sequence[exp.Expr], type_name: TypeName) -> exp.Expr:
     """The tree with checks of what it compares and gathers, for whose types none may look any more.
 
     Changed in place.
 
     Args:
         tree: of a query.
+        nodes: of it, in the order of a walk.
         type_name: the engine's name of an expression's type, None if it is not known.
     """
-    for node in reversed(list(tree.walk())):
+    for node in reversed(nodes):
         checkpoint()
         bound_comparison(node, type_name)
         if not _gathers(node):

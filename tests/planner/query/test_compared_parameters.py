@@ -1,11 +1,13 @@
 """What the parameters of a query stand beside, and the type that they meet there."""
 
 import pytest
+from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.query.compared_parameters import assigned_parameters, compared_parameters
+from pykudu_sql.planner.query.node_index import NodeIndex
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
 
 
@@ -26,7 +28,8 @@ from pykudu_sql.planner.types.expression_types import ExpressionTypes
 def test_a_parameter_has_the_type_of_all_that_it_is_compared_with(
     context: PlanContext, sql: str, expected: list[tuple[int | str, str]]
 ) -> None:
-    tree = bind(parse(sql), context).tree
+    nodes = NodeIndex(bind(parse(sql), context).tree)
     types = ExpressionTypes(context, lambda node: node)
-    assert [(each.key, str(each.type)) for each in compared_parameters(tree, types)] == expected
-    assert assigned_parameters(tree) == ()
+    compared = compared_parameters(nodes.nodes, types)
+    assert [(each.key, str(each.type)) for each in compared] == expected
+    assert assigned_parameters(nodes.all(exp.Placeholder)) == ()

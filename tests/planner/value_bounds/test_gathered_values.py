@@ -9,7 +9,8 @@ from pykudu_sql.planner.value_bounds.gathered_values import TOO_LARGE, bound_exa
 
 def bounded(text: str) -> exp.Expr:
     item: exp.Expr = parse(f"select {text} from t").expressions[0]
-    return bound_exact(item.copy(), lambda _: None)
+    tree = item.copy()
+    return bound_exact(tree, list(tree.walk()), lambda _: None)
 
 
 def checks(tree: exp.Expr) -> list[str]:
@@ -39,7 +40,8 @@ def test_a_gathering_aggregate_is_measured_under_its_own_name(text: str, check: 
     ],
 )
 def test_the_clauses_behind_an_aggregate_belong_to_the_value(text: str) -> None:
-    whole = printed(bound_exact(parse(f"select {text} from t"), lambda _: None).expressions[0])
+    tree = parse(f"select {text} from t")
+    whole = printed(bound_exact(tree, list(tree.walk()), lambda _: None).expressions[0])
     (check,) = checks(bounded(text))
     clauses = ("FILTER(WHERE", "OVER (PARTITION BY")
     assert [whole.count(clause) for clause in clauses if clause in whole] == [3]
