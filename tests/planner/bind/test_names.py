@@ -5,6 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from pykudu_sql.planner.bind.names import ambiguous, check_ambiguous, undefined_column
+from pykudu_sql.planner.bind.relations import DerivedTable, OutputColumn
+from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.planner import plan
@@ -286,3 +289,49 @@ def test_functions_outside_the_list_never_reach_the_engine(context: PlanContext,
 def test_what_parses_and_means_nothing_is_an_error_of_ours(context: PlanContext, sql: str) -> None:
     with pytest.raises(Error):
         plan(sql, context)
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates", "hint"),
+    [
+        ("hots", ["host", "at"], "did you mean 'host'?"),
+        ("nope", ["b", "a", "b"], "columns are b, a"),
+        ("nope", ["__written", "a"], "columns are a"),
+        ("nope", ["__written"], None),
+        ("nope", [], None),
+    ],
+)
+def test_a_hint_suggests_a_near_name_or_lists_the_columns_of_the_statement(
+    name: str, candidates: list[str], hint: str | None
+) -> None:
+    assert undefined_column(name, candidates, None).hint == hint
+
+
+@pytest.mark.parametrize(
+    ("relations", "message", "hint"),
+    [
+        ([("t", None), ("u", None)], "t and u have one", "write t.a"),
+        ([("t", "default"), ("t", "db")], "t and db.t have one", "write t.a"),
+        (
+            [("subquery 1", None), ("u", None)],
+            "a subquery without an alias and u have",
+            "write u.a",
+        ),
+        ([("subquery 1", None)], "a subquery without an alias have one", "write alias.a"),
+    ],
+)
+def test_relations_are_called_as_a_qualifier_would_name_them(
+    relations: list[tuple[str, str | None]], message: str, hint: str
+) -> None:
+    column = parse("select a").expressions[0]
+    error = ambiguous(column, [DerivedTable(alias, (), database) for alias, database in relations])
+    assert message in error.message
+    assert error.hint == hint
+
+
+def test_a_name_that_two_columns_of_a_relation_have_is_ambiguous() -> None:
+    relation = DerivedTable("x", [OutputColumn("a"), OutputColumn("A"), OutputColumn("b")])
+    column = parse("select a").expressions[0]
+    check_ambiguous("b", relation, column)
+    with pytest.raises(Error, match="several columns of x have the name"):
+        check_ambiguous("a", relation, column)
