@@ -13,8 +13,12 @@ from pykudu_sql.planner.value_bounds.value_growth import (
     Growth,
     Measures,
 )
-from pykudu_sql.planner.value_bounds.value_measures import ComputedMeasures, static_measures
-from pykudu_sql.planner.value_bounds.value_sizes import CELL_BYTES, most_bytes
+from pykudu_sql.planner.value_bounds.value_measures import (
+    ComputedMeasures,
+    static_measures,
+    value_bytes,
+)
+from pykudu_sql.planner.value_bounds.value_sizes import most_bytes
 
 _SMALL_LIST = 1024 * 1024
 _MOST_MENTIONS = 4
@@ -85,12 +89,7 @@ def _max_bytes(node: exp.Expr) -> float:
         return items * max(_max_bytes(mapped.body), ELEMENT_BYTES)
     if isinstance(node, exp.Array):
         return sum(max(_max_bytes(part), ELEMENT_BYTES) for part in node.expressions)
-    call = call_of(node)
-    growth = None if call is None else GROWING.get(call.name)
-    if call is None or growth is None:
-        return most_bytes(node)
-    amount: float = growth.rule(static_measures(call.arguments, CELL_BYTES))
-    return amount
+    return value_bytes(node)
 
 
 def _amount(element: Element, guarded: exp.Expr) -> exp.Expr:

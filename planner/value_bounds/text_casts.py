@@ -12,13 +12,13 @@ from sqlglot import exp
 
 from pykudu_sql.planner.value_bounds.computed_once import name_arguments, with_parts
 from pykudu_sql.planner.value_bounds.value_calls import call_of
+from pykudu_sql.planner.value_bounds.value_measures import value_bytes
 from pykudu_sql.planner.value_bounds.value_sizes import (
     CELL_BYTES,
     TEXT_TYPES,
     is_short,
     is_short_type,
     least_bytes,
-    most_bytes,
 )
 from pykudu_sql.storage.errors import InvalidValueError
 
@@ -31,12 +31,29 @@ _SHOWN = 80
 _MAYBE_TEXT = (None, *TEXT_TYPES)
 _ZONE = "a time zone"
 _SHORT = "what it is compared with"
-# By what a call is to the engine, or to the parser: what its first argument should be.
-_PARSING = {
-    "date": "DATE", "timestamp": "TIMESTAMP", "ts_or_ds_to_date": "DATE", "timezone": _ZONE,
-    "ts_or_ds_to_timestamp": "TIMESTAMP", "str_to_date": "DATE", "str_to_time": "TIMESTAMP",
-    "strptime": "TIMESTAMP", "try_strptime": "TIMESTAMP",
-}  # fmt: skip
+_NUMBER = "a number"
+_ORDER = "an order"
+_UNIT = "a unit"
+_PATH = "a path"
+# What the arguments should be of calls with some names, to the engine or to the parser.
+_PARSING_CALLS = (
+    ("date str_to_date ts_or_ds_to_date", {1: "DATE"}),
+    ("timestamp ts_or_ds_to_timestamp str_to_time strptime try_strptime", {1: "TIMESTAMP"}),
+    ("timezone", {1: _ZONE}),
+    ("date_add timestamp_add timestamp_sub add_months ts_or_ds_add", {1: "TIMESTAMP", 2: _NUMBER}),
+    ("bitwise_and_agg bitwise_or_agg bitwise_xor_agg space", {1: _NUMBER}),
+    ("logical_and logical_or", {1: "BOOLEAN"}),
+    ("list_resize array_resize", {2: _NUMBER}),
+    ("list_slice array_slice", {2: _NUMBER, 3: _NUMBER}),
+    ("list_sort list_reverse_sort list_grade_up array_sort array_reverse_sort sort_array",
+     {2: _ORDER, 3: _ORDER}),
+    ("datesub", {1: _UNIT}),
+    ("datediff", {3: _UNIT}),
+    ("json_array_length json_exists json_extract json_extract_scalar json_keys json_type "
+     "json_value", {2: _PATH}),
+)  # fmt: skip
+_READ = (exp.JSONPath, exp.Var)  # by the parser
+_PARSING = {name: kinds for names, kinds in _PARSING_CALLS for name in names.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +71,14 @@ class _Parsed:
     check: str = CASTABLE
 
 
-def bounded_cast(node: exp.Expr) -> exp.Expr:
-    """A cast with a check of its text's length, or the node as it is if that is known or no cast.
+def bound_casts(node: exp.Expr) -> None:
+    """Put checks before texts of unknown length that a cast or a call parses; changed in place.
 
-    So with a call that casts a text, or looks it up among the time zones. CAST fails as it does for
-    a text that is no value of the type, TRY_CAST gives NULL.
+    CAST fails as it does for a text that is no value of the type, TRY_CAST gives NULL.
     """
-    parsed = _parsed(node)
-    if parsed is None or most_bytes(parsed.node) <= _CHECKED_FROM:
-        return node
-    named = name_arguments([parsed.node])
-    (value,) = named.arguments
-    value.replace(_checked(value, parsed.kind, parsed.check, [exp.not_(_is_text(value))]))
-    return with_parts(node, named)
+    for parsed in _parsed(node):
+        if value_bytes(parsed.node) > _CHECKED_FROM:
+            _check_text(parsed, [])
 
 
 def bound_comparison(node: exp.Expr, type_name: TypeName) -> None:
@@ -84,30 +96,26 @@ def bound_comparison(node: exp.Expr, type_name: TypeName) -> None:
             return
         sides = calls or sides
     for side in _bound(sides):
-        if most_bytes(side) > _CHECKED_FROM and type_name(side) in _MAYBE_TEXT:
-            _check_side(side, [_is_text(each) for each in columns.values() if each is not side])
+        if value_bytes(side) > _CHECKED_FROM and type_name(side) in _MAYBE_TEXT:
+            alike = [_is_text(each) for each in columns.values() if each is not side]
+            _check_text(_Parsed(side, _SHORT), alike)
 
 
-def _check_side(side: exp.Expr, alike: Sequence[exp.Expr]) -> None:
-    """Put a check around one side of a comparison, which the engine may have to cast.
+def _check_text(parsed: _Parsed, alike: Sequence[exp.Expr]) -> None:
+    """Put a check in the place of what may be a text that is too long.
 
-    `alike`: whether what is beside it are texts, for then none is cast; known for each row.
+    `alike`: whether what it is compared with are texts, for then none is cast; known for each row.
     """
-    around = exp.Paren(this=side.copy())
+    around = exp.Paren(this=parsed.node.copy())
     named = name_arguments([around.this])
     (value,) = named.arguments
-    spared = [exp.not_(_is_text(value)), *alike]
-    side.replace(with_parts(_checked(value, _SHORT, CASTABLE, spared), named))
-
-
-def _checked(value: exp.Expr, kind: str, check: str, spared: Sequence[exp.Expr]) -> exp.Expr:
-    """A value if the text that it may be is not too long. `spared`: when there is no check."""
     text = exp.cast(value.copy(), "text")
     length = exp.LTE(this=_call("strlen", text), expression=exp.Literal.number(MAX_TEXT_BYTES))
     begun = _call("left", text.copy(), exp.Literal.number(_SHOWN))
-    castable = _call(check, begun, exp.Literal.string(kind))
-    condition = exp.or_(*spared, length, castable, copy=False)
-    return exp.Case(ifs=[exp.If(this=condition, true=value.copy())])
+    castable = _call(parsed.check, begun, exp.Literal.string(parsed.kind))
+    condition = exp.or_(exp.not_(_is_text(value)), *alike, length, castable, copy=False)
+    checked = exp.Case(ifs=[exp.If(this=condition, true=value.copy())])
+    parsed.node.replace(with_parts(checked, named))
 
 
 def refuse_long_text(node: exp.Expr) -> None:
@@ -115,14 +123,10 @@ def refuse_long_text(node: exp.Expr) -> None:
 
     Raises InvalidValueError: it is (22018).
     """
-    parsed = _parsed(node)
-    if parsed is not None:
-        texts = [parsed]
-    else:
-        sides = _compared(node)
-        has_short = any(map(is_short, sides))
-        texts = [_Parsed(side, _SHORT) for side in _bound(sides)] if has_short else []
-    for text in texts:
+    sides = _compared(node)
+    has_short = any(map(is_short, sides))
+    compared = [_Parsed(side, _SHORT) for side in _bound(sides)] if has_short else []
+    for text in (*_parsed(node), *compared):
         size = least_bytes(text.node) if text.check == CASTABLE else 0.0
         if size > MAX_TEXT_BYTES:
             raise InvalidValueError(
@@ -155,18 +159,26 @@ def _bound(sides: Sequence[exp.Expr]) -> list[exp.Expr]:
     return [side for side in sides if not isinstance(side, exp.Placeholder)]
 
 
-def _parsed(node: exp.Expr) -> _Parsed | None:
-    """The text that a node has parsed for a short value, None if there is none."""
-    if isinstance(node, exp.Cast):
-        check = TRY_CASTABLE if isinstance(node, exp.TryCast) else CASTABLE
-        return _Parsed(node.this, node.to.sql("duckdb"), check) if is_short_type(node.to) else None
-    if isinstance(node, exp.AtTimeZone):
-        return _Parsed(node.args["zone"], _ZONE)
+def _parsed(node: exp.Expr) -> list[_Parsed]:
+    """The texts that a node has parsed for short values."""
+    match node:
+        case exp.Cast():
+            check = TRY_CASTABLE if isinstance(node, exp.TryCast) else CASTABLE
+            is_short_cast = is_short_type(node.to)
+            return [_Parsed(node.this, node.to.sql("duckdb"), check)] if is_short_cast else []
+        case exp.AtTimeZone():
+            return [_Parsed(node.args["zone"], _ZONE)]
+        case exp.Is(expression=exp.Boolean()):
+            return [_Parsed(node.this, "BOOLEAN")]
     call = call_of(node)
-    if call is None or call.name not in _PARSING or not call.arguments:
-        return None
+    if call is None or call.name not in _PARSING:
+        return []
     check = TRY_CASTABLE if call.name.startswith("try_") else CASTABLE
-    return _Parsed(call.arguments[0], _PARSING[call.name], check)
+    return [
+        _Parsed(call.arguments[place - 1], kind, check)
+        for place, kind in _PARSING[call.name].items()
+        if place <= len(call.arguments) and not isinstance(call.arguments[place - 1], _READ)
+    ]
 
 
 def _is_text(value: exp.Expr) -> exp.Expr:

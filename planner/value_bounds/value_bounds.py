@@ -29,7 +29,7 @@ from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growt
 from pykudu_sql.planner.value_bounds.text_casts import (
     CASTABLE,
     TRY_CASTABLE,
-    bounded_cast,
+    bound_casts,
     refuse_long_text,
 )
 from pykudu_sql.planner.value_bounds.value_calls import Call, call_of, list_map_of, part_group_keys
@@ -48,6 +48,7 @@ WITHIN_UNFOLDED = "__within_unfolded"  # called for each row, so that the engine
 SHALLOW = "__shallow"
 _COMPUTING = (
     exp.Func, exp.DPipe, exp.AtTimeZone, exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In,
+    exp.Is,
 )  # fmt: skip
 _FORMATS = ("format", "printf")
 _CHECKS = {WITHIN, WITHIN_UNFOLDED, TOO_LARGE, SHALLOW, CASTABLE, TRY_CASTABLE}
@@ -97,7 +98,8 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
         if elements is not None:
             may_grow, changed = True, _bounded_map(node, *elements)
         else:
-            changed = bounded_cast(_bounded(node))
+            bound_casts(node)
+            changed = _bounded(node)
         if changed is not node and node is tree:
             tree = changed
         elif changed is not node:

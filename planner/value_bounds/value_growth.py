@@ -154,7 +154,11 @@ def times(factor: int, carrier: int = 1) -> Growth:
 
 _SPAN = Growth(lambda a: a.span() * a.element)
 _PADDED = Growth(lambda a: a.value(2) * _CHARACTER_BYTES + a.size(1), carrier=2)
-_REWRITTEN = Growth(_both(lambda a: (a.size(1) + 1) * (a.size(3) * 2 + 4), _pattern), small=_CELLS)
+_REWRITTEN = Growth(
+    _both(lambda a: (a.size(1) + 1) * (a.size(3) * 2 + 12), _pattern),
+    bounded=Bounded.WORK,
+    small=_CELLS * 2,
+)
 _TIME_PATTERN = Growth(lambda a: a.size(2) * 16, bounded=Bounded.WORK, small=_LINEAR)
 
 _HASHING = """
@@ -196,6 +200,10 @@ _GROWTHS: Sequence[tuple[str, Growth]] = (
     ("cast_nested from_json json_transform",
      Growth(lambda a: a.written(1) * a.element / 2, small=_LINEAR)),
     ("initcap", Growth(times(4).rule, bounded=Bounded.WORK, small=_LINEAR)),
+    # What goes through letters beyond ASCII one by one, or by groups.
+    ("reverse left_grapheme substring_grapheme length_grapheme",
+     Growth(lambda a: a.size(1) * 2, bounded=Bounded.WORK, small=_LINEAR)),
+    ("strip_accents", Growth(lambda a: a.size(1) * 4, bounded=Bounded.WORK, small=_LINEAR)),
     ("concat json_merge_patch", times(1)),
     ("concat_ws", Growth(_separated, carrier=2, small=_LINEAR)),
     ("hex to_hex base64 to_base64 regexp_escape", times(2)),

@@ -6,9 +6,12 @@ from math import inf
 
 from sqlglot import exp
 
+from pykudu_sql.planner.value_bounds.excess import Bounded
+from pykudu_sql.planner.value_bounds.value_calls import call_of
 from pykudu_sql.planner.value_bounds.value_growth import (
     CONSTANT_ELEMENT_BYTES,
     ELEMENT_BYTES,
+    GROWING,
     Amount,
 )
 from pykudu_sql.planner.value_bounds.value_sizes import (
@@ -112,6 +115,19 @@ def static_measures(arguments: Sequence[exp.Expr], cell: float = CELL_BYTES) -> 
     `cell`: bytes of a cell of a table.
     """
     return WrittenMeasures(arguments, partial(most_bytes, cell=cell), inf, ELEMENT_BYTES)
+
+
+def value_bytes(node: exp.Expr) -> float:
+    """The most bytes that a value can have, by the rule of its call if there is one."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    bound = most_bytes(node)
+    call = call_of(node)
+    growth = None if call is None else GROWING.get(call.name)
+    if call is None or growth is None or growth.bounded is Bounded.STEPS:
+        return bound
+    amount: float = growth.rule(static_measures(call.arguments))
+    return amount if amount < bound else bound
 
 
 def least_measures(arguments: Sequence[exp.Expr], *, is_constant: bool) -> WrittenMeasures:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 500
 _COUNTED_TOGETHER = 3  # checked calls of a statement that `_VECTORS` has room for
 _INDENT = 4
+_BLOCK = 1024 * 1024  # bytes that are looked at together
 BATCH_ROWS = 64  # of a result with large values
 _SMALL_ROW = 16 * 1024
 _LARGE_PARAMETER = 64 * 1024
@@ -211,6 +212,11 @@ def nesting(text: str) -> int:
     if openings <= MAX_DEPTH:
         return openings
     codes = np.frombuffer(_TEXTS.sub(b"", data), np.uint8)
-    opened = (codes == ord("[")) | (codes == ord("{"))
-    closed = (codes == ord("]")) | (codes == ord("}"))
-    return int(np.cumsum(opened.astype(np.int32) - closed).max(initial=0))
+    deepest = depth = 0
+    for begin in range(0, len(codes), _BLOCK):
+        block = codes[begin : begin + _BLOCK]
+        opened = (block == ord("[")) | (block == ord("{"))
+        closed = (block == ord("]")) | (block == ord("}"))
+        levels = depth + np.cumsum(opened.astype(np.int32) - closed)
+        deepest, depth = max(deepest, int(levels.max())), int(levels[-1])
+    return deepest

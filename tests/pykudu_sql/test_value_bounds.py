@@ -141,6 +141,12 @@ def test_what_is_too_large_is_refused_before_it_is_made(
          "'regexp_count' would take more than 64 MiB to work in"),
         ("strptime('a', repeat('a', 30000000))",
          "'strptime' would take more than 64 MiB to work in"),
+        ("reverse(repeat('é', 30000000))",
+         "'reverse' would take more than 64 MiB to work in"),
+        ("strip_accents(repeat('é', 10000000))",
+         "'strip_accents' would take more than 64 MiB to work in"),
+        ("regexp_replace(repeat('a', 8000000), 'a', 'b', 'g')",
+         "'regexp_replace' would take more than 64 MiB to work in"),
         ("list_histogram(range(1000000))",
          "'list_histogram' would take more than 64 MiB to work in"),
         ("cardinality(map(range(1000000), range(1000000)))",
@@ -166,6 +172,26 @@ def test_the_refusal_says_what_is_bounded(
 ) -> None:
     with pytest.raises(ValueOutOfRangeError, match=re.escape(message)):
         connection.execute(f"SELECT {call}").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        ("space({s})", "a number"), ("list_resize([1], {s})", "a number"),
+        ("array_slice([1], {s}, 1)", "a number"), ("bool_or({s})", "BOOLEAN"),
+        ("{s} IS NOT TRUE", "BOOLEAN"),
+        ("add_months(now(), {s})", "a number"), ("date_add(now(), {s})", "a number"),
+        ("json_extract('1', {s})", "a path"), ("date_diff({s}, now(), now())", "a unit"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("text", ["repeat('a', 2000000)", "lower(repeat(s, 2000000))"])
+def test_a_text_that_is_too_long_for_what_a_call_reads_in_it_is_refused(
+    connection: pykudu_sql.Connection, call: str, kind: str, text: str
+) -> None:
+    with pytest.raises(pykudu_sql.DataError, match=f"string .* to {kind}") as caught:
+        query = f"SELECT {call.format(s=text)} FROM (SELECT max('a') AS s FROM t)"
+        connection.execute(query).fetchall()
+    assert caught.value.sqlstate == "22018"
 
 
 @pytest.mark.parametrize("call", DEEP_CALLS)

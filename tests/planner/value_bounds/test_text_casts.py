@@ -8,8 +8,8 @@ from pykudu_sql.planner.value_bounds.text_casts import (
     CASTABLE,
     MAX_TEXT_BYTES,
     TRY_CASTABLE,
+    bound_casts,
     bound_comparison,
-    bounded_cast,
     refuse_long_text,
 )
 from pykudu_sql.storage.errors import InvalidValueError
@@ -37,20 +37,37 @@ def checks(tree: exp.Expr) -> list[tuple[str, str]]:
         ("strptime(x, '%Y')", CASTABLE, "TIMESTAMP"),
         ("try_strptime(x, '%Y')", TRY_CASTABLE, "TIMESTAMP"),
         ("d at time zone x", CASTABLE, "a time zone"),
+        ("x is true", CASTABLE, "BOOLEAN"),
+        ("space(x)", CASTABLE, "a number"),
+        ("list_resize([1], upper(x))", CASTABLE, "a number"),
+        ("bool_or(x)", CASTABLE, "BOOLEAN"),
     ],
 )
 def test_a_text_of_unknown_length_is_checked_before_it_is_parsed(
     text: str, check: str, kind: str
 ) -> None:
-    assert checks(bounded_cast(expression(text))) == [(check, kind)]
+    node = expression(text)
+    bound_casts(node)
+    assert checks(node) == [(check, kind)]
 
 
 @pytest.mark.parametrize(
-    "text", ["cast('1' as int)", "cast(x as text)", "cast(x as int[])", "upper(x)", "x + 1"]
+    "text",
+    [
+        "cast('1' as int)",
+        "cast(x as text)",
+        "cast(x as int[])",
+        "upper(x)",
+        "x + 1",
+        "x is null",
+        "cast(replace('12', '1', '2') as int)",
+        "json_extract(x, '$.a')",
+    ],
 )
 def test_short_texts_and_casts_to_texts_stay_as_they_are(text: str) -> None:
     node = expression(text)
-    assert bounded_cast(node) is node
+    bound_casts(node)
+    assert not checks(node)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from pykudu_sql.planner.value_bounds.value_measures import (
     ComputedMeasures,
     least_measures,
     static_measures,
+    value_bytes,
 )
 
 
@@ -64,6 +65,17 @@ def test_the_elements_of_a_list_are_counted(
     given = arguments(text)
     assert static_measures(given).items(1) == items
     assert computed(ComputedMeasures(given).items(1)) == items
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("replace('abab', 'b', 'xy')", 12), ("(lpad('a', 4))", 17), ("upper('ab')", 4),
+        ("levenshtein('a', 'b')", inf), ("repeat(x, 2)", inf),
+    ],
+)  # fmt: skip
+def test_a_value_has_as_many_bytes_as_the_rule_of_its_call_allows(text: str, size: float) -> None:
+    assert value_bytes(arguments(text)[0]) == size
 
 
 def test_null_is_a_list_without_elements() -> None:
