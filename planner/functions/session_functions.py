@@ -27,13 +27,12 @@ def replace_session_functions(tree: exp.Expr, database: str) -> exp.Expr:
 
     `tree`: changed in place; `database`: the session's.
     """
-    asking = ((node, _fact(node)) for node in tree.walk())
-    for node, fact in [(node, fact) for node, fact in asking if fact is not None]:
-        literal = exp.Literal.string(_answer(fact, database))
-        if node is tree:
-            return literal
-        node.replace(literal)
-    return tree
+
+    def answered(node: exp.Expr) -> exp.Expr:
+        fact = _fact(node)
+        return node if fact is None else exp.Literal.string(_answer(fact, database))
+
+    return tree.transform(answered, copy=False)
 
 
 def _fact(node: exp.Expr) -> str | None:

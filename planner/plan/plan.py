@@ -81,7 +81,7 @@ class KeyLookup:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateTable:
+class CreateTable(Command):
     """CREATE TABLE, filled from a query if there is one.
 
     Attributes:
@@ -97,12 +97,6 @@ class CreateTable:
     query: Query | None = None
     notes: tuple[str, ...] = ()
     properties: Properties = field(default_factory=dict)
-    cacheable: ClassVar[bool] = False
-
-    @property
-    def parameters(self) -> tuple[ParameterKey, ...]:
-        """Keys of the values a caller must supply."""
-        return () if self.query is None else self.query.parameters
 
     @property
     def headline(self) -> str:

@@ -55,11 +55,11 @@ class Runner:
     """What runs a kind of plan.
 
     Attributes:
-        run: the plan of that kind, in a session, with parameters.
+        run: the plan of that kind, in a session.
         definition: what the statement is called if it changes the catalog, else None.
     """
 
-    run: Callable[[SessionState, Any, ParameterValues], Outcome]
+    run: Callable[[SessionState, Any], Outcome]
     definition: str | None = None
 
 
@@ -71,12 +71,7 @@ def prepare_statement(state: SessionState, plan: Plan) -> Prepared:
 def _run(state: SessionState, plan: Plan, runner: Runner, parameters: ParameterValues) -> Outcome:
     if runner.definition is not None:
         state.transactions.make_way_for(runner.definition)
-    return runner.run(state, plan, parameters)
-
-
-def _plain(run: Callable[[SessionState, Any], Outcome], definition: str | None = None) -> Runner:
-    """Of a plan without parameters."""
-    return Runner(lambda state, plan, parameters: run(state, plan), definition)
+    return runner.run(state, plan)
 
 
 def _no_operation(state: SessionState, plan: NoOperation) -> Outcome:
@@ -122,27 +117,27 @@ def _savepoint(state: SessionState, plan: SavepointControl) -> Outcome:
 
 RUNNERS: Mapping[type[Plan], Runner] = {
     CreateTable: Runner(definitions.create_table, "CREATE TABLE"),
-    DropTable: _plain(definitions.drop_table, "DROP TABLE"),
-    AlterTable: _plain(definitions.alter_table, "ALTER TABLE"),
-    UndropTable: _plain(history.undrop_table, "UNDROP TABLE"),
-    CreateView: _plain(namespaces.create_view, "CREATE VIEW"),
-    DropView: _plain(namespaces.drop_view, "DROP VIEW"),
-    CreateDatabase: _plain(namespaces.create_database, "CREATE DATABASE"),
-    DropDatabase: _plain(namespaces.drop_database, "DROP DATABASE"),
-    CommentOn: _plain(namespaces.comment_on, "COMMENT ON"),
-    CreateSnapshot: _plain(history.create_snapshot, "CREATE SNAPSHOT"),
-    DropSnapshot: _plain(history.drop_snapshot, "DROP SNAPSHOT"),
-    SetDatabase: _plain(history.set_database, "SET DATABASE"),
-    SetOption: _plain(_set),
-    TransactionControl: _plain(_control),
-    SavepointControl: _plain(_savepoint),
-    Show: _plain(listings.show),
-    Describe: _plain(descriptions.describe),
-    DescribeFormatted: _plain(descriptions.describe),
-    DescribeDatabase: _plain(descriptions.describe),
-    Pragma: _plain(pragma),
-    Flush: _plain(maintenance.flush),
-    Optimize: _plain(maintenance.optimize),
-    Vacuum: _plain(maintenance.vacuum),
-    NoOperation: _plain(_no_operation),
+    DropTable: Runner(definitions.drop_table, "DROP TABLE"),
+    AlterTable: Runner(definitions.alter_table, "ALTER TABLE"),
+    UndropTable: Runner(history.undrop_table, "UNDROP TABLE"),
+    CreateView: Runner(namespaces.create_view, "CREATE VIEW"),
+    DropView: Runner(namespaces.drop_view, "DROP VIEW"),
+    CreateDatabase: Runner(namespaces.create_database, "CREATE DATABASE"),
+    DropDatabase: Runner(namespaces.drop_database, "DROP DATABASE"),
+    CommentOn: Runner(namespaces.comment_on, "COMMENT ON"),
+    CreateSnapshot: Runner(history.create_snapshot, "CREATE SNAPSHOT"),
+    DropSnapshot: Runner(history.drop_snapshot, "DROP SNAPSHOT"),
+    SetDatabase: Runner(history.set_database, "SET DATABASE"),
+    SetOption: Runner(_set),
+    TransactionControl: Runner(_control),
+    SavepointControl: Runner(_savepoint),
+    Show: Runner(listings.show),
+    Describe: Runner(descriptions.describe),
+    DescribeFormatted: Runner(descriptions.describe),
+    DescribeDatabase: Runner(descriptions.describe),
+    Pragma: Runner(pragma),
+    Flush: Runner(maintenance.flush),
+    Optimize: Runner(maintenance.optimize),
+    Vacuum: Runner(maintenance.vacuum),
+    NoOperation: Runner(_no_operation),
 }

@@ -15,13 +15,12 @@ from pykudu_sql.executor.writing.row_stream import (
     query_rows,
 )
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTable
-from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_result import RowErrorMode
 
 
-def create_table(state: SessionState, plan: CreateTable, parameters: ParameterValues) -> Outcome:
+def create_table(state: SessionState, plan: CreateTable) -> Outcome:
     """CREATE TABLE; rows of an AS query are committed before it returns.
 
     If they cannot be written, the table is not created either.
@@ -29,7 +28,7 @@ def create_table(state: SessionState, plan: CreateTable, parameters: ParameterVa
     if plan.if_not_exists and plan.name in state.store.catalog.tables:
         return _done("Table already exists.")
     if plan.query is not None:
-        with closing(query_rows(state, plan.query, parameters, state.store.begin())) as rows:
+        with closing(query_rows(state, plan.query, (), state.store.begin())) as rows:
             return _create_as(state, plan, rows)
     _create(state, plan)
     return _done(_created(plan))

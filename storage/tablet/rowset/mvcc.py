@@ -16,6 +16,8 @@ from pykudu_sql.storage.common.types.hybrid_time import (
 )
 from pykudu_sql.storage.errors import OperationalError
 
+_TIMEOUT = 60.0  # seconds
+
 
 class MvccManager:
     """Tracks the time up to which commits are visible. Safe for threads."""
@@ -51,15 +53,13 @@ class MvccManager:
         with self._published:
             self._published.notify_all()
 
-    def wait_for(
-        self, bound: SnapshotBound, in_vain: Callable[[], bool], timeout: float = 60.0
-    ) -> None:
+    def wait_for(self, bound: SnapshotBound, in_vain: Callable[[], bool]) -> None:
         """Wait until no commit below `bound` is on its way any more.
 
-        `in_vain`: whether a commit cannot go on; called again after each `wake`; `timeout`:
-        seconds. Raises OperationalError: that took longer than `timeout` seconds.
+        `in_vain`: whether a commit cannot go on; called again after each `wake`. Raises
+        OperationalError: that took longer than a minute.
         """
         target = min(bound, bound_at(self._assigned))
         with self._published:
-            if not self._published.wait_for(lambda: self._bound >= target or in_vain(), timeout):
-                raise OperationalError(f"commits before {bound} did not finish in {timeout} s")
+            if not self._published.wait_for(lambda: self._bound >= target or in_vain(), _TIMEOUT):
+                raise OperationalError(f"commits before {bound} did not finish in {_TIMEOUT} s")

@@ -15,11 +15,11 @@ CREATE = "CREATE TABLE t (k INT PRIMARY KEY, v INT)"
 
 def test_a_table_is_made_once(state: SessionState, planned: Callable[[str], Any]) -> None:
     plan, again = planned(CREATE), planned(CREATE.replace("TABLE", "TABLE IF NOT EXISTS"))
-    assert create_table(state, plan, ()).message.startswith("Table has been created.")
+    assert create_table(state, plan).message.startswith("Table has been created.")
     table = state.catalog.table("t")
-    assert create_table(state, again, ()).message == "Table already exists."
+    assert create_table(state, again).message == "Table already exists."
     with pytest.raises(ProgrammingError, match="'t'"):
-        create_table(state, plan, ())
+        create_table(state, plan)
     assert state.catalog.table("t") is table
 
 
@@ -29,7 +29,7 @@ def test_the_rows_of_a_query_are_in_the_new_table_for_all(
     connection.execute(CREATE)
     connection.execute("INSERT INTO t VALUES (1, 10), (2, 20)")
     plan = planned("CREATE TABLE c PRIMARY KEY (k) AS SELECT k, v FROM t WHERE v > 10")
-    outcome = create_table(state, plan, ())
+    outcome = create_table(state, plan)
     assert outcome.rowcount == 1
     assert outcome.message.endswith("Inserted 1 row(s)")
     assert connection.execute("SELECT * FROM c").fetchall() == [(2, 20)]
@@ -41,7 +41,7 @@ def test_a_table_whose_rows_cannot_be_written_is_not_made(
     connection.execute(CREATE)
     connection.execute("INSERT INTO t VALUES (1, 10), (2, 10)")
     with pytest.raises(IntegrityError):
-        create_table(state, planned("CREATE TABLE c PRIMARY KEY (v) AS SELECT v, k FROM t"), ())
+        create_table(state, planned("CREATE TABLE c PRIMARY KEY (v) AS SELECT v, k FROM t"))
     assert set(state.catalog.tables) == {"t"}
 
 
