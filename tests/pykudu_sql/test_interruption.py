@@ -253,8 +253,11 @@ def test_maintenance_that_is_asked_to_stop_does_so_and_can_be_done_again(
 
     owner, name = MAINTENANCE[sql]
     step = getattr(owner, name)
+    statement = threading.current_thread()
 
     def ask_and_go_on(*given: object) -> object:
+        if threading.current_thread() is not statement:
+            return step(*given)  # the same work, done in the background
         if by == "interrupt":
             connection.interrupt()
         elif by == "Ctrl-C":
