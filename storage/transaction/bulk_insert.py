@@ -78,7 +78,7 @@ def _write(
 
     def check(share: TabletShare) -> None:
         pending = written[share.tablet].pending
-        pending.check(KeyedOperations(operations, share.keys, ()))
+        pending.check_sorted(KeyedOperations(operations, share.keys, ()))
 
     list(pool.map(check, shares))
     parts = [part for share in shares for part in share.rowsets()]

@@ -52,7 +52,11 @@ class TabletComponents:
 
     def with_key(self, key: bytes) -> "Sequence[MemRowSet | DiskRowSet]":
         """Those that may hold a key."""
-        return [self.memrowset, *self.flushing, *self.tree.with_key(key)]
+        return self.overlapping(key, key)
+
+    def overlapping(self, low: bytes, high: bytes) -> "Sequence[MemRowSet | DiskRowSet]":
+        """Those that may hold a key within [low, high]."""
+        return [self.memrowset, *self.flushing, *self.tree.overlapping(low, high)]
 
 
 def rowset_of(rowset_id: int, among: Iterable[R]) -> R | None:

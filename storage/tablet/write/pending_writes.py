@@ -106,7 +106,16 @@ class PendingWrites:
         Raises AlreadyPresentError, RowNotFoundError, ImmutableColumnError: for the first row that
         does not fit.
         """
-        located = self.locate(batch.keys)
+        return self._check_among(self.rowsets, batch)
+
+    def check_sorted(self, batch: KeyedOperations) -> Located:
+        """`check` for keys that ascend: rowsets of other keys are not asked."""
+        low, high = batch.keys.min_key(), batch.keys.max_key()
+        near = self._components.overlapping(low, high)
+        return self._check_among((self._inserts, *self.staged, *near), batch)
+
+    def _check_among(self, rowsets: Sequence[RowSet], batch: KeyedOperations) -> Located:
+        located = locate(rowsets, self._reusable, batch.keys, self.bound, self.own)
         wrong = misfits(batch, located)
         if wrong.any():
             place = int(np.argmax(wrong))

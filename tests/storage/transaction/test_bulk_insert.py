@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
@@ -20,6 +21,8 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.fs.local_env import LocalEnv
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.transaction.transaction import Transaction
 from tests.storage.fault_env import Fail, FaultEnv, FaultPoint
 
@@ -232,3 +235,26 @@ def test_deleted_rows_are_inserted_again_and_stay_in_the_past(store: Store) -> N
     assert keys_of(store.begin(), table, inserted + 1) == list(range(ROWS))
     assert keys_of(store.begin(), table, deleted + 1) == list(range(1, ROWS, 2))
     assert keys_of(store.begin(), table) == list(range(ROWS))
+
+
+def test_rowsets_of_other_keys_are_not_asked(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make(store)
+    first = store.begin()
+    first.insert(table, [inserts(range(ROWS)), inserts(range(ROWS, 2 * ROWS))])
+    first.commit(durable=False)
+    asked: list[int] = []
+    find = DiskRowSet.find
+
+    def told(self: DiskRowSet, keys: EncodedKeys) -> Ordinals:
+        asked.append(self.meta.rows)
+        return find(self, keys)
+
+    monkeypatch.setattr(DiskRowSet, "find", told)
+    second = store.begin()
+    second.insert(table, [inserts(range(2 * ROWS, 3 * ROWS))])
+    assert asked == []
+    with pytest.raises(AlreadyPresentError, match=r"= \(2999\)"):
+        second.insert(table, [inserts(range(3 * ROWS, 4 * ROWS)), inserts([ROWS - 1, 4 * ROWS])])
+    assert len(asked) <= 2
+    second.commit(durable=False)
+    assert keys_of(store.begin(), table) == list(range(3 * ROWS))
