@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import (
     BoundQuery,
+    BoundSelect,
     bind_column,
     bind_field,
     note_columns,
@@ -40,6 +41,7 @@ from pykudu_sql.planner.bind.names import (
 )
 from pykudu_sql.planner.bind.qualifiers import qualified_relation, struct_field
 from pykudu_sql.planner.bind.relations import (
+    Aliases,
     Branch,
     DerivedTable,
     OutputColumn,
@@ -124,7 +126,7 @@ def _bound(tree: exp.Expr, binder: "_Binder") -> BoundQuery:
         tree,
         tuple(relations.references),
         tuple(binder.qualified),
-        tuple(binder.scopes),
+        tuple(binder.selects),
         tuple(binder.stars),
         tuple(column.name for column in columns),
         relations.uses.column_ids(),
@@ -133,7 +135,7 @@ def _bound(tree: exp.Expr, binder: "_Binder") -> BoundQuery:
         relations.volatile or reads_current_time(tree),
         frozenset(relations.views),
         moments,
-        frozenset(each for _, scope in binder.scopes for each in absent_relations(scope.steps)),
+        frozenset(e for each in binder.selects for e in absent_relations(each.scope.steps)),
     )
 
 
@@ -146,7 +148,7 @@ class _Binder:
     def __init__(self, context: PlanContext, result: exp.Expr | None) -> None:
         self._result = result
         self.qualified: list[tuple[exp.Column, Relation]] = []
-        self.scopes: list[tuple[exp.Select, Scope]] = []
+        self.selects: list[BoundSelect] = []
         self.stars: list[tuple[exp.Star, tuple[TableReference, ...]]] = []
         self.starred: set[TableReference] = set()
         self.relations = FromClauses(context, self.query, self.expression)
@@ -297,8 +299,7 @@ class _Binder:
         self, node: exp.Expr, outer: Scope | None, ctes: Ctes, columns: Sequence[OutputColumn]
     ) -> None:
         """ORDER BY, LIMIT and OFFSET of a set operation or of a parenthesised query."""
-        scope = Scope(outer)
-        scope.relations[""] = DerivedTable("", columns)
+        scope = Scope(outer, (DerivedTable("", columns),))
         for key in ("order", "limit", "offset"):
             if node.args.get(key) is not None:
                 self.expression(node.args[key], scope, ctes)
@@ -306,56 +307,62 @@ class _Binder:
             name_ordered(node, node.args["order"])
 
     def _select(self, select: exp.Select, outer: Scope | None, ctes: Ctes) -> list[OutputColumn]:
-        scope = Scope(outer)
+        place = len(self.selects)
         name_rolled_up(select)
-        self.scopes.append((select, scope))
-        self.relations.bind(select, scope, ctes)
+        scope = self.relations.bind(select, outer, ctes)
         expand_columns(select, scope)
         if not select.expressions:
             raise SyntaxError("SELECT without columns")
         entries: list[tuple[exp.Expr, list[OutputColumn]]] = []
-        for item in select.expressions:
-            entries.append((item, list(self._item(item, scope, ctes))))
-            if isinstance(item, exp.Alias):
-                scope.aliases.add(item.alias.lower())
+        first = _first_of_each_alias(select)
+        for number, item in enumerate(select.expressions):
+            names = replace(scope, aliases=Aliases(first, number)) if first else scope
+            entries.append((item, list(self._item(item, scope, names, ctes))))
         outputs = [column for _, columns in entries for column in columns]
         if select is not self._result:
             named = [(item, [column.name for column in columns]) for item, columns in entries]
-            names = make_unlike(named)
-            outputs = [replace(c, name=name) for c, name in zip(outputs, names, strict=True)]
-        scope.repeated = ambiguous_names(outputs)
+            headings = make_unlike(named)
+            outputs = [replace(c, name=name) for c, name in zip(outputs, headings, strict=True)]
+        aliases = Aliases(first, len(select.expressions))
+        names = replace(scope, aliases=aliases, repeated=ambiguous_names(outputs))
         for key in ("where", "group", "having", "qualify"):
             if select.args.get(key) is not None:
-                self.expression(select.args[key], scope, ctes)
+                self.expression(select.args[key], names, ctes)
         for window in select.args.get("windows") or ():
-            self.expression(window, scope, ctes)
+            self.expression(window, names, ctes)
         if select.args.get("order") is not None:
-            names = [column.name.lower() for column in outputs]
+            listed_names = [column.name.lower() for column in outputs]
             name_ordered(select, select.args["order"])
-            self.expression(select.args["order"], scope, ctes, *names)
+            self.expression(select.args["order"], names, ctes, *listed_names)
         self._uses.note_outputs(
             [outputs[i] for i in referenced_outputs(select, [column.name for column in outputs])]
         )
         for key in ("limit", "offset"):
             if select.args.get(key) is not None:
-                self.expression(select.args[key], scope, ctes)
+                self.expression(select.args[key], names, ctes)
         if select.args.get("distinct") is not None:
-            self.expression(select.args["distinct"], scope, ctes)
+            self.expression(select.args["distinct"], names, ctes)
             self._uses.note_outputs(outputs)
-        scope.groups = group_columns(select, outputs)
-        outputs = list(filterable(select, scope, outputs))
+        groups = group_columns(select, outputs)
+        self.selects.insert(place, BoundSelect(select, scope, aliases, groups))
+        outputs = filterable(select, scope, groups, outputs)
         for key in ("into", "locks", "sample", "connect", "match", "laterals", "pivots"):
             for node in listed(select.args.get(key)):
                 self._check(node)
         return outputs
 
-    def _item(self, item: exp.Expr, scope: Scope, ctes: Ctes) -> Iterator[OutputColumn]:
-        """The columns of one entry of the SELECT list."""
+    def _item(
+        self, item: exp.Expr, scope: Scope, names: Scope, ctes: Ctes
+    ) -> Iterator[OutputColumn]:
+        """The columns of one entry of the SELECT list.
+
+        `scope`: of the SELECT; `names`: the same with the names of the entries before.
+        """
         star = item.this if isinstance(item, exp.Column) else item
         if not isinstance(star, exp.Star):
             check_undressed(item)
             name = output_name(item)
-            self.expression(item, scope, ctes)
+            self.expression(item, names, ctes)
             yield OutputColumn(name, branches=(self._shown(item, scope),), shown=(item,))
             return
         entries, covered = scope.star(), list(scope.visible())
@@ -370,10 +377,15 @@ class _Binder:
             OutputColumn(name, origins, (Branch(scope, *origins[0]),), origins)
             for name, origins in entries
         ]
-        yield from self._star_modifiers(star, columns, scope, ctes)
+        yield from self._star_modifiers(star, columns, scope, names, ctes)
 
     def _star_modifiers(
-        self, star: exp.Star, columns: list[OutputColumn], scope: Scope, ctes: Ctes
+        self,
+        star: exp.Star,
+        columns: list[OutputColumn],
+        scope: Scope,
+        names: Scope,
+        ctes: Ctes,
     ) -> list[OutputColumn]:
         """EXCLUDE, REPLACE and RENAME; a star with one of them brings in all it covers."""
         check_unmatched(star)
@@ -382,7 +394,7 @@ class _Binder:
             return columns
         self._uses.note_outputs(columns)
         for node in changes.replaced:
-            self.expression(node.this, scope, ctes)
+            self.expression(node.this, names, ctes)
         return modified(columns, changes, scope, self._relation_finder(scope))
 
     def _relation_finder(self, scope: Scope) -> Callable[[exp.Column], Relation]:
@@ -462,3 +474,12 @@ class _Binder:
         references = [relation for relation in relations if isinstance(relation, TableReference)]
         self.starred.update(references)
         return references
+
+
+def _first_of_each_alias(select: exp.Select) -> Mapping[str, int]:
+    """The aliases of a SELECT list, lower case, with the number of the first entry of each."""
+    first: dict[str, int] = {}
+    for number, item in enumerate(select.expressions):
+        if isinstance(item, exp.Alias):
+            first.setdefault(item.alias.lower(), number)
+    return first

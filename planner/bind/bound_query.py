@@ -12,6 +12,8 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.names import check_ambiguous
 from pykudu_sql.planner.bind.relations import (
+    Aliases,
+    ColumnReferences,
     Origins,
     OutputColumn,
     Relation,
@@ -137,6 +139,24 @@ def table_of(node: exp.Expr) -> TableReference | None:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class BoundSelect:
+    """A SELECT with its names.
+
+    Attributes:
+        node: in the tree.
+        scope: the relations of its FROM clause, as `Branch` has it.
+        aliases: names of its SELECT list.
+        groups: columns that a filter may be on before rows are gathered in groups as well as
+            behind; None without GROUP BY.
+    """
+
+    node: exp.Select
+    scope: Scope
+    aliases: Aliases
+    groups: ColumnReferences | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class BoundQuery:
     """A query in which every column has its relation; see `binding_of`.
 
@@ -144,7 +164,7 @@ class BoundQuery:
         tree: of the query. A pass owns it and may change it in place.
         references: the mentions of stored tables, in the order of the text.
         qualified: columns and stars with a qualifier, and the relation that it names.
-        scopes: each SELECT with its names.
+        selects: of the tree, outer ones before those in them.
         stars: each `*` of a SELECT list with the stored tables it covers.
         names: the result's column names.
         used: ids of the columns that are needed of each mention; none of one that is left out.
@@ -161,7 +181,7 @@ class BoundQuery:
     tree: exp.Expr
     references: tuple[TableReference, ...] = ()
     qualified: tuple[tuple[exp.Column, Relation], ...] = ()
-    scopes: tuple[tuple[exp.Select, Scope], ...] = ()
+    selects: tuple[BoundSelect, ...] = ()
     stars: tuple[tuple[exp.Star, tuple[TableReference, ...]], ...] = ()
     names: tuple[str, ...] = ()
     used: Mapping[TableReference, frozenset[int]] = field(default_factory=dict)
@@ -172,6 +192,10 @@ class BoundQuery:
     moments: frozenset[ParameterKey] = frozenset()
     maybe_absent: frozenset[Relation] = frozenset()
     addressed: TableReference | None = None
+
+    def scope_of(self, select: exp.Select) -> Scope:
+        """The relations of a SELECT of the tree."""
+        return next(each.scope for each in self.selects if each.node is select)
 
     def reads_decimals(self) -> bool:
         """Whether a column of decimals is needed."""

@@ -1,6 +1,7 @@
 """FROM clauses: which relations a SELECT has, at which moment each, and how they are joined."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -97,8 +98,8 @@ class FromClauses:
         self._query = bind_query
         self._expression = bind_expression
 
-    def bind(self, select: exp.Select, scope: Scope, ctes: Ctes) -> None:
-        """Add the relations and joins of a SELECT to its scope.
+    def bind(self, select: exp.Select, outer: Scope | None, ctes: Ctes) -> Scope:
+        """The relations and joins of a SELECT.
 
         Raises UndefinedTableError, UndefinedColumnError: a name is unknown; ProgrammingError: an
         alias is given twice, or USING does not fit; NotSupportedError: a kind of relation or join
@@ -112,12 +113,16 @@ class FromClauses:
             )
         clause = select.args.get("from_")
         swap_right_semi_join(select)
+        scope = Scope(outer)
         if clause is not None:
-            scope.steps.append(JoinStep(None, self._item(clause.this, scope, ctes)))
+            scope = self._item(clause.this, scope, ctes)
+            scope = replace(scope, steps=(*scope.steps, JoinStep(None, scope.relations)))
         for join in select.args.get("joins") or ():
-            self._join(join, scope, ctes, nested=False)
+            scope = self._join(join, scope, ctes, nested=False)
+        return scope
 
-    def _join(self, join: exp.Join, scope: Scope, ctes: Ctes, *, nested: bool) -> None:
+    def _join(self, join: exp.Join, scope: Scope, ctes: Ctes, *, nested: bool) -> Scope:
+        """The scope with a join."""
         if join.method == "POSITIONAL":
             raise NotSupportedError(
                 "POSITIONAL JOIN is not supported", hint="rows of a table have no position"
@@ -130,22 +135,23 @@ class FromClauses:
             )
         if nested and not any(join.args.get(key) for key in _JOIN_WORDS):
             join.set("kind", "CROSS")  # the engine takes no comma in parentheses
-        left = list(scope.visible())
-        right = self._item(join.this, scope, ctes)
-        scope.steps.append(JoinStep(join, right, nested))
+        left, before = scope.visible(), len(scope.relations)
+        scope = self._item(join.this, scope, ctes)
+        right = scope.relations[before:]
         if join.method == "NATURAL":
             join.set("using", [exp.to_identifier(name) for name in _common(left, right)])
             join.set("method", None)
-        for column in join.args.get("using") or ():
-            self._using(column, left, right, scope)
+        merged = [self._using(column, left, right) for column in join.args.get("using") or ()]
+        steps = (*scope.steps, JoinStep(join, right, nested))
+        scope = replace(scope, steps=steps, merged=scope.merged.union(merged))
         if join.args.get("on") is not None:
             self._expression(join.args["on"], scope, ctes)
         if join.kind in ("SEMI", "ANTI"):
-            scope.hidden.update(key for key, each in scope.relations.items() if each in right)
+            return replace(scope, hidden=scope.hidden.union(right))
+        return scope
 
-    def _using(
-        self, column: exp.Expr, left: Sequence[Relation], right: Sequence[Relation], scope: Scope
-    ) -> None:
+    def _using(self, column: exp.Expr, left: Sequence[Relation], right: Sequence[Relation]) -> str:
+        """The name of a column that both sides of a join must have."""
         name = column.name.lower()
         for side in (left, right):
             owners = [relation for relation in side if name in relation.all_names()]
@@ -155,49 +161,49 @@ class FromClauses:
             for relation in owners:
                 check_ambiguous(name, relation, column)
                 self.uses.note(relation, name)
-        scope.merged.add(name)
+        return name
 
-    def _item(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> list[Relation]:
-        """The relations one item of a FROM clause adds to the scope."""
+    def _item(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> Scope:
+        """The scope with the relations of one item of a FROM clause."""
         for key, what in _REFUSED_ON_TABLES.items():
             if node.args.get(key) and not (key == "ordinality" and is_numbered(node)):
                 is_unpivot = what == "PIVOT" and node.args[key][0].args.get("unpivot")
                 span = node_span(node)
                 raise unsupported_clause("UNPIVOT" if is_unpivot else what, span)
+        relation: Relation | None
         match node:
             case exp.Table(this=exp.Func() as call) if is_changes(call):
                 history = changes_source(call, self._context)
                 alias = (node.alias or call.name).lower()
-                relations = [self._history(node, alias, history, scope)]
+                relation = self._history(node, alias, history)
             case exp.Table(this=exp.Func() as call):
-                relations = [self._function(node, call, scope, ctes)]
+                relation = self._function(node, call, scope, ctes)
             case exp.Table(this=exp.Values() as inner):
-                relations = [self._derived(node, inner, scope, ctes)]
+                relation = self._derived(node, inner, scope, ctes)
             case exp.Table():
-                relations = [self._table(node, scope, ctes)]
+                relation = self._table(node, ctes)
             case exp.Subquery(this=inner) if is_from_item(inner) and node.alias:
                 select_from_item(node)
-                relations = [self._derived(node, node, scope, ctes)]
+                relation = self._derived(node, node, scope, ctes)
             case exp.Subquery(this=inner) if is_from_item(inner):
-                relations = self._item(inner, scope, ctes)
+                scope, relation = self._item(inner, scope, ctes), None
             case exp.Unnest():
-                relations = [self._function(node, node, scope, ctes)]
+                relation = self._function(node, node, scope, ctes)
             case exp.Subquery() | exp.Values():
-                relations = [self._derived(node, node, scope, ctes)]
+                relation = self._derived(node, node, scope, ctes)
             case exp.Lateral(this=exp.Subquery() as inner):
-                relations = [self._derived(node, inner, scope, ctes)]
+                relation = self._derived(node, inner, scope, ctes)
             case _:
                 raise NotSupportedError(
                     "this kind of table expression is not supported", span=node_span(node)
                 )
-        before = len(scope.steps)
+        if relation is not None:
+            scope = add_relation(scope, relation, node, self.engine_aliases)
         for join in node.args.get("joins") or ():
-            self._join(join, scope, ctes, nested=True)
-        for step in scope.steps[before:]:
-            relations.extend(step.relations)
-        return relations
+            scope = self._join(join, scope, ctes, nested=True)
+        return scope
 
-    def _table(self, node: exp.Table, scope: Scope, ctes: Ctes) -> Relation:
+    def _table(self, node: exp.Table, ctes: Ctes) -> Relation:
         name = node.name.lower()
         alias = (node.alias or node.name).lower()
         version = node.args.get("version")
@@ -209,7 +215,7 @@ class FromClauses:
                     span=node_span(node),
                 )
             derived = DerivedTable(alias, self.uses.renamed(ctes[name], node.args.get("alias")))
-            return self._add(scope, derived, node)
+            return derived
         if node.db.lower() in SYSTEM_SCHEMAS:
             bound = None
             table = self._system(node, f"{node.db}.{node.name}".lower(), version)
@@ -217,18 +223,18 @@ class FromClauses:
             full = f"{node.db}.{node.name}".lower() if node.db else name
             if version is not None and is_window(version):
                 history = versions_source(full, version, self._context)
-                return self._history(node, alias, history, scope)
+                return self._history(node, alias, history)
             bound = self._moment(version)
             catalog = self._catalog_at(bound)
             view = catalog.views.get(catalog.full_name(full))
             if view is not None:
-                return self._view(node, alias, view, bound, scope)
+                return self._view(node, alias, view, bound)
             table = self._stored(node, full, bound)
         database = None if node.alias else database_of(table.name)
         reference = TableReference(node, alias, table, bound, database=database)
-        return self._named(scope, reference, node)
+        return self._named(reference, node)
 
-    def _named(self, scope: Scope, reference: TableReference, node: exp.Table) -> Relation:
+    def _named(self, reference: TableReference, node: exp.Table) -> Relation:
         """A mention of a table, its columns renamed where the alias says so."""
         if len(self.references) == MAX_REFERENCES:
             raise StatementTooComplexError(
@@ -237,25 +243,21 @@ class FromClauses:
         self.references.append(reference)
         alias = node.args.get("alias")
         if alias is None or not alias.columns:
-            return self._add(scope, reference, node)
-        within = Scope(relations={reference.alias: reference})
+            return reference
+        within = Scope(relations=(reference,))
         outputs = [
             OutputColumn(n, ((reference, n),), (Branch(within, reference, n),), ((reference, n),))
             for n in reference.column_names()
         ]
-        return self._add(
-            scope, DerivedTable(reference.alias, self.uses.renamed(outputs, alias)), node
-        )
+        return DerivedTable(reference.alias, self.uses.renamed(outputs, alias))
 
-    def _history(
-        self, node: exp.Table, alias: str, history: HistorySource, scope: Scope
-    ) -> Relation:
+    def _history(self, node: exp.Table, alias: str, history: HistorySource) -> Relation:
         """A mention of a table's changes or versions."""
         stored = self._stored(node, history.name, history.seen_at)
         table = history_table(stored, history.window.kind)
         self.volatile |= any(may_move(moment) for moment in history.moments)
         reference = TableReference(node, alias, table, history=history.window)
-        return self._named(scope, reference, node)
+        return self._named(reference, node)
 
     def _moment(self, version: exp.Version | None) -> SnapshotBound | None:
         """The bound at which a table is read; None is the transaction's own."""
@@ -278,7 +280,7 @@ class FromClauses:
             raise with_position(error, node) from None
 
     def _view(
-        self, node: exp.Table, alias: str, view: ViewInfo, bound: SnapshotBound | None, scope: Scope
+        self, node: exp.Table, alias: str, view: ViewInfo, bound: SnapshotBound | None
     ) -> Relation:
         """A view, its query bound in the view's database at the moment of the mention."""
         outside, opened = self._context, self._open_views
@@ -299,7 +301,7 @@ class FromClauses:
         columns = self.uses.renamed(columns, node.args.get("alias"))
         database = None if node.alias else database_of(view.name)
         derived = DerivedTable(alias, columns, database, placed)
-        return self._add(scope, derived, node)
+        return derived
 
     def _system(self, node: exp.Table, name: str, version: exp.Version | None) -> TableInfo:
         """A table of schema `sys`, which shows the present."""
@@ -328,7 +330,7 @@ class FromClauses:
         placed = node if isinstance(node, exp.Subquery) else None
         database = None if placed is None else placed.meta.get(NAMED_DATABASE)
         derived = DerivedTable(alias, columns, database, placed)
-        return self._add(scope, derived, node)
+        return derived
 
     def _function(self, node: exp.Expr, call: exp.Func, scope: Scope, ctes: Ctes) -> Relation:
         name = next(iter(sorted(function_names(call) & TABLE_FUNCTIONS)), None)
@@ -351,11 +353,7 @@ class FromClauses:
         if number:
             outputs.append(OutputColumn("ordinality" if number is True else number.name.lower()))
         columns = self.uses.renamed(outputs, node.args.get("alias"))
-        return self._add(scope, DerivedTable(alias, columns), node)
-
-    def _add(self, scope: Scope, relation: Relation, node: exp.Expr) -> Relation:
-        add_relation(scope, relation, node, self.engine_aliases)
-        return relation
+        return DerivedTable(alias, columns)
 
 
 def _common(left: Sequence[Relation], right: Sequence[Relation]) -> list[str]:

@@ -129,19 +129,23 @@ def _meaning(column: OutputColumn) -> object:
 
 
 def filterable(
-    select: exp.Select, scope: Scope, outputs: Sequence[OutputColumn]
-) -> Sequence[OutputColumn]:
+    select: exp.Select,
+    scope: Scope,
+    groups: ColumnReferences | None,
+    outputs: list[OutputColumn],
+) -> list[OutputColumn]:
     """The columns of a SELECT, with a branch that has a relation where this may be filtered.
 
     Args:
         select: bound.
-        scope: of it, with its `groups`.
+        scope: of it.
+        groups: of `group_columns`.
         outputs: its columns, each with what it shows as its one branch.
     """
     if all(column.branches[0].relation is None for column in outputs):
         return outputs
-    free = _free(select, scope)
-    local = set(scope.relations.values())
+    free = _free(select, scope, groups)
+    local = set(scope.relations)
     return [
         column if _shows(column, local, free) else replace(column, branches=(Branch(scope),))
         for column in outputs
@@ -160,14 +164,16 @@ def group_columns(select: exp.Select, outputs: Sequence[OutputColumn]) -> Column
     return None if group is None else frozenset(_groups(group, outputs))
 
 
-def _free(select: exp.Select, scope: Scope) -> ColumnReferences | None:
+def _free(
+    select: exp.Select, scope: Scope, groups: ColumnReferences | None
+) -> ColumnReferences | None:
     """The columns on which a filter may go before all that a SELECT does; None for any."""
     distinct = select.args.get("distinct")
     if is_cut(select) or select.args.get("windows") or (distinct and distinct.args.get("on")):
         return frozenset()
     if any(step.join is not None and step.join.method == "ASOF" for step in scope.steps):
         return frozenset()  # the nearest row depends on the rows that do not match
-    free = scope.groups
+    free = groups
     for clause in (*select.expressions, select.args.get("qualify"), select.args.get("order")):
         for window in clause.find_all(exp.Window) if clause is not None else ():
             parts = window.args.get("partition_by") or ()

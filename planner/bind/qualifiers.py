@@ -7,6 +7,7 @@ subquery that reads another of its name. There the engine's SQL calls one of the
 """
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -39,9 +40,8 @@ class EngineAliases:
         """Give a relation that a scope can name a name that no nearer one has."""
         used: set[str] = set()
         for level in scope.chain():
-            relations = level.relations.values()
-            used.update(self.of(each) for each in relations if each is not relation)
-            if relation in relations:
+            used.update(self.of(each) for each in level.relations if each is not relation)
+            if relation in level.relations:
                 break
         self.distinguish(relation, used)
 
@@ -59,25 +59,26 @@ class EngineAliases:
 
 def add_relation(
     scope: Scope, relation: Relation, node: exp.Expr, engine_aliases: EngineAliases
-) -> None:
-    """Add what an item of a FROM clause brings in.
+) -> Scope:
+    """A scope with what an item of a FROM clause brings in.
 
     Args:
-        scope: that it is added to.
+        scope: without it.
         relation: to be added.
         node: the item, and the statement it stands in, for positions in errors.
         engine_aliases: of the statement; the relation gets one if a namesake is there.
 
     Raises ProgrammingError: another has its alias, and no database distinguishes them.
     """
-    namesakes = [other for other in scope.relations.values() if other.alias == relation.alias]
+    namesakes = [other for other in scope.relations if other.alias == relation.alias]
     if relation.database in (None, *(other.database for other in namesakes)) and namesakes:
         _refuse_alias(relation, node)
     if any(other.database is None for other in namesakes):
         _refuse_alias(relation, node)
     if namesakes:
-        engine_aliases.distinguish(relation, {*scope.relations, *map(engine_aliases.of, namesakes)})
-    scope.relations[engine_aliases.of(relation)] = relation
+        used = {relation.alias, *map(engine_aliases.of, scope.relations)}
+        engine_aliases.distinguish(relation, used)
+    return replace(scope, relations=(*scope.relations, relation))
 
 
 def qualified_relation(column: exp.Column, scope: Scope) -> Relation:
@@ -131,7 +132,7 @@ def _field_of(relations: list[Relation], parts: Sequence[exp.Expr]) -> FieldBind
 
 def column_of(relation: Relation, name: str, scope: Scope) -> exp.Column:
     """A column of a relation, qualified so that it is unambiguous in the scope."""
-    shared = sum(other.alias == relation.alias for other in scope.relations.values()) > 1
+    shared = sum(other.alias == relation.alias for other in scope.relations) > 1
     return exp.column(name, table=relation.alias, db=relation.database if shared else None)
 
 

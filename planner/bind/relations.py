@@ -5,7 +5,7 @@ it later stands beside it in the `BoundQuery`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -150,7 +150,7 @@ def stored_type(relation: Relation | None, name: str) -> DataType | None:
     return None if column is None else column.stored_type()
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class JoinStep:
     """One step of a FROM clause from left to right.
 
@@ -161,41 +161,54 @@ class JoinStep:
     """
 
     join: exp.Join | None
-    relations: list[Relation]
+    relations: Sequence[Relation]
     nested: bool = False
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """The names that entries of a SELECT list have given so far.
+
+    `first`: the number of the first entry of each name, lower case; `entries`: how many count.
+    """
+
+    first: Mapping[str, int]
+    entries: int
+
+    def __contains__(self, name: str) -> bool:
+        return self.first.get(name, self.entries) < self.entries
+
+
+_NO_ALIASES = Aliases({}, 0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Scope:
-    """The names one SELECT can see.
+    """The names that a part of one SELECT can see.
 
     Attributes:
         outer: the scope around it, for correlated subqueries.
-        relations: by alias, with its database before it where another has the same.
-        hidden: keys of relations that only their own ON clause sees (the right side of SEMI and
-            ANTI).
+        relations: of the FROM clause, left to right.
+        hidden: relations that only their own ON clause sees (the right side of SEMI and ANTI).
         merged: column names joined by USING or NATURAL, which need no qualifier.
-        aliases: names of the SELECT list, lower case.
-        repeated: those of its names that mean several things.
         steps: how the relations are joined.
-        groups: columns, by relation and name, that a filter may be on before rows are gathered in
-            groups as well as behind; None without GROUP BY.
+        aliases: names of the SELECT list.
+        repeated: names of the SELECT list that mean several things.
     """
 
     outer: "Scope | None" = None
-    relations: dict[str, Relation] = field(default_factory=dict)
-    hidden: set[str] = field(default_factory=set)
-    merged: set[str] = field(default_factory=set)
-    aliases: set[str] = field(default_factory=set)
+    relations: tuple[Relation, ...] = ()
+    hidden: frozenset[Relation] = frozenset()
+    merged: frozenset[str] = frozenset()
+    steps: tuple[JoinStep, ...] = ()
+    aliases: Aliases = _NO_ALIASES
     repeated: Set[str] = frozenset()
-    steps: list[JoinStep] = field(default_factory=list)
-    groups: "ColumnReferences | None" = None
 
-    def visible(self) -> Iterator[Relation]:
+    def visible(self) -> Sequence[Relation]:
         """The relations whose columns can be named, left to right."""
-        for alias, relation in self.relations.items():
-            if alias not in self.hidden:
-                yield relation
+        if not self.hidden:
+            return self.relations
+        return [relation for relation in self.relations if relation not in self.hidden]
 
     def relations_with(self, name: str) -> list[Relation]:
         """The relations that have a column of a name."""

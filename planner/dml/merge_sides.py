@@ -68,7 +68,7 @@ def check_side(
     if not tables.expressions:
         return
     bound = bind(tables, context)
-    scope = next(scope for node, scope in bound.scopes if node is tables)
+    scope = bound.scope_of(tables)
     hidden = scope.steps[absent].relations
     there = scope.steps[1 - absent].relations[0]
     for column, relation in _named(tables, bound):

@@ -77,8 +77,7 @@ def read_returning(
     actions = _hide_actions(probe)
     probe.set("where", None)
     bound = bind(probe, context)
-    scope = next(scope for node, scope in bound.scopes if node is probe)
-    reader = _Reader(scope, mention)
+    reader = _Reader(bound.scope_of(probe), mention)
     names: list[str] = []
     shown: list[exp.Expr] = []
     for item in list(probe.expressions):

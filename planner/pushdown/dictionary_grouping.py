@@ -51,7 +51,7 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
     """
     numbers: dict[CodedColumn, int] = {}
     whole = {scans[reference] for reference in bound.starred}
-    for select, _ in bound.scopes:
+    for select in (each.node for each in bound.selects):
         group, parts = select.args.get("group"), _behind_groups(select)
         if group is None or parts is None:
             continue

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import BoundQuery
+from pykudu_sql.planner.bind.bound_query import BoundQuery, BoundSelect
 from pykudu_sql.planner.bind.relations import (
     ColumnReferences,
     DerivedTable,
@@ -74,10 +74,11 @@ class _Descent:
         self._ways = 0
         self._clauses: dict[Scope, list[_Clause]] = {}
         self._uses: dict[Scope, list[tuple[DerivedTable, Scope]]] = {}
-        self.scopes = [scope for _, scope in bound.scopes]
-        for select, scope in bound.scopes:
-            self._clauses[scope] = list(_clauses(select, scope))
-            derived = [s for s in scope.relations.values() if isinstance(s, DerivedTable)]
+        self.scopes = [select.scope for select in bound.selects]
+        for select in bound.selects:
+            scope = select.scope
+            self._clauses[scope] = list(_clauses(select))
+            derived = [s for s in scope.relations if isinstance(s, DerivedTable)]
             for use in derived:
                 for read in use.scopes:
                     self._uses.setdefault(read, []).append((use, scope))
@@ -108,7 +109,7 @@ class _Descent:
     def _said_here(self, scope: Scope, way: Way) -> Pushed:
         """What the conditions of one SELECT say of the tables at the end of `way`."""
         end = way[-1][1] if way else scope
-        ends = {each for each in end.relations.values() if isinstance(each, TableReference)}
+        ends = {each for each in end.relations if isinstance(each, TableReference)}
         steps = dict(way)
         templates_of: dict[TableReference, list[PredicateTemplate]] = {}
         for clause in self._clauses.get(scope, ()):
@@ -132,16 +133,17 @@ class _Descent:
         return condition.fails_null or self._bound.maybe_absent.isdisjoint(relations)
 
 
-def _clauses(select: exp.Select, scope: Scope) -> Iterator[_Clause]:
+def _clauses(select: BoundSelect) -> Iterator[_Clause]:
     """The conditions of a SELECT that scans may use."""
+    node, scope = select.node, select.scope
     if any(step.join is not None and step.join.method == "ASOF" for step in scope.steps):
         return  # the nearest row depends on the rows that do not match
-    everything = frozenset(scope.relations.values())
-    where, having = select.args.get("where"), select.args.get("having")
+    everything = frozenset(scope.relations)
+    where, having = node.args.get("where"), node.args.get("having")
     if where is not None:
         yield _Clause(where.this, everything)
-    if having is not None and scope.groups:
-        keys = frozenset(key for key in scope.groups if key[1] not in scope.aliases)
+    if having is not None and select.groups:
+        keys = frozenset(key for key in select.groups if key[1] not in select.aliases)
         yield _Clause(having.this, everything, keys)
     for join, relations in filtered_sides(scope.steps):
         if join.args.get("on") is not None:

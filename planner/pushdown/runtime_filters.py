@@ -63,11 +63,12 @@ def join_equalities(bound: BoundQuery) -> tuple[Equality, ...]:
     equalities: dict[Equality, None] = {}
     if len(bound.references) < 2:
         return ()
-    for select, scope in bound.scopes:
+    for select in bound.selects:
+        scope = select.scope
         if any(step.join is not None and step.join.method == "ASOF" for step in scope.steps):
             continue  # the nearest row depends on the rows that do not match
-        here = set(scope.relations.values())
-        where = select.args.get("where")
+        here = set(scope.relations)
+        where = select.node.args.get("where")
         for source, target in _equalities(where.this if where else None, bound):
             if target.reference in here and _may_filter(source, target):
                 equalities[_equality(source, target)] = None

@@ -85,8 +85,8 @@ def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     nodes, absent = query.nodes, query.bound.maybe_absent
     types = ExpressionTypes(context, _engine_form, absent)
-    for _, scope in query.bound.scopes:
-        check_using(scope, types)
+    for select in query.bound.selects:
+        check_using(select.scope, types)
     for clause in nodes.all(exp.With):
         for cte in clause.expressions if clause.recursive else ():
             check_recursive(cte, types)

@@ -15,7 +15,7 @@ def expanded(entry: str, context: PlanContext) -> list[str]:
     assert isinstance(select, exp.Select)
     table = select.args["from_"].this
     reference = TableReference(table, "t", context.catalog.table("t"))
-    expand_columns(select, Scope(relations={"t": reference}))
+    expand_columns(select, Scope(relations=(reference,)))
     return [display(each) for each in select.expressions]
 
 

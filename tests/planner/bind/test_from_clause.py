@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import BoundQuery
@@ -20,7 +21,8 @@ def bound(source: str, context: PlanContext) -> BoundQuery:
 
 
 def outermost(query: BoundQuery) -> Scope:
-    return next(scope for select, scope in query.scopes if select is query.tree)
+    assert isinstance(query.tree, exp.Select)
+    return query.scope_of(query.tree)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_using_and_natural_join_merge_columns(
     context: PlanContext, source: str, merged: set[str]
 ) -> None:
     query = bound(source, context)
-    assert set(outermost(query).merged) == merged
+    assert outermost(query).merged == merged
     needed = [{each.table.schema.by_id[i].name for i in ids} for each, ids in query.used.items()]
     assert all(names == merged for names in needed)
 

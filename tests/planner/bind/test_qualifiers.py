@@ -22,7 +22,7 @@ def relation(alias: str, database: str | None = None, *columns: str) -> DerivedT
 
 
 def scope_of(*relations: DerivedTable, outer: Scope | None = None) -> Scope:
-    return Scope(outer, {f"{each.database}.{each.alias}": each for each in relations})
+    return Scope(outer, relations)
 
 
 def column(text: str) -> exp.Column:
