@@ -7,9 +7,9 @@ the text. Too long or too deep a statement is refused while it is still a list o
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from typing import ClassVar
 
 from sqlglot import Token, TokenType, exp
@@ -132,7 +132,7 @@ def _normalize(tree: exp.Expr, tokens: Sequence[Token], lists: Sequence[LongList
 
     Raises StatementTooComplexError, NotSupportedError: see `parse`.
     """
-    guard_tree(tree, partial(_place, tokens))
+    guard_tree(tree, _places(tokens))
     place_long_lists(tree, lists)
     if any(token.token_type is TokenType.DECIMAL for token in tokens):
         complete_decimals(tree)
@@ -280,15 +280,21 @@ def _quoted_type(span: SourceSpan | None) -> SyntaxError:
     )
 
 
-def _place(tokens: Sequence[Token], word: str) -> SourceSpan | None:
-    """Where a word stands first, alone or within a text; None if it does not."""
-    sought = word.upper()
-    spoken = [(token, token.text.upper()) for token in tokens]
-    alone = (token for token, spelling in spoken if spelling == sought)
-    within = (token for token, spelling in spoken if sought in spelling)
-    for token in (*alone, *within):
-        return SourceSpan(token.start, token.end - token.start + 1)
-    return None
+def _places(tokens: Sequence[Token]) -> Callable[[str], SourceSpan | None]:
+    """What says where a word stands first, alone or within a text; None if it does not."""
+
+    @cache
+    def first_alone() -> dict[str, Token]:
+        return {token.text.upper(): token for token in reversed(tokens)}
+
+    def place(word: str) -> SourceSpan | None:
+        sought = word.upper()
+        token = first_alone().get(sought)
+        if token is None:
+            token = next((token for token in tokens if sought in token.text.upper()), None)
+        return None if token is None else SourceSpan(token.start, token.end - token.start + 1)
+
+    return place
 
 
 def _tokens(text: str, start: int) -> list[Token]:

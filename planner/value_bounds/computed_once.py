@@ -40,6 +40,8 @@ class NamedArguments:
 def name_arguments(originals: Sequence[exp.Expr], bound: str = _BOUND) -> NamedArguments:
     """Put names in place of the arguments that are more than a column or a constant.
 
+    These are taken out of their tree, not copied: calls may be nested.
+
     Args:
         originals: arguments, in their tree.
         bound: see NamedArguments; lambdas of one name must not stand within each other.
@@ -49,7 +51,7 @@ def name_arguments(originals: Sequence[exp.Expr], bound: str = _BOUND) -> NamedA
     for i, argument in enumerate(originals):
         if not _is_simple(argument):
             name = f"a{i + 1}"
-            parts[name] = argument.copy()
+            parts[name] = argument
             arguments[i] = exp.StructExtract(
                 this=exp.to_identifier(bound), expression=exp.Literal.string(name)
             )

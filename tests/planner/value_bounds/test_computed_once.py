@@ -77,3 +77,11 @@ def test_an_element_of_another_list_stays_as_it_is() -> None:
 )
 def test_what_holds_a_column_or_a_query_varies(text: str, expected: bool) -> None:
     assert varies(expression(text)) is expected
+
+
+def test_what_gets_a_name_is_taken_out_of_its_call_as_it_is() -> None:
+    call = expression("greatest(upper(s), 2)")
+    argument = next(call.iter_expressions())
+    parts = name_arguments([argument]).parts
+    assert parts["a1"] is argument
+    assert not list(call.find_all(exp.Upper))
