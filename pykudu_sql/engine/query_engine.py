@@ -1,17 +1,28 @@
 """The interface of an engine: one query over the relations it gets, as Arrow."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
 
-class Relation(Protocol):
-    """Rows that a query reads: an Arrow table, or what opens a new stream for each scan."""
+class RowStream(Protocol):
+    """Rows that are read anew for each mention in a query, while it runs.
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows, as Arrow's C interface passes streams on."""
+    Attributes:
+        schema: of all its columns.
+        row_count: how many they are about, for the engine's plan; nothing is wrong if it differs.
+    """
+
+    schema: pa.Schema
+    row_count: int
+
+    def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        """The rows from the first on; `columns`: the places of those wanted, in their order."""
+
+
+Relation = pa.Table | RowStream
 
 
 @dataclass(frozen=True, slots=True)

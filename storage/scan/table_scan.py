@@ -97,6 +97,19 @@ class TableScan:
         """Of the batches that `batches` gives."""
         return scan_schema(self.columns)
 
+    @property
+    def most_rows(self) -> int:
+        """At least as many rows as there are to look at, from metadata."""
+        wanted = self.row_filter()
+        return sum(self._rows_of(read.rowset, wanted) for read in self.reads)
+
+    def project(self, places: Sequence[int]) -> "TableScan":
+        """The scan with some of its columns only; `places` of them, from 0 and ascending."""
+        ids = self.spec.column_ids
+        addressed = len(ids) in places
+        stored = tuple(ids[place] for place in places if place < len(ids))
+        return replace(self, spec=replace(self.spec, column_ids=stored, addressed=addressed))
+
     def exceeds(self, size: int) -> bool:
         """Whether all rows together may take more than so many bytes in memory."""
         rows, limit = self._rows(), self.spec.limit

@@ -6,7 +6,7 @@ would take more than `scan_memory_bytes` together: what is in memory does not gr
 and a relation that the query mentions twice is scanned twice.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -38,6 +38,8 @@ class StreamedScan:
             transaction: keeps the history that the scan needs as long as it is here.
         """
         self.transaction = transaction
+        self.schema = scan.batch_schema
+        self.row_count = scan.most_rows
         self.failure: Exception | None = None
         self._cancellation = state.cancellation
         self._number = state.cancellation.number
@@ -53,18 +55,16 @@ class StreamedScan:
     def _checkpoint(self) -> None:
         self._cancellation.check_for(self._number)
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A new scan, as Arrow's C interface passes streams on."""
-        reader = pa.RecordBatchReader.from_batches(self._scan.batch_schema, self._batches())
-        return reader.__arrow_c_stream__(requested_schema)
-
-    def _batches(self) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        """A new scan; see `RowStream`."""
         # Made here, since one that is kept would keep the snapshot until cycles are collected.
-        scan = replace(self._scan, checkpoint=self._checkpoint)
+        read = sorted(columns)
+        scan = replace(self._scan.project(read), checkpoint=self._checkpoint)
+        order = None if read == list(columns) else [read.index(place) for place in columns]
         try:
             for batch in scan.batches():
                 self._checkpoint()
-                yield batch
+                yield batch if order is None else batch.select(order)
         except Exception as error:
             self.failure = error
             raise

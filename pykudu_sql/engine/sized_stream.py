@@ -1,0 +1,133 @@
+"""Streams that tell DuckDB how many rows they have, as `pa.Table`s of which it reads four members.
+
+Joins over streams of unknown length come out up to forty times slower, for DuckDB plans with one
+row. Of a `pa.Table` it asks `len` and `__arrow_c_schema__` while it binds, and `select` and
+`__arrow_c_stream__` for each mention in a query, when that runs. (`len` of a `pa.Table` is its
+`num_rows`.) A subclass with these is a stream that is planned as a table, of which the columns that
+matter are read.
+
+Nothing in DuckDB's documentation promises that. So the first stream of a process asks a DuckDB of
+its own whether it is so; if not, all are registered as plain streams, whose answers are the same.
+
+Inherited members would read a table that is not there, and end the process. They raise TypeError
+here, and only the engine sees such an object.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NoReturn
+
+import pyarrow as pa
+
+from pykudu_sql.engine.query_engine import Relation, RowStream
+
+_PROBED_ROWS = 7_654_321
+_PROBE = pa.table({"a": [1, 2, 3], "b": [10, 20, 30]})
+
+
+class PlainStream:
+    """A stream as any library reads it: all of its columns, of unknown length."""
+
+    __slots__ = ("_columns", "_rows")
+
+    def __init__(self, rows: RowStream, columns: Sequence[int]) -> None:
+        """Nothing is opened yet. `columns`: the places of those that are read."""
+        self._rows = rows
+        self._columns = columns
+
+    @property
+    def _schema(self) -> pa.Schema:
+        return pa.schema([self._rows.schema.field(place) for place in self._columns])
+
+    def __arrow_c_schema__(self) -> object:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        batches = self._rows.batches(self._columns)
+        reader = pa.RecordBatchReader.from_batches(self._schema, batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+
+class SizedStream(pa.Table):  # type: ignore[misc]
+    """A stream that is planned as a table; see the head of this file."""
+
+    def __init__(self, rows: RowStream, columns: Sequence[int]) -> None:
+        """Nothing is opened yet. `columns`: the places of those that are read."""
+        self._rows = rows
+        self._places = columns
+        self._plain = PlainStream(rows, columns)
+
+    @property
+    def num_rows(self) -> int:
+        return self._rows.row_count
+
+    def __len__(self) -> int:
+        return self.num_rows
+
+    def select(self, columns: Sequence[int]) -> "SizedStream":
+        return SizedStream(self._rows, [self._places[place] for place in columns])
+
+    def __arrow_c_schema__(self) -> object:
+        return self._plain.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._plain.__arrow_c_stream__(requested_schema)
+
+
+def _refuse(stream: SizedStream) -> NoReturn:
+    raise TypeError("a stream has no rows of a table")
+
+
+def _close_inherited() -> None:
+    """Put a refusal in place of every member that reads the table of a `pa.Table`."""
+    for name in dir(pa.Table):
+        inherited = getattr(pa.Table, name)
+        if name in SizedStream.__dict__ or inherited is getattr(object, name, None):
+            continue
+        if name not in ("__new__", "__pyx_vtable__", "__init_subclass__", "__subclasshook__"):
+            plain = getattr(object, name, None)
+            setattr(SizedStream, name, property(_refuse) if plain is None else plain)
+
+
+_close_inherited()
+
+
+def registered(relation: Relation) -> "pa.Table | PlainStream":
+    """What DuckDB registers as a relation."""
+    if isinstance(relation, pa.Table):
+        return relation
+    columns = range(len(relation.schema))
+    return SizedStream(relation, columns) if reads_sizes() else PlainStream(relation, columns)
+
+
+class _Probe:
+    """A stream of three rows that claims to have more, and notes what is read."""
+
+    schema = _PROBE.schema
+    row_count = _PROBED_ROWS
+
+    def __init__(self) -> None:
+        self.opened: list[list[int]] = []
+
+    def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        self.opened.append(list(columns))
+        yield from _PROBE.select(list(columns)).to_batches()
+
+
+@cache
+def reads_sizes() -> bool:
+    """Whether the DuckDB that is installed plans a `SizedStream` as a table and reads its rows."""
+    import duckdb
+
+    probe = _Probe()
+    try:
+        with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+            connection.register("probe", SizedStream(probe, (0, 1)))
+            query = connection.sql("SELECT sum(b), count(*) FROM probe")
+            plan = connection.execute("EXPLAIN (FORMAT json) SELECT b FROM probe").fetchall()
+            was_opened = bool(probe.opened)
+            answer = query.fetchall()
+    except (duckdb.Error, TypeError, AttributeError, ValueError):
+        return False
+    is_planned = str(_PROBED_ROWS) in plan[0][1]
+    return is_planned and not was_opened and answer == [(60, 3)] and probe.opened == [[1]]
