@@ -124,6 +124,8 @@ def translate(error: Exception) -> Error:
     """
     if isinstance(error, Error):
         return error
+    if isinstance(error, UnicodeDecodeError):
+        error = _as_written(error)
     _shorten(error)
     limit = limit_error(str(error))
     if limit is not None:
@@ -168,6 +170,12 @@ def translate(error: Exception) -> Error:
     if isinstance(error, TypeError | ValueError):
         return InterfaceError(f"a parameter cannot be passed on: {message}", sqlstate="07006")
     return DatabaseError(message)
+
+
+def _as_written(error: UnicodeDecodeError) -> Exception:
+    """The error whose message the engine cut within a letter, as those that come through Arrow."""
+    message = error.object.decode(errors="ignore")
+    return OSError(message) if _PREFIX.match(message) else error
 
 
 def _shorten(error: Exception) -> None:

@@ -36,3 +36,15 @@ def test_an_error_quotes_a_small_value_whole() -> None:
         pytest.raises(pykudu_sql.DataError, match=value),
     ):
         connection.execute("SELECT CAST(? AS INT)", (value,)).fetchall()
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "語", "🙂"])
+@pytest.mark.parametrize(("call", "state"), [("CAST(s AS JSON)", "22018"), ("s -> '$.a'", "22000")])
+def test_a_message_that_is_cut_within_a_letter_is_the_same_error(
+    letter: str, call: str, state: str
+) -> None:
+    with pykudu_sql.connect(":memory:") as connection, pytest.raises(pykudu_sql.Error) as caught:
+        query = f"SELECT {call} FROM (SELECT repeat('{letter}', 300) AS s)"
+        connection.execute(query).fetchall()
+    assert caught.value.sqlstate == state
+    assert "codec" not in str(caught.value)
