@@ -98,10 +98,12 @@ def _recover(resources: StoreResources, logs: Logs) -> StoreServices:
     for tablet_id in tablets:
         env.make_dir(layout.tablet_directory(path, tablet_id))
     records = log.replay(state.log_after)
-    newest = replay(tablets, records, state.commits, log.path_of, state.purged).newest
+    replayed = replay(tablets, records, state.commits, log.path_of, state.purged)
+    if replayed.unplaced is not None:
+        raise replayed.unplaced.error
     # Only now that log and manifest have been found to agree is anything thrown away.
     remove_orphans(env, path, tablets, state.tablets)
-    visible = bound_at(max([newest, state.newest, *(t.newest for t in tablets.values())]))
+    visible = bound_at(max([replayed.newest, state.newest, *(t.newest for t in tablets.values())]))
     logs.start_mark()
     past = max(visible, state.reserved)
     edits = ManifestLog(manifest, state)

@@ -240,7 +240,10 @@ class DatabaseReader:
         newest = max([replayed.newest, state.newest, *(t.newest for t in tablets.values())])
         times = [edit["ts"] for edit in later if isinstance(edit.get("ts"), int)]
         if replayed.unplaced is not None:
-            times.append(replayed.unplaced)
+            # A writer at work may have named the rowset further on than may be read now.
+            if not later and not limits.in_force:
+                raise replayed.unplaced.error
+            times.append(replayed.unplaced.timestamp)
         view = DatabaseView(manifest.database_id, state, tablets, position)
         bound, is_behind = min([bound_at(newest), *times]), bool(later or times)
         return _Reading(view, bound, manifest, wal, is_behind)

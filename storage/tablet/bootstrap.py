@@ -40,18 +40,28 @@ _MALFORMED = (ValueError, TypeError, KeyError, OverflowError, OSError, pa.ArrowE
 
 
 @dataclass(frozen=True, slots=True)
+class Unplaced:
+    """A commit that changes rows of a rowset that the manifest read does not name: the tablets lack
+    these changes.
+
+    `timestamp`: of the commit; `error`: what it is if no later edit of the manifest names the
+    rowset. A rowset is named before its rows can be changed.
+    """
+
+    timestamp: Timestamp
+    error: CorruptionError
+
+
+@dataclass(frozen=True, slots=True)
 class Replayed:
     """What a replay of the log came to.
 
-    Attributes:
-        newest: the newest hybrid time in the log, 0 when it is empty.
-        unplaced: hybrid time of the first commit that changes rows of a rowset that the manifest
-            had not named when the tablets were opened: they lack these changes. None if there is
-            none.
+    `newest`: the newest hybrid time in the log, 0 when it is empty; `unplaced`: the first of such
+    commits, or None.
     """
 
     newest: Timestamp
-    unplaced: Timestamp | None
+    unplaced: Unplaced | None
 
 
 def replay(
@@ -89,8 +99,10 @@ def replay(
             for writes in record.tablets:
                 if writes.tablet_id in purged:
                     continue
-                is_whole = _replay_writes(tablets, memrowsets, writes, newest, sequence)
-                unplaced = newest if unplaced is None and not is_whole else unplaced
+                unnamed = _replay_writes(tablets, memrowsets, writes, newest, sequence)
+                if unnamed is not None and unplaced is None:
+                    reason = _unknown(f"rowset {unnamed} of tablet {writes.tablet_id}").message
+                    unplaced = Unplaced(newest, _senseless(path_of(sequence), sequence, reason))
         except CorruptionError as error:
             raise _senseless(path_of(sequence), sequence, error.message) from error
         except _MALFORMED as error:
@@ -169,13 +181,14 @@ def _replay_writes(
     writes: TabletWrites,
     timestamp: Timestamp,
     sequence: int,
-) -> bool:
-    """Apply a commit's writes to a tablet; whether their rowsets are all accounted for.
+) -> int | None:
+    """Apply a commit's writes to a tablet; the id of a rowset that they change and that was not
+    named yet, or None.
 
     A rowset that the manifest has named and that is not there any more has left its rows, with
     these changes, to others. Ids only grow: a higher one came after the manifest was read.
     """
-    tablet, is_whole = _tablet_of(tablets, writes), True
+    tablet, unnamed = _tablet_of(tablets, writes), None
     memrowsets = replayed[writes.tablet_id]
     disk = {rowset.id: rowset for rowset in tablet.components.tree.rowsets}
     inserts: list[RowInsert | BatchInsert] = []
@@ -191,7 +204,7 @@ def _replay_writes(
             if mutation.rowset_id in memrowsets:
                 mutations.append(mutation)
             elif mutation.rowset_id > tablet.named_rowset:
-                is_whole = False
+                unnamed = mutation.rowset_id
         elif mutation.store_id > rowset.meta.durable_delta_store:
             # The one store rebuilt here stands for all that were in memory.
             memory = rowset.tracker.memory
@@ -202,7 +215,7 @@ def _replay_writes(
     remaining = TabletWrites(writes.tablet_id, writes.memrowset_id, inserts, mutations)
     keys = [_keys_of(tablet, insert) for insert in inserts]
     tablet.apply(remaining, keys, timestamp, sequence, targets)
-    return is_whole
+    return unnamed
 
 
 def _check_writes(
@@ -217,6 +230,8 @@ def _check_writes(
     Raises ValueError: one cannot.
     """
     added = 0
+    if inserts and not isinstance(targets[memrowset_id], MemRowSet):
+        raise ValueError(f"it inserts into rowset {memrowset_id}, which is on disk")
     for insert in inserts:
         check_insert(insert, tablet.types, tablet.schema.key_ids)
         added += row_count(insert)

@@ -6,6 +6,9 @@ its end cannot be told from a torn write (`docs/architecture/log.md`), is left o
 
 import contextlib
 import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -17,8 +20,11 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.log.record_log import LogKind
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
+from pykudu_sql.storage.tablet.commit_record import TabletWrites, decode_commit, encode_commit
+from tests.storage.hostile.logs import put_together, take_apart
 from tests.storage.model import Key, Row, apply, operations, read, visible
 
 ROOT = "/db"
@@ -183,6 +189,38 @@ def test_check_and_readers_tell_of_a_log_that_was_cut() -> None:
         assert any(path in f"{f.path} {f.problem}" for f in findings), findings
         with pytest.raises(CorruptionError, match=path):
             ReaderStore(disk, ROOT, StoreOptions(threads=1))
+
+
+def of_no_rowset(writes: TabletWrites) -> TabletWrites:
+    """Writes whose mutations name a rowset that never was."""
+    return replace(writes, mutations=[replace(m, rowset_id=999) for m in writes.mutations])
+
+
+def into_files(writes: TabletWrites) -> TabletWrites:
+    """Writes whose insertions go to the rowset that their mutations change, which is on disk."""
+    return replace(writes, memrowset_id=writes.mutations[0].rowset_id)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [(of_no_rowset, "rowset 999 of tablet .* does not know"), (into_files, "which is on disk")],
+)
+def test_a_commit_to_a_rowset_that_cannot_take_it_is_found_by_writer_reader_and_check(
+    change: Callable[[TabletWrites], TabletWrites], reason: str
+) -> None:
+    (path,) = [path for path in LOGS if "/wal/" in path]
+    identity, payloads = take_apart(disk_of(FILES), path, LogKind.WAL, 1)
+    newest = max(i for i, payload in enumerate(payloads) if payload)
+    record = decode_commit(payloads[newest])
+    assert any(w.mutations for w in record.tablets) and any(w.inserts for w in record.tablets)
+    tablets = [change(writes) if writes.mutations else writes for writes in record.tablets]
+    payloads[newest] = encode_commit(replace(record, tablets=tablets))
+    disk = disk_of(FILES | {path: put_together(identity, payloads)})
+    findings = list(DatabaseCheck(disk, ROOT, quick=True).run())
+    assert any(re.search(f"{path}.*{reason}", f.problem) for f in findings), findings
+    for opening in (ReaderStore, Store):
+        with pytest.raises(CorruptionError, match=f"{path}.*{reason}"):
+            opening(disk, ROOT, StoreOptions(threads=1, maintenance=False))
 
 
 def test_a_database_without_durable_or_with_a_damaged_one_reads_right() -> None:
