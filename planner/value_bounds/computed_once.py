@@ -87,10 +87,11 @@ def without_parts(node: exp.Anonymous) -> exp.Expr:
     bound = transform.expression.expressions[0].name
     struct = transform.this.expressions[0]
     parts = {field.name: field.expression for field in struct.expressions}
-    body: exp.Expr = transform.expression.this
-    for place in list(body.find_all(exp.StructExtract)):
+    function = transform.expression
+    for place in list(function.find_all(exp.StructExtract)):
         if place.this.name == bound:
             place.replace(parts[place.expression.name].copy())
+    body: exp.Expr = function.this
     return body.copy()
 
 
