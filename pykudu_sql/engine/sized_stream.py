@@ -22,7 +22,6 @@ import pyarrow as pa
 from pykudu_sql.engine.query_engine import Relation, RowStream
 
 _PROBED_ROWS = 7_654_321
-_PROBE = pa.table({"a": [1, 2, 3], "b": [10, 20, 30]})
 
 
 class PlainStream:
@@ -103,7 +102,7 @@ def registered(relation: Relation) -> "pa.Table | PlainStream":
 class _Probe:
     """A stream of three rows that claims to have more, and notes what is read."""
 
-    schema = _PROBE.schema
+    schema = pa.schema([("a", pa.int64()), ("b", pa.int64())])
     row_count = _PROBED_ROWS
 
     def __init__(self) -> None:
@@ -111,7 +110,8 @@ class _Probe:
 
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         self.opened.append(list(columns))
-        yield from _PROBE.select(list(columns)).to_batches()
+        # Arrow looks for pandas when it takes Python's values, so not before there is a stream.
+        yield from pa.table({"a": [1, 2, 3], "b": [10, 20, 30]}).select(columns).to_batches()
 
 
 @cache
