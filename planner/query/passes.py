@@ -7,6 +7,7 @@ docs/architecture/planner.md says what. `EXPLAIN (PASSES)` shows what each does 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -32,6 +33,7 @@ from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
 from pykudu_sql.planner.query.type_conflicts import check_recursive, check_using
 from pykudu_sql.planner.query.united_decimals import UNITING, unite_exactly
+from pykudu_sql.planner.types.engine_types import column_type
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
 from pykudu_sql.planner.value_bounds.gathered_values import bound_exact
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
@@ -139,13 +141,18 @@ def _has_joins(nodes: NodeIndex) -> bool:
     return False
 
 
-def _stored_type(column: exp.Column) -> DataType | None:
+def _cell_type(types: ExpressionTypes, column: exp.Column) -> DataType | None:
+    """The type of a stored column, or of one that is computed and has values of few bytes."""
     binding = binding_of(column)
-    return None if binding is None else binding.type
+    if binding is None or binding.type is not None:
+        return None if binding is None else binding.type
+    computed = column_type(types.rule_name(column))
+    return None if computed is None or computed.is_variable else computed
 
 
 def _apply_compatibility_rules(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    mark_cells(query.nodes.all(exp.Column), _stored_type)
+    types = query.types or ExpressionTypes(context, _engine_form, query.bound.maybe_absent)
+    mark_cells(query.nodes.all(exp.Column), partial(_cell_type, types))
     return query.with_tree(apply_rules(query.tree))
 
 

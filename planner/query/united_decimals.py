@@ -56,9 +56,9 @@ def unite_exactly(tree: exp.Expr, types: ExpressionTypes) -> None:
                     _unite(column, types)
             case exp.Mod():
                 _check_remainder(node, types)
-            case _:
-                _check_nested(node, [*_met(node)], types)
+            case exp.Func() | exp.Predicate():
                 operands = alternatives(node)
+                _check_nested(node, [*operands, *_met(node)], types)
                 _note_parameters(operands, types, groups)
                 _unite(operands, types)
                 if isinstance(node, exp.Lag | exp.Lead):
@@ -188,15 +188,9 @@ def _check_remainder(node: exp.Mod, types: ExpressionTypes) -> None:
 
 
 def _met(node: exp.Expr) -> Iterator[exp.Expr]:
-    """What a node compares, or makes one value or list of."""
-    yield from _united_values(node)
+    """What a node compares or makes a list of, beside its alternatives."""
     if isinstance(node, COMPARISONS):
         yield from compared(node)
-
-
-def _united_values(node: exp.Expr) -> Iterator[exp.Expr]:
-    """What a node makes one value or list of; of calls with lists, all arguments."""
-    yield from alternatives(node)
     if isinstance(node, exp.Func) and not isinstance(node, exp.Array):
         name = node.name if isinstance(node, exp.Anonymous) else node.key
         if name.lower().endswith(_BY_PLACE):

@@ -13,7 +13,7 @@ from sqlglot import exp
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, FunctionKind
 from pykudu_sql.storage.common.types.types import DataType
 
-CELL = "pykudu_cell"  # in the meta of a column of a stored table: the most bytes that it has
+CELL = "pykudu_cell"  # in the meta of a column: the most bytes that it has
 CELL_BYTES = 64 * 1024
 TEXT_TYPES = ("VARCHAR", "JSON")  # what the engine calls types that are texts
 FIXED_BYTES = 64  # numbers, times, intervals and identifiers as texts
@@ -47,14 +47,14 @@ _Size = Callable[[exp.Expr], float]
 
 
 def mark_cells(
-    columns: Sequence[exp.Column], stored_type: Callable[[exp.Column], DataType | None]
+    columns: Sequence[exp.Column], cell_type: Callable[[exp.Column], DataType | None]
 ) -> None:
-    """Note which columns are cells of stored tables, before the tree's parts are copied.
+    """Note which columns are as small as cells of tables, before the tree's parts are copied.
 
-    `stored_type`: of the stored column that a column is, None if it is none.
+    `cell_type`: of such a column, None of one that may be larger.
     """
     for column in columns:
-        kind = stored_type(column)
+        kind = cell_type(column)
         if kind is not None:
             column.meta[CELL] = CELL_BYTES if kind.is_variable else FIXED_BYTES
 

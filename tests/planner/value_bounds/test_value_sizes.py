@@ -6,6 +6,8 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.query.query import plan_rows
 from pykudu_sql.planner.value_bounds.value_sizes import CELL, CELL_BYTES, is_short, most_bytes
 
 
@@ -48,3 +50,15 @@ def test_a_value_has_at_most_so_many_bytes(text: str, size: float) -> None:
 )
 def test_numbers_and_times_are_short_and_texts_are_not(text: str, short: bool) -> None:
     assert is_short(value(text)) == short
+
+
+@pytest.mark.parametrize(
+    ("computed", "is_checked"),
+    [("count(*)", False), ("max(a) + 1", False), ("max(s)", True), ("string_agg(s, '')", True)],
+)
+def test_a_computed_column_of_few_bytes_needs_no_check(
+    context: PlanContext, computed: str, is_checked: bool
+) -> None:
+    inner = f"SELECT {computed} AS x FROM t"
+    sql = plan_rows(f"SELECT concat(x, x) FROM ({inner}) AS q", context, 0).sql
+    assert ("WITHIN(" in sql.upper()) is is_checked
