@@ -20,26 +20,36 @@ from pykudu_sql.storage.common.rows.row_result import (
     RowResults,
     status_of,
 )
-from pykudu_sql.storage.errors import DataError
+from pykudu_sql.storage.errors import DataError, InterfaceError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 Columns = Mapping[int, pa.Array | pa.ChunkedArray]
+_NO_VALUE = "07006"  # of an object that SQL has no value for
 
 
-def faults(length: int, attempt: Callable[[int, int], object]) -> dict[int, DataError]:
+def is_row_error(error: DataError | InterfaceError) -> bool:
+    """Whether an error concerns the value of one row, and not how the driver is used."""
+    return isinstance(error, DataError) or error.sqlstate == _NO_VALUE
+
+
+def faults(
+    length: int, attempt: Callable[[int, int], object]
+) -> dict[int, DataError | InterfaceError]:
     """The indices of values that cannot be converted, each with its error.
 
     Args:
         length: of the values.
-        attempt: converts the values from one index to before another, or raises a DataError.
+        attempt: converts the values from one index to before another, or raises the error of a row.
     """
-    errors: dict[int, DataError] = {}
+    errors: dict[int, DataError | InterfaceError] = {}
     parts = [(0, length)] if length else []
     while parts:
         start, stop = parts.pop()
         try:
             attempt(start, stop)
-        except DataError as error:
+        except (DataError, InterfaceError) as error:
+            if not is_row_error(error):
+                raise
             if stop - start == 1:
                 errors[start] = error
                 continue
@@ -73,8 +83,10 @@ def collect_columns(
     return reported(results, kept.tolist(), errors)
 
 
-def _bad_rows(transaction: Transaction, table: TableInfo, columns: Columns) -> dict[int, DataError]:
-    bad: dict[int, DataError] = {}
+def _bad_rows(
+    transaction: Transaction, table: TableInfo, columns: Columns
+) -> dict[int, DataError | InterfaceError]:
+    bad: dict[int, DataError | InterfaceError] = {}
     for column_id, values in columns.items():
 
         def attempt(
@@ -97,7 +109,7 @@ def key_of(table: TableInfo, columns: Columns, place: int) -> str:
     return f"({names}) = ({', '.join(str(values[place].as_py()) for _, values in key)})"
 
 
-def row_error(position: int, key: str, error: DataError) -> RowError:
+def row_error(position: int, key: str, error: DataError | InterfaceError) -> RowError:
     """What is reported of a row that cannot be converted."""
     return RowError(position, key, status_of(error), error.sqlstate, error.message)
 

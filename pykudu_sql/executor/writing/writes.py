@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pykudu_sql.executor.reading.queries import answer, compute
 from pykudu_sql.executor.session_state import SessionState
-from pykudu_sql.executor.writing.collecting import faults, reported, row_error
+from pykudu_sql.executor.writing.collecting import faults, is_row_error, reported, row_error
 from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.row_stream import (
@@ -41,7 +41,7 @@ from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults, 
 from pykudu_sql.storage.common.types.arrays import cells_to_array, constant_array
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
-from pykudu_sql.storage.errors import DataError
+from pykudu_sql.storage.errors import DataError, InterfaceError
 from pykudu_sql.storage.ingest.validation import can_hold
 from pykudu_sql.storage.transaction.transaction import Transaction
 
@@ -202,8 +202,8 @@ def _batch(
     mode = mode_of(state)
     try:
         operations = convert(parameter_rows)
-    except DataError:
-        if mode is RowErrorMode.FAIL:
+    except (DataError, InterfaceError) as error:
+        if mode is RowErrorMode.FAIL or not is_row_error(error):
             raise
         return _batch_of_fitting(table, convert, parameter_rows, rows)
     return lambda transaction: transaction.write(table, operations, mode)

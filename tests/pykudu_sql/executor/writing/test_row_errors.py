@@ -10,6 +10,7 @@ from pykudu_sql import Connection
 from pykudu_sql.storage.errors import (
     DataError,
     IntegrityError,
+    InterfaceError,
     ProgrammingError,
     UndefinedColumnError,
 )
@@ -188,3 +189,24 @@ def test_a_statement_that_fails_whole_leaves_no_old_row_errors_behind(db: Connec
     with pytest.raises(IntegrityError):
         db.execute("INSERT INTO t (id) VALUES (2)")
     assert db.row_errors == ()
+
+
+@pytest.mark.parametrize(
+    "sql", ["INSERT INTO t (n, id) VALUES (?, ?)", "UPSERT INTO t (n, id) VALUES (?, ?)"]
+)
+@pytest.mark.parametrize("value", [object(), [1]], ids=["object", "list"])
+def test_an_object_that_sql_has_no_value_for_is_an_error_of_its_row(
+    db: Connection, sql: str, value: object
+) -> None:
+    collect(db)
+    cursor = db.executemany(sql, [(5, 11), (value, 12), (5, value), (7, 13)])
+    assert cursor.rowcount == 2
+    assert [(e.position, e.sqlstate) for e in cursor.row_errors] == [(1, "07006"), (2, "07006")]
+
+
+def test_a_missing_parameter_fails_the_whole_statement(db: Connection) -> None:
+    collect(db)
+    with pytest.raises(InterfaceError) as caught:
+        db.executemany("INSERT INTO t (id, n) VALUES (:id, :n)", [{"id": 11, "n": 1}, {"id": 12}])
+    assert caught.value.sqlstate == "07001"
+    assert db.execute("SELECT count(*) FROM t WHERE id > 10").fetchall() == [(0,)]
