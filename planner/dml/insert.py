@@ -300,7 +300,7 @@ def _insert_parsed(
         if isinstance(tree, exp.Values):
             return _insert_expressions(head, tree, start, context)
     rows = parse_rows(text, begin)
-    type_assigned_literals(rows, head.columns)
+    type_assigned_literals(rows, head.columns, context)
     query = finish(bind(rows, context), context)
     _check_width(head, len(query.names), start.start)
     return _from_query(head, query)
@@ -355,6 +355,6 @@ def _insert_computed(head: _Head, tree: exp.Values, context: PlanContext) -> Ins
         for node, column in zip(_cells(row), head.columns, strict=True):
             if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
                 node.replace(cell_literal(column.write_default, column))
-    type_assigned_literals(tree, head.columns)
+    type_assigned_literals(tree, head.columns, context)
     query = finish(bind(tree, context), context)
     return _from_query(head, query)

@@ -21,6 +21,7 @@ from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_ta
 from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.bind.target import mention, mentioned_table, target_table
+from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
 from pykudu_sql.planner.dml.assignments import Assignment, read_assignments
 from pykudu_sql.planner.dml.change_query import BranchDraft, draft, one_match_each
 from pykudu_sql.planner.dml.returning import read_returning
@@ -110,7 +111,9 @@ def plan_update(
         set_ids = _set_anyway(assignments, kind)
         branch = BranchDraft(kind, [*rows.keys(), *set_ids])
         return _returning(rows, branch, tree, context)
-    bound = _bound(rows, [a.as_node() for a in assignments], context)
+    rows.select.set("expressions", [a.as_node() for a in assignments])
+    type_assigned_literals(rows.select, [a.column for a in assignments], context)
+    bound = _bound(rows, rows.select.expressions, context)
     bound = bound.with_volatility(volatile)
     if all(assignment.is_constant for assignment in assignments):
         key = _single_key(rows, bound, context)

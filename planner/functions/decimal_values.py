@@ -18,6 +18,9 @@ from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
 MAX_DIGITS = 38
 _ROOM = 2  # digits that a neighbour needs beyond those of the column
+FEWER_DIGITS = (
+    "CAST one to fewer digits behind the point, as CAST(x AS DECIMAL(38,20)), or to DOUBLE"
+)
 BEYOND = 10**MAX_DIGITS
 KEY_SCALE = MAX_DIGITS + 1  # digits behind the point in a key: one more than any DECIMAL has
 _EXACTLY = Context(prec=1000)
@@ -126,8 +129,7 @@ def _with_scale(number: Decimal, others: Digits) -> Decimal:
         raise ValueOutOfRangeError(
             f"parameter {number} and DECIMAL({MAX_DIGITS},{others.scale}) have no type of "
             f"{MAX_DIGITS} digits in common",
-            hint="CAST one to fewer digits behind the point, as CAST(x AS DECIMAL(38,20)), or to "
-            "DOUBLE",
+            hint=FEWER_DIGITS,
         )
     return number.quantize(Decimal((0, (1,), -others.scale)), context=_EXACTLY)
 

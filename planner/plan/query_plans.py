@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.plan.value import Parameter, ParameterKey, United
+from pykudu_sql.planner.plan.value import ComputedNumbers, Parameter, ParameterKey, United
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, Summary
 from pykudu_sql.storage.common.rows.history_columns import HistoryKind
@@ -138,6 +138,7 @@ class Query:
             become one value with, None for none; see `planner.functions.decimal_values`.
         compared: the parameters that are compared with stored columns, once for each of these.
         assigned: the parameters that become cells of columns, with these.
+        computed: from parameters, the numbers that get one type with decimals.
     """
 
     sql: str
@@ -156,6 +157,7 @@ class Query:
     met: tuple[DataType | United | None, ...] = ()
     compared: tuple[Parameter, ...] = ()
     assigned: tuple[Parameter, ...] = ()
+    computed: tuple[ComputedNumbers, ...] = ()
 
     def is_cut_short(self, scanned: int, rows: int) -> bool:
         """Whether the scan must go further: its limit left out rows that the query needs.

@@ -33,6 +33,23 @@ class United:
 
 
 @dataclass(frozen=True, slots=True)
+class ComputedNumbers:
+    """Numbers computed from parameters that get one type with decimals.
+
+    Attributes:
+        sql: the query for a list of their types, over `$1`, `$2`, ...
+        keys: of the values of these parameters.
+        whole: the digits before the point that the decimals have together.
+        scale: those behind it.
+    """
+
+    sql: str
+    keys: tuple[ParameterKey, ...]
+    whole: int
+    scale: int
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """A hole in a plan.
 

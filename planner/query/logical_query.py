@@ -10,7 +10,7 @@ from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, Scan
 from pykudu_sql.planner.plan.template import PredicateTemplate
-from pykudu_sql.planner.plan.value import Parameter, ParameterKey, United
+from pykudu_sql.planner.plan.value import ComputedNumbers, Parameter, ParameterKey, United
 from pykudu_sql.planner.pushdown.limit_pushdown import RowLimit
 from pykudu_sql.planner.pushdown.runtime_filters import Equality
 from pykudu_sql.planner.query.node_index import NodeIndex
@@ -41,6 +41,7 @@ class LogicalQuery:
         has_joins: whether a scan, or a part of the query, is joined with another.
         compared: the parameters that stand beside stored columns, with these.
         assigned: the parameters that become cells of columns, with these.
+        computed: from parameters, the numbers that get one type with decimals.
         parameters: the keys behind `$1`, `$2`, ...
         parameter_types: of the number columns that these are compared with, None for none.
     """
@@ -61,6 +62,7 @@ class LogicalQuery:
     has_joins: bool = True
     compared: tuple[Parameter, ...] = ()
     assigned: tuple[Parameter, ...] = ()
+    computed: tuple[ComputedNumbers, ...] = ()
     parameters: tuple[ParameterKey, ...] = ()
     parameter_types: tuple[DataType | United | None, ...] = ()
 

@@ -25,6 +25,7 @@ from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.query.compared_parameters import assigned_parameters, compared_parameters
+from pykudu_sql.planner.query.computed_parameters import computed_numbers
 from pykudu_sql.planner.query.exact_decimals import compare_exactly, mark_numbers
 from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
@@ -166,6 +167,8 @@ def _compare_exactly(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     if has_decimals or (query.nodes.has(exp.Placeholder) and query.nodes.has(*UNITING)):
         unite_exactly(query.tree, types)
         query = query.with_tree(query.tree)
+    if has_decimals and query.nodes.has(exp.Placeholder):
+        query = replace(query, computed=computed_numbers(query.nodes.nodes, types))
     is_rewritten = compare_exactly(query.nodes.nodes, types if has_decimals else None)
     return query.with_tree(query.tree) if is_rewritten else query
 

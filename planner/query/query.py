@@ -100,4 +100,5 @@ def _physical(query: LogicalQuery) -> Query:
         query.parameter_types,
         query.compared,
         query.assigned,
+        query.computed,
     )

@@ -52,9 +52,10 @@ from pykudu_sql.storage.errors import DataError, NotSupportedError, ProgrammingE
 _TYPE = "pykudu_type"  # in the meta of a node: the engine's name of its type, None if unknown
 _HOLDS = "pykudu_holds_decimals"
 _WRAPPERS = (
-    *(exp.Paren, exp.Alias, exp.Neg, exp.Abs, exp.Filter, exp.Window, exp.IgnoreNulls),
+    *(exp.Neg, exp.Abs, exp.Filter, exp.Window, exp.IgnoreNulls),
     *(exp.Order, exp.Nullif),
 )
+_BEYOND = (DOUBLE, "UHUGEINT", "BIGNUM")  # types of literals that no DECIMAL has all values of
 _ROWS = (exp.Query, exp.Comprehension)  # of which a list is made, where they are all it names
 _KEEPING = (
     *(exp.Min, exp.Max, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue),
@@ -179,10 +180,14 @@ class ExpressionTypes:
                 return self._of_shown(columns[0].shown) if columns else None
             case exp.Placeholder() | exp.Star():
                 return None
+            case exp.Alias() | exp.Paren():
+                return self._derive(node.this)
             case exp.Null():
                 return NULL
             case exp.Literal():
                 return literal_type(node)
+            case exp.Neg(this=exp.Literal()) if literal_type(node.this) == "UHUGEINT":
+                return "HUGEINT" if number(node) == -(1 << 127) else "BIGNUM"
             case exp.Boolean() | exp.Predicate() | exp.Connector() | exp.Not():
                 return BOOLEAN
         name = self._of_operation(node)
@@ -239,7 +244,7 @@ class ExpressionTypes:
             names[place] = widest if fits_integer(each, widest) else names[place]
         digits = [
             digits_of_number(written)
-            if name == DOUBLE and (written := number(each)) is not None
+            if name in _BEYOND and (written := number(each)) is not None
             else digits_of_type(name)
             for each, name in zip(operands, names, strict=True)
         ]
@@ -266,8 +271,24 @@ class ExpressionTypes:
         return self.of_shown(shown)
 
     def _asked(self, nodes: Sequence[exp.Expr]) -> list[str | None]:
-        """The types by the engine, of expressions over NULLs of their columns' types."""
-        prepared = [self._prepared(each) for each in nodes]
+        """The types by the engine, of expressions over NULLs of their columns' types.
+
+        One that is another with a parameter of another type is not known before the run.
+        """
+        names = self._with_parameters(nodes, exp.Null())
+        with_parameter = [
+            place
+            for place, node in enumerate(nodes)
+            if digits_of_type(names[place]) is not None and node.find(exp.Placeholder)
+        ]
+        others = self._with_parameters([nodes[each] for each in with_parameter], typed_null(DOUBLE))
+        for place, other in zip(with_parameter, others, strict=True):
+            names[place] = names[place] if other in (None, names[place]) else None
+        return names
+
+    def _with_parameters(self, nodes: Sequence[exp.Expr], parameter: exp.Expr) -> list[str | None]:
+        """The same with one value for every parameter."""
+        prepared = [self._prepared(each, parameter) for each in nodes]
         items = [f"typeof({sql})" for sql in prepared if sql is not None]
         if not items:
             return [None] * len(nodes)
@@ -276,15 +297,17 @@ class ExpressionTypes:
         except (DataError, ProgrammingError, NotSupportedError):
             if len(nodes) == 1:
                 return [None]
-            return [name for each in nodes for name in self._asked([each])]
+            return [name for each in nodes for name in self._with_parameters([each], parameter)]
         return [None if sql is None else str(next(answers)) for sql in prepared]
 
-    def _prepared(self, node: exp.Expr) -> str | None:
+    def _prepared(self, node: exp.Expr, parameter: exp.Expr) -> str | None:
         """The SQL of an expression without columns; None if the type of a part is not known."""
         place = exp.Paren(this=node.copy())
         for leaf in list(leaves(place.this)):
             name = leaf.meta.get(_TYPE)
-            if name is not None or isinstance(leaf, exp.Placeholder):
+            if isinstance(leaf, exp.Placeholder):
+                leaf.replace(parameter.copy())
+            elif name is not None:
                 leaf.replace(typed_null(name))
             elif not isinstance(leaf, exp.Identifier):  # a variable of a list of unknown type
                 return None

@@ -33,7 +33,7 @@ def literal_type(node: exp.Literal) -> str:
     bits = int(written).bit_length()
     least_bits = INTEGER_BITS["INTEGER"]
     fitting = (name for name, most in INTEGER_BITS.items() if max(bits, least_bits) <= most)
-    return next(fitting, DOUBLE)
+    return next(fitting, "UHUGEINT" if bits <= INTEGER_BITS["HUGEINT"] + 1 else "BIGNUM")
 
 
 def fits_integer(node: exp.Expr, name: str | None) -> bool:

@@ -6,11 +6,19 @@ from math import inf
 from typing import Any
 
 from pykudu_sql.engine.query_engine import QueryEngine, Relation
-from pykudu_sql.planner.functions.decimal_values import Digits, comparable, unitable
+from pykudu_sql.planner.functions.decimal_values import (
+    FEWER_DIGITS,
+    MAX_DIGITS,
+    Digits,
+    comparable,
+    digits_of,
+    unitable,
+)
 from pykudu_sql.planner.functions.utc_offsets import in_utc
 from pykudu_sql.planner.plan.parameter_types import check_comparable, parameter_name
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.value import (
+    ComputedNumbers,
     Parameter,
     ParameterValues,
     United,
@@ -18,10 +26,17 @@ from pykudu_sql.planner.plan.value import (
     parameter_value,
 )
 from pykudu_sql.storage.common.types.cells import to_cell
+from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.errors import DataError, InvalidValueError, ValueOutOfRangeError
+from pykudu_sql.storage.errors import (
+    DataError,
+    InvalidValueError,
+    ProgrammingError,
+    ValueOutOfRangeError,
+)
 
 _HUGE = 1 << 127
+_DOUBLES = frozenset({"DOUBLE", "FLOAT"})  # beside which decimals are doubles too
 _BEYOND_DOUBLES = 10**308
 
 
@@ -56,8 +71,8 @@ def check_parameters(
     `engine`: that says whether a text can be read as another type. Raises InterfaceError: one was
     not given, is no value of SQL, or is of no type to be compared with a column; InvalidValueError:
     it is a text that the column's type cannot be read from; ValueOutOfRangeError: one of a number
-    that the type cannot be compared with; DataError: a value does not fit the
-    column that it is assigned to.
+    that the type cannot be compared with, or a number computed from parameters would be rounded
+    beside decimals; DataError: a value does not fit the column that it is assigned to.
     """
     for assigned in query.assigned:
         bind_value(assigned, parameters)
@@ -66,6 +81,31 @@ def check_parameters(
         check_comparable(value, beside.type, beside.key, beside.column)
         if isinstance(value, str) and not beside.type.is_text:
             _check_text(value, beside, engine)
+    for computed in query.computed:
+        _check_computed(computed, parameters, engine)
+
+
+def _check_computed(
+    computed: ComputedNumbers, parameters: ParameterValues, engine: QueryEngine[Relation]
+) -> None:
+    values = [_scalar(parameter_value(parameters, key)) for key in computed.keys]
+    try:
+        names = engine.execute(computed.sql, {}, values).table[0][0].as_py()
+    except (DataError, ProgrammingError):
+        return  # The query itself raises it, with its place.
+    decimals = [parse_type(name) for name in names if name.startswith("DECIMAL(")]
+    others = [digits for each in decimals if (digits := digits_of(each)) is not None]
+    together = Digits(
+        max([computed.whole, *(each.whole for each in others)]),
+        max([computed.scale, *(each.scale for each in others)]),
+    )
+    if _DOUBLES.isdisjoint(names) and not together.fits_beside(together):
+        raise ValueOutOfRangeError(
+            f"{' and '.join(map(str, decimals))}, computed from parameters, and "
+            f"DECIMAL({computed.whole + computed.scale},{computed.scale}) have no type of "
+            f"{MAX_DIGITS} digits in common",
+            hint=FEWER_DIGITS,
+        )
 
 
 def _check_text(value: str, beside: Parameter, engine: QueryEngine[Relation]) -> None:

@@ -12,7 +12,7 @@ LONG = "1." + "1" * 40
 def assigned(sql: str, context: PlanContext) -> str:
     schema = context.catalog.table("kinds").schema
     tree = parse(sql)
-    type_assigned_literals(tree, (schema.by_name["big"], schema.by_name["f"]))
+    type_assigned_literals(tree, (schema.by_name["big"], schema.by_name["f"]), context)
     return tree.sql("duckdb")
 
 
@@ -20,8 +20,13 @@ def assigned(sql: str, context: PlanContext) -> str:
     "sql",
     [
         "VALUES ({}, 1), (2, 3)",
-        "SELECT {} AS x, 1 FROM t",
+        "SELECT {} AS x, 1 FROM kinds",
         "SELECT 1, 2 UNION ALL (SELECT (-{}), 1)",
+        "WITH c AS (SELECT {} AS x) SELECT x, 1 FROM c",
+        "SELECT -y, 1 FROM (SELECT x AS y FROM (SELECT {}) AS s(x)) AS t",
+        "SELECT (SELECT {}), 1",
+        "SELECT * FROM (SELECT 1 AS x, 2 UNION ALL SELECT {}, 2) AS s",
+        "SELECT 1 AS a UNION ALL BY NAME SELECT {} AS a",
     ],
 )
 def test_a_long_number_is_cast_to_the_column_it_fills(context: PlanContext, sql: str) -> None:
@@ -33,9 +38,9 @@ def test_a_long_number_is_cast_to_the_column_it_fills(context: PlanContext, sql:
     "sql",
     [
         f"VALUES (1, {LONG})",
-        f"SELECT *, {LONG}",
+        f"SELECT f, {LONG} FROM kinds",
         f"SELECT {LONG} + 1",
-        f"SELECT 1 AS a UNION ALL BY NAME SELECT {LONG} AS a",
+        f"SELECT 1 FROM (SELECT {LONG} AS x) AS s",
         "VALUES (1.5, 2)",
     ],
 )

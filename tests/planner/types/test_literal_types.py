@@ -9,6 +9,7 @@ from pykudu_sql.planner.types.literal_types import fits_integer, literal_type, n
 WRITTEN = [
     *("0", "127", "2147483647", "2147483648", "9223372036854775808", "1.50", "0.5", "1e3"),
     *(f"0.{'9' * 38}", f"{'9' * 39}.5"),
+    *(str(1 << 127), str((1 << 128) - 1), str(1 << 128)),
 ]
 
 

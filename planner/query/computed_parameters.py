@@ -1,0 +1,119 @@
+"""Numbers computed from parameters that meet decimals: what to ask about them at each run.
+
+Their types are known with the parameters only. The engine then finds one type of 38 digits for
+them and the decimals that they are compared with, or become one value with, and rounds where that
+has not all digits; see `plan.value.ComputedNumbers`.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.bound_query import columns_of
+from pykudu_sql.planner.bind.constant import parameter_key
+from pykudu_sql.planner.functions.exact_literals import type_literals
+from pykudu_sql.planner.plan.value import ComputedNumbers, ParameterKey
+from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.query.exact_decimals import COMPARISONS, compared
+from pykudu_sql.planner.types.engine_types import digits_of_type, is_decimal, typed_null, united
+from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
+from pykudu_sql.planner.types.origins import alternatives, leaves, origins, shown_by
+
+_COMPARING = (*COMPARISONS, exp.Nullif)
+_MOST_DEPTH = 20  # of subqueries within subqueries that are looked into
+
+
+def computed_numbers(
+    nodes: Sequence[exp.Expr], types: ExpressionTypes
+) -> tuple[ComputedNumbers, ...]:
+    """What a query computes from parameters and makes one with decimals, or compares with them.
+
+    `nodes`: of its tree, as the engine is to have it otherwise.
+    """
+    found = (_computed(each, types) for node in nodes for each in _together(node, types))
+    return tuple(dict.fromkeys(each for each in found if each is not None))
+
+
+def _together(node: exp.Expr, types: ExpressionTypes) -> Iterator[list[exp.Expr]]:
+    """The operands of a node that get one type in the engine."""
+    match node:
+        case exp.SetOperation():
+            lists = [_selected(side, types) for side in _sides(node)]
+            yield from map(list, zip(*lists, strict=False))
+        case exp.Values():
+            rows = [row.expressions for row in node.expressions if isinstance(row, exp.Tuple)]
+            yield from map(list, zip(*rows, strict=False))
+        case _ if isinstance(node, _COMPARING):
+            yield list(compared(node))
+        case _:
+            yield alternatives(node)
+    if isinstance(node, exp.Case):
+        yield alternatives(node)
+
+
+def _sides(node: exp.SetOperation) -> Iterator[exp.Expr]:
+    for side in (node.left, node.right):
+        if isinstance(side, exp.SetOperation):
+            yield from _sides(side)
+        else:
+            yield side
+
+
+def _selected(side: exp.Expr, types: ExpressionTypes) -> list[exp.Expr]:
+    """The columns of a query; NULLs of their types where its list does not show each."""
+    query = side.unnest() if isinstance(side, exp.Subquery) else side
+    columns = types.of_columns(side) or types.of_columns(query)
+    items = query.expressions if isinstance(query, exp.Select) else []
+    if len(items) == len(columns) and not any(each.is_star for each in items):
+        return list(items)
+    return [typed_null(name) for _, name in columns]
+
+
+def _computed(operands: Sequence[exp.Expr], types: ExpressionTypes) -> ComputedNumbers | None:
+    if len(operands) < 2 or not any(map(holds_decimals, operands)):
+        return None
+    decimals, computed = [], []
+    for operand in operands:
+        name = types.name(operand)
+        digits = digits_of_type(name) if is_decimal(name) else None
+        if digits is not None:
+            decimals.append(digits)
+        elif name is None and not isinstance(operand, exp.Placeholder):
+            copied = _typed(operand.unalias(), types)
+            if copied is not None and copied.find(exp.Placeholder):
+                computed.append(copied)
+    if not decimals or not computed:
+        return None
+    keys: list[ParameterKey] = []
+    for node in computed:
+        for placeholder in node.find_all(exp.Placeholder):
+            keys.append(parameter_key(placeholder))
+            placeholder.set("this", str(len(keys)))
+    items = ", ".join(f"typeof({to_sql(type_literals(each))})" for each in computed)
+    together = united(decimals)
+    return ComputedNumbers(f"SELECT [{items}]", tuple(keys), together.whole, together.scale)
+
+
+def _typed(node: exp.Expr, types: ExpressionTypes, depth: int = 0) -> exp.Expr | None:
+    """An expression with NULL for all but parameters; None if the type of a part is not known."""
+    if isinstance(node, exp.Column | exp.Query):
+        shown = _shown(node)
+        return None if shown is None or depth > _MOST_DEPTH else _typed(shown, types, depth + 1)
+    typed = exp.paren(node.copy(), copy=False)
+    for leaf in list(leaves(typed.this)):
+        if isinstance(leaf, exp.Placeholder):
+            continue
+        name = types.name(leaf)
+        part = _typed(leaf, types, depth) if name is None else typed_null(name)
+        if part is None:
+            return None
+        leaf.replace(part)
+    return typed
+
+
+def _shown(node: exp.Expr) -> exp.Expr | None:
+    """The one expression that a column of a subquery, or a subquery itself, shows."""
+    columns = columns_of(node)
+    sources = origins(columns[0].shown if columns else shown_by(node))
+    only = sources[0] if len(sources) == 1 else None
+    return only.unalias() if isinstance(only, exp.Expr) else None
