@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.value_bounds.computed_once import name_arguments, with_parts
-from pykudu_sql.planner.value_bounds.value_calls import call_of
+from pykudu_sql.planner.value_bounds.value_calls import call_of, engine_call
 from pykudu_sql.planner.value_bounds.value_measures import value_bytes
 from pykudu_sql.planner.value_bounds.value_sizes import (
     CELL_BYTES,
@@ -110,9 +110,11 @@ def _check_text(parsed: _Parsed, alike: Sequence[exp.Expr]) -> None:
     named = name_arguments([around.this])
     (value,) = named.arguments
     text = exp.cast(value.copy(), "text")
-    length = exp.LTE(this=_call("strlen", text), expression=exp.Literal.number(MAX_TEXT_BYTES))
-    begun = _call("left", text.copy(), exp.Literal.number(_SHOWN))
-    castable = _call(parsed.check, begun, exp.Literal.string(parsed.kind))
+    length = exp.LTE(
+        this=engine_call("strlen", text), expression=exp.Literal.number(MAX_TEXT_BYTES)
+    )
+    begun = engine_call("left", text.copy(), exp.Literal.number(_SHOWN))
+    castable = engine_call(parsed.check, begun, exp.Literal.string(parsed.kind))
     condition = exp.or_(exp.not_(_is_text(value)), *alike, length, castable, copy=False)
     checked = exp.Case(ifs=[exp.If(this=condition, true=value.copy())])
     parsed.node.replace(with_parts(checked, named))
@@ -184,8 +186,4 @@ def _parsed(node: exp.Expr) -> list[_Parsed]:
 def _is_text(value: exp.Expr) -> exp.Expr:
     """SQL of whether a value is a text, which the engine knows before it computes it."""
     kinds = [exp.Literal.string(kind) for kind in TEXT_TYPES]
-    return exp.In(this=_call("typeof", value.copy()), expressions=kinds)
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
+    return exp.In(this=engine_call("typeof", value.copy()), expressions=kinds)

@@ -32,7 +32,13 @@ from pykudu_sql.planner.value_bounds.text_casts import (
     bound_casts,
     refuse_long_text,
 )
-from pykudu_sql.planner.value_bounds.value_calls import Call, call_of, list_map_of, part_group_keys
+from pykudu_sql.planner.value_bounds.value_calls import (
+    Call,
+    call_of,
+    engine_call,
+    list_map_of,
+    part_group_keys,
+)
 from pykudu_sql.planner.value_bounds.value_growth import GROWING, Amount, Growth, times
 from pykudu_sql.planner.value_bounds.value_measures import (
     ComputedMeasures,
@@ -233,7 +239,7 @@ def _shown(call: Call) -> str:
 def _check(check: str, subject: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
     """The carrier if the amount is within the bound."""
     few = exp.LTE(this=exp.paren(amount), expression=exp.Literal.number(ROW_BYTES))
-    within = _function(
+    within = engine_call(
         check, exp.cast(exp.paren(amount.copy()), "double"), exp.Literal.string(subject)
     )
     condition = exp.Or(this=few, expression=within)
@@ -243,8 +249,8 @@ def _check(check: str, subject: str, amount: Amount, carrier: exp.Expr) -> exp.E
 def _shallow(name: str, argument: exp.Expr) -> exp.Expr:
     """A JSON text if it is not nested too deeply."""
     text = exp.cast(argument.copy(), "text")
-    short = exp.LT(this=_function("strlen", text), expression=exp.Literal.number(_SHALLOW_BYTES))
-    checked = _function(SHALLOW, text.copy(), exp.Literal.string(name))
+    short = exp.LT(this=engine_call("strlen", text), expression=exp.Literal.number(_SHALLOW_BYTES))
+    checked = engine_call(SHALLOW, text.copy(), exp.Literal.string(name))
     return exp.Case(ifs=[exp.If(this=exp.Or(this=short, expression=checked), true=argument.copy())])
 
 
@@ -294,10 +300,6 @@ def _unchecked(node: exp.Expr) -> exp.Expr:
 
 def _is_shallow(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal) and len(node.name) < _SHALLOW_BYTES
-
-
-def _function(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
 
 
 def _formatting(call: Call) -> Growth:

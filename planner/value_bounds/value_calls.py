@@ -65,6 +65,11 @@ def call_of(node: exp.Expr) -> Call | None:
     return Call(name, node, values)
 
 
+def engine_call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A call of a function of the engine."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
 def _anonymous_name(node: exp.Anonymous) -> str:
     """Of a call; of a list's aggregate that holds an entry for each element, its own."""
     name: str = node.name.lower()

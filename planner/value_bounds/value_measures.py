@@ -7,12 +7,13 @@ from math import inf
 from sqlglot import exp
 
 from pykudu_sql.planner.value_bounds.excess import Bounded
-from pykudu_sql.planner.value_bounds.value_calls import call_of
+from pykudu_sql.planner.value_bounds.value_calls import call_of, engine_call
 from pykudu_sql.planner.value_bounds.value_growth import (
     CONSTANT_ELEMENT_BYTES,
     ELEMENT_BYTES,
     GROWING,
     Amount,
+    Measures,
 )
 from pykudu_sql.planner.value_bounds.value_sizes import (
     CELL_BYTES,
@@ -32,7 +33,7 @@ _SMALL_TYPES = (
 )  # fmt: skip
 
 
-class WrittenMeasures:
+class WrittenMeasures(Measures):
     """Measures from the text of the statement, with one value for what it does not show."""
 
     def __init__(
@@ -57,11 +58,9 @@ class WrittenMeasures:
         self.count = len(arguments)
 
     def total(self, parts: Sequence[float]) -> float:
-        """See Measures."""
         return sum(parts)
 
     def size(self, place: int) -> float:
-        """See Measures."""
         return self._size(self._arguments[place - 1]) if place <= self.count else 0.0
 
     def held(self, place: int) -> float:
@@ -72,7 +71,6 @@ class WrittenMeasures:
         return 0.0 if isinstance(argument, exp.Placeholder) else self._size(argument)
 
     def written(self, place: int) -> float:
-        """See Measures."""
         is_list = isinstance(self._arguments[place - 1], exp.Array)
         return 0.0 if is_list else self.size(place)
 
@@ -82,30 +80,24 @@ class WrittenMeasures:
         return size if size == inf else 0.0
 
     def items(self, place: int) -> float:
-        """See Measures."""
         return _items(self._arguments[place - 1], self._unknown)
 
     def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> float:
-        """See Measures."""
         return self._unknown
 
     def texts(self, place: int) -> float:
-        """See Measures."""
         argument = self._arguments[place - 1]
         is_list = isinstance(argument, exp.Array)
         return sum(map(self._size, argument.expressions)) if is_list else self._unknown
 
     def value(self, place: int) -> float:
-        """See Measures."""
         number = number_of(self._arguments[place - 1])
         return self._unknown if number is None else max(number, 0.0)
 
     def span(self) -> float:
-        """See Measures."""
         return _span(self._arguments, self._unknown)
 
     def fields(self) -> float:
-        """See Measures."""
         return self._unknown
 
 
@@ -166,7 +158,7 @@ def _span(arguments: Sequence[exp.Expr], unknown: float) -> float:
     return max((high - low) / ((ends[2] or 1.0) if len(ends) > 2 else 1.0), 0.0)
 
 
-class ComputedMeasures:
+class ComputedMeasures(Measures):
     """Measures as the engine computes them: doubles, which do not overflow; 0 of NULL.
 
     For many functions leave NULL out, and give a value as large as that of their other arguments.
@@ -192,51 +184,45 @@ class ComputedMeasures:
         return parts[0]
 
     def size(self, place: int) -> exp.Expr:
-        """See Measures."""
         if place > self.count:
             return exp.Literal.number(0)
-        return _amount(_call("strlen", exp.cast(self._copy(place), "text")))
+        return _amount(engine_call("strlen", exp.cast(self._copy(place), "text")))
 
     def held(self, place: int) -> exp.Expr:
-        """See Measures."""
         element_bytes = exp.Literal.number(ELEMENT_BYTES)
         is_small = exp.If(this=self._has_type(place, _SMALL_TYPES), true=element_bytes)
         return exp.Case(ifs=[is_small], default=self.size(place))
 
     def written(self, place: int) -> exp.Expr:
-        """See Measures."""
         text = exp.If(this=self._has_type(place, TEXT_TYPES), true=self.size(place))
         return exp.Case(ifs=[text], default=exp.Literal.number(0))
 
     def listed(self, place: int) -> exp.Expr:
-        """See Measures."""
         text = exp.If(this=self._has_type(place, TEXT_TYPES), true=exp.Literal.number(0))
         return exp.Case(ifs=[text], default=self.size(place))
 
     def _has_type(self, place: int, names: Sequence[str]) -> exp.Expr:
         """Whether an argument has one of some types, which the engine knows while it binds."""
         types = [exp.Literal.string(name) for name in names]
-        return exp.In(this=_call("typeof", self._copy(place)), expressions=types)
+        return exp.In(this=engine_call("typeof", self._copy(place)), expressions=types)
 
     def items(self, place: int) -> exp.Expr:
-        """See Measures."""
-        return _amount(_call("len", self._copy(place)))
+        return _amount(engine_call("len", self._copy(place)))
 
     def mapped(self, place: int, amount: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
-        """See Measures."""
         shown = [parameter.copy() for parameter in parameters]
         each = exp.Lambda(this=amount + exp.Literal.number(self.element), expressions=shown)
-        mapped = _call("list_transform", self._copy(place), each)
-        return _amount(_call("list_sum", mapped))
+        mapped = engine_call("list_transform", self._copy(place), each)
+        return _amount(engine_call("list_sum", mapped))
 
     def texts(self, place: int) -> exp.Expr:
-        """See Measures."""
-        length = _call("strlen", exp.cast(exp.column("__item"), "text"))
+        length = engine_call("strlen", exp.cast(exp.column("__item"), "text"))
         each = exp.Lambda(this=length, expressions=[exp.to_identifier("__item")])
-        return _amount(_call("list_sum", _call("list_transform", self._copy(place), each)))
+        return _amount(
+            engine_call("list_sum", engine_call("list_transform", self._copy(place), each))
+        )
 
     def value(self, place: int) -> exp.Expr:
-        """See Measures."""
         return _amount(self._copy(place))
 
     def span(self) -> exp.Expr:
@@ -256,7 +242,7 @@ class ComputedMeasures:
         """Of a pattern that no statement shows: each field is as wide as four digits say."""
         pattern = exp.cast(self._copy(1), "text")
         long = exp.GT(this=self.size(1), expression=exp.Literal.number(_LONGEST_PATTERN))
-        wide = _call("regexp_matches", pattern.copy(), exp.Literal.string(_WIDE_FIELD))
+        wide = engine_call("regexp_matches", pattern.copy(), exp.Literal.string(_WIDE_FIELD))
         widest = exp.Literal.number(_WIDEST_FIELD // 6)
         total = self.total([widest, *map(self.size, range(2, self.count + 1))])
         return exp.Case(
@@ -266,10 +252,6 @@ class ComputedMeasures:
 
     def _copy(self, place: int) -> exp.Expr:
         return self._arguments[place - 1].copy()
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
 
 
 def _amount(node: exp.Expr) -> exp.Expr:
@@ -285,7 +267,7 @@ def _tried(node: exp.Expr, type_name: str) -> exp.Expr:
 
 
 def _epoch(node: exp.Expr, type_name: str) -> exp.Expr:
-    return _call("epoch", _tried(node, type_name))
+    return engine_call("epoch", _tried(node, type_name))
 
 
 def _ratio(whole: exp.Expr, part: exp.Expr) -> exp.Expr:
