@@ -121,7 +121,7 @@ def _bound(tree: exp.Expr, binder: "_Binder") -> BoundQuery:
     columns = binder.query(tree, None, {})
     relations = binder.relations
     relations.uses.note_outputs(columns)
-    moments = convert_timestamp_texts(tree)
+    timestamp_parameters = convert_timestamp_texts(tree)
     return BoundQuery(
         tree,
         tuple(relations.references),
@@ -134,7 +134,7 @@ def _bound(tree: exp.Expr, binder: "_Binder") -> BoundQuery:
         relations.engine_aliases.names,
         relations.volatile or reads_current_time(tree),
         frozenset(relations.views),
-        moments,
+        timestamp_parameters,
         frozenset(e for each in binder.selects for e in absent_relations(each.scope.steps)),
     )
 

@@ -94,8 +94,8 @@ def bind_field(column: exp.Column, binding: FieldBinding) -> None:
 
 def field_of(node: exp.Expr) -> FieldBinding | None:
     """The field of a struct that a column is; None of all else."""
-    found: FieldBinding | None = node.meta_get(_FIELD)
-    return found
+    binding: FieldBinding | None = node.meta_get(_FIELD)
+    return binding
 
 
 def note_columns(query: exp.Expr, columns: Sequence[OutputColumn]) -> None:
@@ -172,7 +172,7 @@ class BoundQuery:
         engine_aliases: names of relations in the engine's SQL, where these are not their aliases.
         volatile: whether the moment of planning went into it.
         views: full names of the views that are read, also by other views.
-        moments: parameters that meet a TIMESTAMP.
+        timestamp_parameters: those that are compared with a TIMESTAMP or cast to one.
         maybe_absent: relations in place of whose rows an outer join may put NULLs.
         addressed: the mention whose row addresses the query shows, for a statement that writes to
             them; None for none.
@@ -189,7 +189,7 @@ class BoundQuery:
     engine_aliases: Mapping[Relation, str] = field(default_factory=dict)
     volatile: bool = False
     views: frozenset[str] = frozenset()
-    moments: frozenset[ParameterKey] = frozenset()
+    timestamp_parameters: frozenset[ParameterKey] = frozenset()
     maybe_absent: frozenset[Relation] = frozenset()
     addressed: TableReference | None = None
 

@@ -52,11 +52,11 @@ class DropDatabase(Command, headline="DROP DATABASE {0.name}"):
 
 
 @dataclass(frozen=True, slots=True)
-class CommentOn(Command, headline="COMMENT ON {0.place}"):
+class CommentOn(Command, headline="COMMENT ON {0.object_name}"):
     """COMMENT ON a view, its column or a database: its state with the new comment."""
 
     item: ViewInfo | DatabaseInfo
-    place: str
+    object_name: str
 
 
 Namespace = CreateView | DropView | CreateDatabase | DropDatabase | CommentOn

@@ -130,8 +130,8 @@ class Query:
             the one scan; else nothing.
         runtime_filters: by which scans that were read filter those still to be read.
         lists: relations of the values of long IN lists, by name.
-        moments: those of the parameters that meet a TIMESTAMP; texts among their values may have
-            an offset from UTC.
+        timestamp_parameters: those that are compared with a TIMESTAMP or cast to one; texts among
+            their values may have an offset from UTC.
         coded: the same over codes of text columns; None where no group has such a key.
         apart: whether nothing joins a scan with another, or a part of the query with another.
         met: the types of the number columns that `$1`, `$2`, ... are compared with, or what they
@@ -151,7 +151,7 @@ class Query:
     summary: tuple[Summary, ...] = ()
     runtime_filters: tuple[RuntimeFilter, ...] = ()
     lists: tuple[tuple[str, pa.Table], ...] = ()
-    moments: frozenset[ParameterKey] = frozenset()
+    timestamp_parameters: frozenset[ParameterKey] = frozenset()
     coded: CodedGroups | None = None
     apart: bool = False
     met: tuple[DataType | United | None, ...] = ()

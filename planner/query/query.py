@@ -94,7 +94,7 @@ def _physical(query: LogicalQuery) -> Query:
         query.summary,
         runtime_filters(query.equalities, query.scan_names),
         query.lists,
-        bound.moments,
+        bound.timestamp_parameters,
         coded,
         not query.has_joins,
         query.parameter_types,

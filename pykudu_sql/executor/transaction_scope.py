@@ -36,7 +36,7 @@ class _Named:
     """A savepoint and its name."""
 
     name: str
-    place: "Savepoint"
+    savepoint: "Savepoint"
 
 
 class TransactionScope:
@@ -154,7 +154,7 @@ class TransactionScope:
         """
         number = self._number_of(name)
         if self._current is not None:
-            self._current.rollback_to(self._savepoints[number].place)
+            self._current.rollback_to(self._savepoints[number].savepoint)
         del self._savepoints[number + 1 :]
 
     def release(self, name: str) -> None:

@@ -47,7 +47,7 @@ class TableLocation:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> "TableLocation":
-        """The place that options name.
+        """The location that options name.
 
         Raises ProgrammingError: the table or the path is missing.
         """
@@ -73,7 +73,7 @@ class ReadOptions:
         tasks: that can run at once.
     """
 
-    place: TableLocation
+    location: TableLocation
     columns: tuple[str, ...] | None
     where: str | None
     as_of: str | None
@@ -111,7 +111,7 @@ class WriteOptions:
         checkpoint: of a stream; None for a batch.
     """
 
-    place: TableLocation
+    location: TableLocation
     operation: RowOpKind
     write_id: str | None = None
     staging_id: str | None = None

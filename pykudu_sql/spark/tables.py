@@ -92,7 +92,7 @@ def read_table(
         plan = planner.plan(available)
     if plan.scan.lease is not None:
         hold_lease(plan.scan.lease)
-    return token_frame(spark, read_options.place, plan, spark_schema(available), available)
+    return token_frame(spark, read_options.location, plan, spark_schema(available), available)
 
 
 def read_changes(

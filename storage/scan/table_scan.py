@@ -49,12 +49,12 @@ class RowSetRead:
 
     Attributes:
         own: a transaction's uncommitted changes of it.
-        place: that row addresses name it by; 0 in a scan without them.
+        rowset_index: by which row addresses name it; 0 in a scan without them.
     """
 
     rowset: RowSet
     own: DeltaMemStore | None
-    place: int = 0
+    rowset_index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ class TableScan:
         for block in read.rowset.scan(
             self.columns, row_filter, self.bound, read.own, stretch=most, stats=stats
         ):
-            yield located(block, read.place) if self.spec.addressed else block
+            yield located(block, read.rowset_index) if self.spec.addressed else block
             self.checkpoint()
 
 

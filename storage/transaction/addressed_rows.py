@@ -42,8 +42,8 @@ class AddressedRows:
     def reads(self) -> list[RowSetRead]:
         """The rowsets, numbered as addresses name them."""
         return [
-            RowSetRead(rowset, pending.own.get(rowset.id), place)
-            for place, (pending, rowset) in enumerate(self._rowsets)
+            RowSetRead(rowset, pending.own.get(rowset.id), index)
+            for index, (pending, rowset) in enumerate(self._rowsets)
         ]
 
     def write(self, operations: RowOperations, addresses: npt.NDArray[np.int64]) -> int:
@@ -56,7 +56,7 @@ class AddressedRows:
         self._check_unwritten()
         changed = 0
         for share in shares(addresses):
-            pending, rowset = self._rowsets[share.place]
+            pending, rowset = self._rowsets[share.rowset_index]
             cells = {i: share.cells(operations.columns[i]) for i in changes.ids}
             batch = AddressedOperations(operations.kind, cells, rowset, share.ordinals)
             changed += self._writes.keep(self.table, pending).write_at(batch)

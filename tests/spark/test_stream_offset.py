@@ -24,7 +24,7 @@ def test_what_is_no_offset_is_said(value: dict[str, object]) -> None:
 def test_options_of_changes_are_checked() -> None:
     given = {**PLACE, "maxrowspertrigger": "10", "columns": "A, b"}
     options = ChangeOptions.of(given)
-    assert (options.place.table, options.columns, options.max_rows) == ("t", ("a", "b"), 10)
+    assert (options.location.table, options.columns, options.max_rows) == ("t", ("a", "b"), 10)
     with pytest.raises(InvalidValueError, match="not a number of rows"):
         ChangeOptions.of({**PLACE, "maxrowspertrigger": "0"})
     with pytest.raises(ProgrammingError, match="'asOf' is for the rows"):

@@ -51,7 +51,7 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
     for key, met in zip_longest(query.parameters, query.met):
         parameter = parameter_value(parameters, key)
         value = _compared(parameter, met) if isinstance(met, DataType) else _scalar(parameter)
-        is_text = isinstance(value, str) and key in query.moments
+        is_text = isinstance(value, str) and key in query.timestamp_parameters
         values.append(in_utc(value) if is_text else value)
     for united in {each for each in query.met if isinstance(each, United)}:
         positions = [place for place, met in enumerate(query.met) if met == united]

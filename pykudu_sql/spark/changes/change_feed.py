@@ -78,7 +78,7 @@ class ChangeFeed:
         Raises OperationalError: there is none; CorruptionError, DiskError: it cannot be read.
         """
         self._options = options
-        self._database = open_to_read(options.place.path)
+        self._database = open_to_read(options.location.path)
         self._store = self._database.store
         self._backlog = _Backlog()
 
@@ -107,14 +107,14 @@ class ChangeFeed:
 
     def named_table(self, bound: SnapshotBound) -> TableInfo:
         """The table of the options at a bound. Raises UndefinedTableError: there was none."""
-        return self._store.catalog_at(bound).table(self._options.place.table)
+        return self._store.catalog_at(bound).table(self._options.location.table)
 
     def table(self, table_id: str, bound: SnapshotBound) -> TableInfo:
         """A table at a bound, by id. Raises UndefinedTableError: it was dropped."""
         table = self._store.catalog_at(bound).by_id.get(table_id)
         if table is None:
             raise UndefinedTableError(
-                f"table '{self._options.place.table}' that this stream is of was dropped",
+                f"table '{self._options.location.table}' that this stream is of was dropped",
                 hint="a table made anew under its name needs a stream with a checkpoint of its own",
             )
         return table

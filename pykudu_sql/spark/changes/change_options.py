@@ -38,7 +38,7 @@ class ChangeOptions:
         max_rows: of one batch of a stream, about; None for no limit.
     """
 
-    place: TableLocation
+    location: TableLocation
     columns: tuple[str, ...] | None = None
     starting: str | None = None
     ending: str | None = None

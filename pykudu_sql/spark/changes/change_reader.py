@@ -25,7 +25,8 @@ class PykuduChangeReader(DataSourceReader):
         """
         if options.starting is None:
             raise ProgrammingError(
-                f"the changes of table '{options.place.table}' need the option 'startingTimestamp'",
+                f"the changes of table '{options.location.table}' need the option "
+                "'startingTimestamp'",
                 hint="a timestamp, a hybrid timestamp or the name of a snapshot: changes after it",
             )
         self._options = options
@@ -48,4 +49,4 @@ class PykuduChangeReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The changes of one share; see `read_partition`."""
-        return read_partition(self._options.place, partition)
+        return read_partition(self._options.location, partition)

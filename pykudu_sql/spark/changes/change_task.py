@@ -58,7 +58,7 @@ class SnapshotPartition(InputPartition):
     schema: pa.Schema
 
 
-def read_partition(place: TableLocation, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+def read_partition(location: TableLocation, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """The rows of one partition.
 
     `partition`: one of the above; any other has no rows. Raises HistoryPurgedError: history does
@@ -66,17 +66,17 @@ def read_partition(place: TableLocation, partition: InputPartition) -> Iterator[
     CorruptionError, DiskError: a file cannot be read.
     """
     if isinstance(partition, ChangePartition):
-        rows = _changes(place, partition)
+        rows = _changes(location, partition)
     elif isinstance(partition, SnapshotPartition):
-        rows = _inserts(place, partition)
+        rows = _inserts(location, partition)
     else:  # Spark asks once where there is no partition, with nothing
         return
     for batch in rows:
         yield to_spark(batch.select(partition.positions), partition.schema)
 
 
-def _changes(place: TableLocation, partition: ChangePartition) -> Iterator[pa.RecordBatch]:
-    store = ReaderStore(LocalEnv(), place.path, StoreOptions(maintenance=False))
+def _changes(location: TableLocation, partition: ChangePartition) -> Iterator[pa.RecordBatch]:
+    store = ReaderStore(LocalEnv(), location.path, StoreOptions(maintenance=False))
     try:
         for share in partition.shares:
             yield from read_share(store, ChangeShare.from_json(share))
@@ -84,8 +84,8 @@ def _changes(place: TableLocation, partition: ChangePartition) -> Iterator[pa.Re
         store.close()
 
 
-def _inserts(place: TableLocation, partition: SnapshotPartition) -> Iterator[pa.RecordBatch]:
-    for batch in read_tokens(place, partition.tokens, partition.lease):
+def _inserts(location: TableLocation, partition: SnapshotPartition) -> Iterator[pa.RecordBatch]:
+    for batch in read_tokens(location, partition.tokens, partition.lease):
         kinds = pa.array([INSERTED]).take(pa.array(np.zeros(batch.num_rows, np.int64)))
         times = pa.array(np.full(batch.num_rows, partition.moment, np.uint64))
         names = [*batch.schema.names, CHANGE_TYPE, COMMIT_TIMESTAMP]

@@ -135,7 +135,7 @@ class PykuduStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one share; see `read_partition`."""
-        return read_partition(self._options.place, partition)
+        return read_partition(self._options.location, partition)
 
     def stop(self) -> None:
         """Close the database."""

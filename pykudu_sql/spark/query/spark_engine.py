@@ -106,12 +106,12 @@ class SparkEngine:
         """The relations with their rows, whose files are held until `held` is left."""
         tasks = parallelism(self._session)
         for name, one in relations.items():
-            place = TableLocation(one.path, one.table)
-            options = ReadOptions(place, None, one.where, str(one.as_of), SPLIT_BYTES, tasks)
+            location = TableLocation(one.path, one.table)
+            options = ReadOptions(location, None, one.where, str(one.as_of), SPLIT_BYTES, tasks)
             with read_planner(options) as planner:
                 plan = held.enter_context(planner.plan(one.columns).held())
             schema = spark_schema(one.columns)
-            yield name, token_frame(self._session, place, plan, schema, one.columns)
+            yield name, token_frame(self._session, location, plan, schema, one.columns)
 
     def _empty(self, relations: Mapping[str, StoredRelation]) -> Iterator[tuple[str, DataFrame]]:
         """The relations without rows."""

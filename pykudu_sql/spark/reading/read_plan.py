@@ -53,7 +53,7 @@ class ReadPlan:
         """Estimated bytes to read."""
         return sum(map(_size_of, self.scan.tokens))
 
-    def describe(self, place: TableLocation) -> str:
+    def describe(self, location: TableLocation) -> str:
         """What is read, for people who look at the plan of a query."""
         files = {
             f"{token.tablet_id}/{token.share.rowset.base}.base": None
@@ -64,7 +64,7 @@ class ReadPlan:
         where = "" if self.where is None else f" where {self.where:.200}"
         moment = format_timestamp(last_before(self.bound))
         named = f" [{shown}]" if files else ""
-        return f"pykudu {place.table} as of {moment}{where} from {len(files)} files{named}"
+        return f"pykudu {location.table} as of {moment}{where} from {len(files)} files{named}"
 
     @contextmanager
     def held(self) -> Iterator["ReadPlan"]:
@@ -91,7 +91,7 @@ class ReadPlanner:
         else:
             self.bound = read_timestamps.bound_of(options.as_of)
             self._store.wait_until_readable(self.bound)
-        self.table: TableInfo = self._store.catalog_at(self.bound).table(options.place.table)
+        self.table: TableInfo = self._store.catalog_at(self.bound).table(options.location.table)
 
     def columns(self) -> tuple[ColumnSchema, ...]:
         """The requested columns, in their order.
@@ -153,7 +153,7 @@ def read_planner(options: ReadOptions) -> Iterator[ReadPlanner]:
 
     Raises OperationalError: there is no database; CorruptionError, DiskError: it cannot be read.
     """
-    database = open_to_read(options.place.path)
+    database = open_to_read(options.location.path)
     try:
         yield ReadPlanner(database, options)
     finally:

@@ -80,6 +80,6 @@ class PykuduReader(DataSourceReader):
         """
         # An empty table has no share; Spark asks once all the same, with nothing.
         if isinstance(partition, TokenPartition):
-            rows = read_tokens(self._options.place, partition.tokens, partition.lease)
+            rows = read_tokens(self._options.location, partition.tokens, partition.lease)
             for batch in matching(rows, partition.residual):
                 yield to_spark(batch, partition.schema)

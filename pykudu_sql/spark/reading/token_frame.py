@@ -51,7 +51,7 @@ def parallelism(spark: SparkSession) -> int:
 
 def token_frame(
     spark: SparkSession,
-    place: TableLocation,
+    location: TableLocation,
     plan: ReadPlan,
     schema: t.StructType,
     columns: Sequence[ColumnSchema],
@@ -67,7 +67,7 @@ def token_frame(
     full = [column.nullable and column.id not in plan.scan.with_null for column in columns]
     differs = any(numbered) or any(full)
     sent = _as_sent(aliases if differs else schema.names, schema, numbered, full)
-    shown = _rows(spark, place, plan, sent, _as_longs(arrow_schema(sent, columns), numbered))
+    shown = _rows(spark, location, plan, sent, _as_longs(arrow_schema(sent, columns), numbered))
     if any(full):
         shown = shown.selectExpr(*map(_as_shown, aliases, full))
     if decimals:
@@ -77,7 +77,7 @@ def token_frame(
 
 def _rows(
     spark: SparkSession,
-    place: TableLocation,
+    location: TableLocation,
     plan: ReadPlan,
     sent: t.StructType,
     expected: pa.Schema,
@@ -85,37 +85,37 @@ def _rows(
     """The rows as tasks give them.
 
     Args:
-        spark, place, plan: see `token_frame`.
+        spark, location, plan: see `token_frame`.
         sent: their schema.
         expected: the same in Arrow.
     """
     shares = tuple(tuple(token.to_json() for token in share) for share in plan.shares)
     longs = plan.size // _LONG_BYTES // max(1, len(shares))
-    bits, name = min(longs.bit_length(), _MOST_BITS), plan.describe(place)
+    bits, name = min(longs.bit_length(), _MOST_BITS), plan.describe(location)
     if sum(len(token) for share in shares for token in share) > _MOST_WITH_FUNCTION:
         return _mapped(
-            _token_rows(spark, shares), _reader(place, plan, expected, tuple), sent, name
+            _token_rows(spark, shares), _reader(location, plan, expected, tuple), sent, name
         )
-    reader = _reader(place, plan, expected, lambda number: shares[number >> bits])
+    reader = _reader(location, plan, expected, lambda number: shares[number >> bits])
     return _mapped(_spread(spark, len(shares), bits), reader, sent, name)
 
 
 def _reader(
-    place: TableLocation,
+    location: TableLocation,
     plan: ReadPlan,
     expected: pa.Schema,
     tokens_of: Callable[[Any], Sequence[str]],
 ) -> _Read:
     """The function of tasks over their rows, each of which names a share.
 
-    `place`, `plan`, `expected`: see `_rows`; `tokens_of`: the tokens of a cell.
+    `location`, `plan`, `expected`: see `_rows`; `tokens_of`: the tokens of a cell.
     """
     lease, residual = plan.scan.lease_path, plan.residual
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for share in batch.column(0).to_pylist():
-                for rows in matching(read_tokens(place, tokens_of(share), lease), residual):
+                for rows in matching(read_tokens(location, tokens_of(share), lease), residual):
                     yield to_spark(rows, expected)
 
     return read

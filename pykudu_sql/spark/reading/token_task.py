@@ -17,7 +17,7 @@ _RENEW_SECONDS: Final = 10.0
 
 
 def read_tokens(
-    place: TableLocation, tokens: Sequence[str], lease: str | None
+    location: TableLocation, tokens: Sequence[str], lease: str | None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of some tokens.
 
@@ -25,11 +25,11 @@ def read_tokens(
     Raises OperationalError: the files were given back meanwhile; CorruptionError, DiskError: they
     cannot be read.
     """
-    env, claim = LocalEnv(), _Claim(place, lease)
+    env, claim = LocalEnv(), _Claim(location, lease)
     for text in tokens:
         claim.renew()
         try:
-            for batch in read_token(env, place.path, ScanToken.from_json(text)):
+            for batch in read_token(env, location.path, ScanToken.from_json(text)):
                 claim.renew()
                 yield batch
         except (CorruptionError, DiskError) as error:
@@ -40,8 +40,8 @@ def read_tokens(
 class _Claim:
     """The lease of a scan, kept alive while a task reads."""
 
-    def __init__(self, place: TableLocation, path: str | None) -> None:
-        self._place = place
+    def __init__(self, location: TableLocation, path: str | None) -> None:
+        self._location = location
         self._path = path
         self._due = 0.0
 
@@ -62,7 +62,7 @@ class _Claim:
 
     def _lost(self) -> OperationalError:
         return OperationalError(
-            f"the snapshot of table '{self._place.table}' that this DataFrame was made of "
+            f"the snapshot of table '{self._location.table}' that this DataFrame was made of "
             f"is not kept any more: nothing read it for {IDLE_SECONDS:.0f} seconds",
             hint="load the table again; with the option asOf at the same moment",
             sqlstate="72000",

@@ -60,8 +60,8 @@ class StagedJob:
         thing; InvalidSchemaError: a column of the DataFrame is of another type; see `conversions`;
         NotNullError, ProgrammingError, NotSupportedError: the columns do not fit.
         """
-        root = LocalEnv().resolve(options.place.path)
-        database_id, table = find_table(options.place)
+        root = LocalEnv().resolve(options.location.path)
+        database_id, table = find_table(options.location)
         target = StageTarget(root, database_id, table, options.operation, write_id)
         column_ids = _column_ids(table, schema)
         target.check(column_ids)
@@ -100,18 +100,18 @@ class StagedJob:
         return StagedWrite(self.read_target(), self.column_ids, files, self.replaces, batch)
 
 
-def find_table(place: TableLocation) -> tuple[bytes, TableInfo]:
+def find_table(location: TableLocation) -> tuple[bytes, TableInfo]:
     """The id of a database and one of its tables, as they are.
 
     Raises OperationalError: there is no database; UndefinedTableError: it has no such table.
     """
     env = LocalEnv()
-    root = env.resolve(place.path)
+    root = env.resolve(location.path)
     if not env.exists(layout.current_path(root)):
-        raise OperationalError(f"there is no database at '{place.path}'", sqlstate="58P01")
+        raise OperationalError(f"there is no database at '{location.path}'", sqlstate="58P01")
     store = ReaderStore(env, root, StoreOptions(maintenance=False))
     try:
-        return store.database_id, store.catalog.table(place.table)
+        return store.database_id, store.catalog.table(location.table)
     finally:
         store.close()
 

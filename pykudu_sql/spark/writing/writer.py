@@ -93,8 +93,8 @@ class PykuduStreamWriter(DataSourceStreamArrowWriter):
         """
         self._writer = stream_name(options)
         env = LocalEnv()
-        root = env.resolve(options.place.path)
-        write_id = str(uuid5(_STREAMS, f"{self._writer} {options.place.table}"))
+        root = env.resolve(options.location.path)
+        write_id = str(uuid5(_STREAMS, f"{self._writer} {options.location.table}"))
         self._job = StagedJob.of(options, schema, write_id, False)
         with suppress(LockedError):  # somebody keeps the folder already
             keep_staging(root, write_id, open_staging(env, root, write_id))

@@ -2,8 +2,8 @@
 
 A scan on request gives them as one more column, which no table has (Kudu has such
 virtual columns too, `common/schema.h`). An address means something only together with the list of
-rowsets that the scan read: the upper bits are a place in it. While a scan is inside one rowset the
-column holds plain ordinals, which are the addresses of the rowset in place 0.
+rowsets that the scan read: the upper bits are an index into it. While a scan is inside one rowset
+the column holds plain ordinals, which are the addresses of the rowset of index 0.
 """
 
 from collections.abc import Iterator
@@ -26,12 +26,12 @@ class AddressedShare:
     """The rows of a batch that lie in one rowset.
 
     Attributes:
-        place: of the rowset among those of the scan.
+        rowset_index: of the rowset among those of the scan.
         ordinals: of the rows in it, ascending and distinct, int64[n].
         selection: their indices in the batch, int64[n]; a slice where they are consecutive.
     """
 
-    place: int
+    rowset_index: int
     ordinals: Ordinals
     selection: Ordinals | slice
 
@@ -42,14 +42,14 @@ class AddressedShare:
         return values.take(pa.array(self.selection))
 
 
-def located(block: RowBlock, place: int) -> RowBlock:
+def located(block: RowBlock, rowset_index: int) -> RowBlock:
     """Rows of one rowset whose last column are their ordinals, with addresses in it instead.
 
-    `block`: of the rowset; `place`: of the rowset among those of the scan.
+    `block`: of the rowset; `rowset_index`: of the rowset among those of the scan.
     """
-    if not place:
+    if not rowset_index:
         return block
-    first = np.int64(place << _ORDINAL_BITS)
+    first = np.int64(rowset_index << _ORDINAL_BITS)
     addresses = block.columns[-1].to_numpy() + first
     return RowBlock([*block.columns[:-1], pa.array(addresses)], block.length)
 
@@ -67,9 +67,9 @@ def shares(addresses: Ordinals) -> Iterator[AddressedShare]:
         order, addresses = order[last], ascending[last]
     start = 0
     while start < len(addresses):
-        place = int(addresses[start]) >> _ORDINAL_BITS
-        first = place << _ORDINAL_BITS
+        rowset_index = int(addresses[start]) >> _ORDINAL_BITS
+        first = rowset_index << _ORDINAL_BITS
         stop = int(np.searchsorted(addresses, first + (1 << _ORDINAL_BITS)))
         selection = slice(start, stop) if order is None else order[start:stop]
-        yield AddressedShare(place, addresses[start:stop] - first, selection)
+        yield AddressedShare(rowset_index, addresses[start:stop] - first, selection)
         start = stop

@@ -51,5 +51,5 @@ def test_a_text_column_is_read_with_its_offset(context: PlanContext, sql: str, c
 def test_the_parameters_that_meet_a_timestamp_are_returned(context: PlanContext) -> None:
     tree = parse("select 1 from events where ts > ? and host = ? and ts < cast(? as timestamp)")
     query = bind(tree, context)
-    assert query.moments == {0, 2}
+    assert query.timestamp_parameters == {0, 2}
     assert convert_timestamp_texts(query.tree) == {0, 2}

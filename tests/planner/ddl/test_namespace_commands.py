@@ -145,7 +145,7 @@ def test_a_comment_is_set_and_taken_away(viewed: PlanContext) -> None:
     assert planned == CommentOn(replace(viewed.catalog.view("v"), comment="new"), "VIEW v")
     column = comment_on(TokenStream("comment on column v.b is 'bee'"), viewed)
     assert isinstance(column, CommentOn)
-    assert column.place == "COLUMN v.b"
+    assert column.object_name == "COLUMN v.b"
     for place in ("table t", "column t.a", "column default.t.a"):
         altered = comment_on(TokenStream(f"comment on {place} is null"), viewed)
         assert isinstance(altered, AlterTable)

@@ -25,13 +25,13 @@ def test_of_a_row_named_several_times_the_last_cell_counts(rows: list[tuple[int,
     for share in shares(addresses_of(rows)):
         assert (np.diff(share.ordinals) > 0).all()
         pairs = zip(share.ordinals.tolist(), share.cells(cells).to_pylist(), strict=True)
-        found |= {(share.place, ordinal): cell for ordinal, cell in pairs}
+        found |= {(share.rowset_index, ordinal): cell for ordinal, cell in pairs}
     assert found == {row: number for number, row in enumerate(rows)}
 
 
 @given(ROWS)
 def test_each_rowset_comes_once(rows: list[tuple[int, int]]) -> None:
-    places = [share.place for share in shares(addresses_of(rows))]
+    places = [share.rowset_index for share in shares(addresses_of(rows))]
     assert places == sorted({place for place, _ in rows})
 
 
