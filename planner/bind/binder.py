@@ -324,7 +324,10 @@ class _Binder:
             headings = make_unlike(named)
             outputs = [replace(c, name=name) for c, name in zip(outputs, headings, strict=True)]
         aliases = Aliases(first, len(select.expressions))
-        names = replace(scope, aliases=aliases, repeated=ambiguous_names(outputs))
+        ambiguous_aliases = ambiguous_names(outputs)
+        names = scope
+        if first or ambiguous_aliases:
+            names = replace(scope, aliases=aliases, repeated=ambiguous_aliases)
         for key in ("where", "group", "having", "qualify"):
             if select.args.get(key) is not None:
                 self.expression(select.args[key], names, ctes)
