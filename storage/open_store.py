@@ -45,10 +45,9 @@ if TYPE_CHECKING:
 
 def store_resources(env: Env, path: str, options: StoreOptions) -> StoreResources:
     """What a store of a directory begins with."""
-    workers = options.threads or os.cpu_count() or 1
-    pool = ThreadPoolExecutor(workers, "pykudu-scan")
+    pool = ThreadPoolExecutor(options.threads or os.cpu_count() or 1, "pykudu-scan")
     cache = BlockCache(options.block_cache_bytes)
-    return StoreResources(env, env.resolve(path), options, cache, pool, workers)
+    return StoreResources(env, env.resolve(path), options, cache, pool)
 
 
 class OpenStore(ABC):

@@ -35,7 +35,7 @@ from pykudu_sql.storage.transaction.transaction_host import TransactionHost
 class StoreResources:
     """What a store has from its opening to its end.
 
-    `options`: as opened; `pool`: threads for scans and large inserts; `workers`: how many.
+    `options`: as opened; `pool`: threads for scans and large inserts.
     """
 
     env: Env
@@ -43,7 +43,6 @@ class StoreResources:
     options: StoreOptions
     cache: BlockCache
     pool: ThreadPoolExecutor
-    workers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,6 @@ def store_services(
         tablets,
         committer,
         resources.pool,
-        resources.workers,
         state.table_now,
         auto_increment,
         history,

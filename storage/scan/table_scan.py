@@ -5,13 +5,12 @@ tablets, since they are in the same process: partitions are pruned by whoever ma
 rowsets are read by the threads of a pool, each by itself.
 
 * `to_table` brings everything into memory, a rowset a task.
-* `batches` streams: each thread has one stretch of one rowset at hand, so what memory holds does
-  not grow with the table.
+* `batches` streams: one stretch of a rowset is at hand and the next is being read, so what memory
+  holds does not grow with the table.
 * With a limit, or in key order, rowsets are read a stretch at a time and no further than needed.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -40,6 +39,7 @@ PARALLEL_ROWS = 200_000
 ORDERED_ROWS = 16 * 1024
 _LEAST_STRETCH = 1024
 _UNCHECKED_ROWS = 1 << 19
+_STRETCH_BYTES = 64 << 20
 _STRING_BYTES = 8
 
 
@@ -67,7 +67,6 @@ class TableScan:
         snapshot: whose history is kept for as long as the scan lasts.
         reads: the rowsets of the tablets that may have matching rows.
         pool: its threads read.
-        workers: how many these are.
         stats: counts what is done; None for nobody who wants to know.
         checkpoint: called between the stretches that are read; may raise to end the scan.
     """
@@ -77,7 +76,6 @@ class TableScan:
     snapshot: Hold
     reads: Sequence[RowSetRead]
     pool: Executor
-    workers: int
     stats: ScanStats | None
     checkpoint: Callable[[], None] = lambda: None
 
@@ -195,36 +193,39 @@ class TableScan:
             yield from self._scan(read, exact, self._stretch(BATCH_ROWS), self.stats)
 
     def _streamed(self) -> Iterator[RowBlock]:
-        """Stretches of as many rowsets at a time as there are threads, in order."""
-        wanted = self.row_filter()
-        counts = [None if self.stats is None else ScanStats() for _ in self.reads]
-        waiting = deque(
-            self._scan(read, wanted, BATCH_ROWS, stats)
-            for read, stats in zip(self.reads, counts, strict=True)
-        )
-        running: deque[tuple[Iterator[RowBlock], Future[RowBlock | None]]] = deque()
-        try:
-            while waiting or running:
-                while waiting and len(running) < self.workers:
-                    running.append(self._ahead(waiting.popleft()))
-                blocks, coming = running.popleft()
-                block = coming.result()
-                if block is not None:
-                    running.append(self._ahead(blocks))
-                    yield block
-        finally:
-            wait([coming for _, coming in running])
-            running.clear()
-            waiting.clear()
-            if self.stats is not None:
-                for stats in counts:
-                    self.stats.add(stats or ScanStats())
+        """All rows, one rowset after the other, while a thread reads the stretch that comes next.
 
-    def _ahead(
-        self, blocks: Iterator[RowBlock]
-    ) -> tuple[Iterator[RowBlock], Future[RowBlock | None]]:
-        """Blocks, and the next of them on its way."""
-        return blocks, self.pool.submit(_task(lambda stretches: next(stretches, None), blocks))
+        A single reader: with two, threads that fight over the interpreter cost more than they gain.
+        """
+        blocks = self._in_turn()
+        coming = self._ahead(blocks)
+        try:
+            while (block := coming.result()) is not None:
+                coming = self._ahead(blocks)
+                yield block
+        finally:
+            wait([coming])
+            blocks.close()
+
+    def _in_turn(self) -> Generator[RowBlock, None, None]:
+        """Stretches of all rowsets; those of the first are short, for who wants few rows only."""
+        wanted = self.row_filter()
+        stretch = BATCH_ROWS
+        for read in self.reads:
+            yield from self._scan(read, wanted, stretch, self.stats)
+            stretch = self._long_stretch()
+
+    def _long_stretch(self) -> int:
+        """Rows whose cells take not much more than `_STRETCH_BYTES`: what a call costs is spread
+        over many rows, and two stretches are all that a stream holds."""
+        rows = max(1, self._rows())
+        return max(
+            BATCH_ROWS, min(_UNCHECKED_ROWS, _STRETCH_BYTES * rows // max(1, self.estimated_bytes))
+        )
+
+    def _ahead(self, blocks: Iterator[RowBlock]) -> "Future[RowBlock | None]":
+        """The next block, on its way."""
+        return self.pool.submit(_task(lambda stretches: next(stretches, None), blocks))
 
     def _by_key(self) -> Iterator[RowBlock]:
         """Stretches in key order over all tablets, exactly the rows that match."""

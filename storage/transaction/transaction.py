@@ -110,7 +110,7 @@ class Transaction:
             stats.tablets_pruned += len(table.tablets) - len(remaining)
             stats.rowsets += len(reads)
         host = self._host
-        return TableScan(table.schema, spec, snapshot, reads, host.pool, host.workers, stats)
+        return TableScan(table.schema, spec, snapshot, reads, host.pool, stats)
 
     def _reads(self, tablet: Tablet, bound: SnapshotBound | None) -> Iterator[RowSetRead]:
         pending = self._writes.by_tablet.get(tablet.id) if bound is None else None

@@ -20,7 +20,6 @@ class TransactionHost:
         tablets: by UUID.
         committer: commits.
         pool: threads for scans and large inserts.
-        workers: how many threads the pool has.
         table_now: a table's newest state by id, None once it is dropped.
         auto_increment: the tables' hidden counters.
         history: how far back tables can be read.
@@ -29,7 +28,6 @@ class TransactionHost:
     tablets: Mapping[str, Tablet]
     committer: Committer
     pool: Executor
-    workers: int
     table_now: Callable[[str], TableInfo | None]
     auto_increment: AutoIncrement
     history: History
