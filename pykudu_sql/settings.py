@@ -242,8 +242,8 @@ _TABLE = (
             "what a bad row does: 'fail' fails its statement; 'collect' leaves the row out and "
             "reports it in SHOW ROW ERRORS"),
     Setting("scan_memory_bytes", SettingScope.SESSION, "size", _size,
-            "a query that joins nothing and whose tables' rows take more than this reads them as "
-            "streams, instead of holding them all", "bytes"),
+            "a query holds rows of its tables up to this, the smallest tables first, and reads the "
+            "others as streams", "bytes"),
     Setting("result_memory_bytes", SettingScope.SESSION, "size", _size,
             "a result that takes more than this is computed while it is fetched, instead of being "
             "held: it has no rowcount and cannot be scrolled", "bytes"),

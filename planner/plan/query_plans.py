@@ -133,7 +133,6 @@ class Query:
         timestamp_parameters: those that are compared with a TIMESTAMP or cast to one; texts among
             their values may have an offset from UTC.
         coded: the same over codes of text columns; None where no group has such a key.
-        apart: whether nothing joins a scan with another, or a part of the query with another.
         met: the types of the number columns that `$1`, `$2`, ... are compared with, or what they
             become one value with, None for none; see `planner.functions.decimal_values`.
         compared: the parameters that are compared with stored columns, once for each of these.
@@ -153,7 +152,6 @@ class Query:
     lists: tuple[tuple[str, pa.Table], ...] = ()
     timestamp_parameters: frozenset[ParameterKey] = frozenset()
     coded: CodedGroups | None = None
-    apart: bool = False
     met: tuple[DataType | United | None, ...] = ()
     compared: tuple[Parameter, ...] = ()
     assigned: tuple[Parameter, ...] = ()

@@ -38,7 +38,6 @@ class LogicalQuery:
         scan_names: the scan of each mention.
         group_keys: the text columns that groups may be made of by their codes.
         lists: the relations of long IN lists, by name.
-        has_joins: whether a scan, or a part of the query, is joined with another.
         compared: the parameters that stand beside stored columns, with these.
         assigned: the parameters that become cells of columns, with these.
         computed: from parameters, the numbers that get one type with decimals.
@@ -59,7 +58,6 @@ class LogicalQuery:
     scan_names: Mapping[TableReference, str] = field(default_factory=dict)
     group_keys: tuple[CodedColumn, ...] = ()
     lists: tuple[tuple[str, pa.Table], ...] = ()
-    has_joins: bool = True
     compared: tuple[Parameter, ...] = ()
     assigned: tuple[Parameter, ...] = ()
     computed: tuple[ComputedNumbers, ...] = ()

@@ -58,8 +58,6 @@ def query_lines(query: LogicalQuery) -> Iterator[str]:
         yield f"group key: {coded.scan}.{coded.column} by {coded.code}"
     for name, values in query.lists:
         yield f"list {name}: {values.num_rows} values"
-    if not query.has_joins:
-        yield "joins: none"
     types = query.parameter_types
     for number, (key, met) in enumerate(zip(query.parameters, types, strict=True), 1):
         yield f"${number}: {parameter_text(key)}" + ("" if met is None else f" as {met}")

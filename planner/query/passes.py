@@ -29,7 +29,6 @@ from pykudu_sql.planner.query.computed_parameters import computed_numbers
 from pykudu_sql.planner.query.exact_decimals import compare_exactly, mark_numbers
 from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
-from pykudu_sql.planner.query.node_index import NodeIndex
 from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
 from pykudu_sql.planner.query.type_conflicts import check_recursive, check_using
@@ -125,23 +124,6 @@ def _fold_names(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     return query
 
 
-def _detect_joins(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    return replace(query, has_joins=_has_joins(query.nodes))
-
-
-def _has_joins(nodes: NodeIndex) -> bool:
-    """Whether a query joins tables, or evaluates a subquery for each row."""
-    if nodes.has(exp.Join, exp.Lateral):
-        return True
-    for select in nodes.all(exp.Select):
-        reader = select.parent
-        while isinstance(reader, exp.Subquery | exp.Union):
-            reader = reader.parent
-        if reader is not None and not isinstance(reader, exp.From | exp.CTE):
-            return True
-    return False
-
-
 def _cell_type(types: ExpressionTypes, column: exp.Column) -> DataType | None:
     """The type of a stored column, or of one that is computed and has values of few bytes."""
     binding = binding_of(column)
@@ -198,7 +180,6 @@ PASSES: tuple[Pass, ...] = (
     Pass("choose_group_codes", _choose_group_codes, (exp.Group,)),
     Pass("name_long_lists", _name_long_lists, (exp.In,)),
     Pass("fold_names", _fold_names),
-    Pass("detect_joins", _detect_joins),
     Pass("apply_compatibility_rules", _apply_compatibility_rules),
     Pass("bound_values", _bound_values),
     Pass("compare_exactly", _compare_exactly),

@@ -96,7 +96,6 @@ def _physical(query: LogicalQuery) -> Query:
         query.lists,
         bound.timestamp_parameters,
         coded,
-        not query.has_joins,
         query.parameter_types,
         query.compared,
         query.assigned,

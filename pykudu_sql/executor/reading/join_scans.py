@@ -107,8 +107,7 @@ def relations_of(
         for waiting in pending.values():
             waiting.rows = waiting.all_rows = _rows_to_read(state, waiting, transaction)
     relations: dict[str, Relation] = dict(query.lists)
-    share = state.settings.scan_memory_bytes // max(1, len(pending))
-    most = share if len(pending) == 1 or query.apart else None
+    left = state.settings.scan_memory_bytes
     while pending:
         state.checkpoint()
         name = min(pending, key=lambda name: _cost(pending[name]))
@@ -116,11 +115,12 @@ def relations_of(
         started = time.perf_counter()
         report = None if reports is None else reports.setdefault(name, ScanReport(ScanStats()))
         stats = None if report is None else report.stats
-        relation = relation_of(state, waiting.scan, waiting.predicate, transaction, stats, most)
+        relation = relation_of(state, waiting.scan, waiting.predicate, transaction, stats, left)
         relations[name] = relation
         if report is not None:
             report.seconds = time.perf_counter() - started
         if isinstance(relation, pa.Table):
+            left = max(0, left - relation.nbytes)
             filtered = _apply_runtime_filters(query, waiting, relation, pending)
             _report_filters(filtered, waiting.scan, reports)
     return relations

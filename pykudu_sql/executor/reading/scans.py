@@ -1,9 +1,9 @@
 """Scans of a query as relations of the engine: whole tables, or streams where they are too large.
 
-A relation in a join is a whole table, for then the engine knows its size and plans well. A query
-over one scan, or over several that nothing joins, such as those of a UNION, reads as streams what
-would take more than `scan_memory_bytes` together: what is in memory does not grow with the tables,
-and a relation that the query mentions twice is scanned twice.
+Scans are whole tables, the smallest ones first, until `scan_memory_bytes` are used up. What would
+take more than is left is a stream, also in a join, and the engine is told about how many rows it
+has (`engine.sized_stream`): what is in memory does not grow with the tables, and a relation that
+the query mentions twice is scanned twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -99,8 +99,7 @@ def relation_of(
         predicate: the scan's own, its parameters filled in, and what joins add to it.
         transaction: what it sees, unless the scan has a moment of its own.
         stats: counts what is read and what is not.
-        most: bytes that are held, if more are to be a stream; a join needs to know how many rows
-            there are.
+        most: bytes that are held; None for any number. What may take more is a stream.
 
     Raises HistoryPurgedError: the moment lies before the history that is kept;
     SnapshotInFutureError: it has not come yet; CorruptionError, DiskError: the rows cannot be read.

@@ -70,11 +70,6 @@ STATEMENTS: dict[str, list[str]] = {
         "select id from t where a in (1, 2)",
     ],
     "fold_names": ['select a as "Größe" from t order by "GRÖßE"', "select a as x from t"],
-    "detect_joins": [
-        "select a from t where b = 1",
-        "select t.a from t, u",
-        "select a from t where exists (select 1 from u where u.t_id = t.id)",
-    ],
     "apply_compatibility_rules": [
         "select coalesce(s, 'x'), if(a > 1, 2, 3) from t",
         "select cast(s as varchar(3)), a in () from t",
