@@ -115,12 +115,18 @@ def _words_of(text: str) -> set[str]:
 class OwnErrors:
     """A block of a statement's work, whose errors are ours and in the user's words."""
 
-    __slots__ = ("_names", "_statement")
+    __slots__ = ("_names", "_place", "_statement")
 
-    def __init__(self, statement: str, names: Callable[[], Iterable[str]]) -> None:
-        """See `hide_foreign_names`."""
+    def __init__(
+        self,
+        statement: str,
+        names: Callable[[], Iterable[str]],
+        place: Callable[[Error, str], None] | None = None,
+    ) -> None:
+        """See `hide_foreign_names`; `place` notes where in the statement an error lies."""
         self._statement = statement
         self._names = names
+        self._place = place
 
     def __enter__(self) -> None:
         pass
@@ -129,6 +135,8 @@ class OwnErrors:
         if not isinstance(error, Exception):
             return
         own = own_error(error)
+        if self._place is not None and _is_foreign(own):
+            self._place(own, self._statement)
         hide_foreign_names(own, self._statement, self._names)
         if own is not error:
             raise own from error

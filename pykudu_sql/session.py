@@ -28,6 +28,7 @@ from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.errors import (
+    Error,
     InterfaceError,
     NotSupportedError,
     ProgrammingError,
@@ -141,7 +142,7 @@ class Session:
             return append(self._state, table, data, operation)
 
     def _own_errors(self, sql: str) -> OwnErrors:
-        self._state.own_errors = errors = OwnErrors(sql, self._names)
+        self._state.own_errors = errors = OwnErrors(sql, self._names, _place)
         return errors
 
     def _names(self) -> Iterator[str]:
@@ -319,6 +320,13 @@ class Session:
     def _check_open(self) -> None:
         if self._closed:
             raise InterfaceError("the connection is closed")
+
+
+def _place(error: Error, statement: str) -> None:
+    """Note where in a statement an error of the engine lies."""
+    from pykudu_sql.planner.query.error_places import place
+
+    place(error, statement)
 
 
 def _check_text(sql: str) -> None:

@@ -64,6 +64,7 @@ from pykudu_sql.planner.functions.output_names import (
 )
 from pykudu_sql.planner.functions.query_forms import (
     check_operand,
+    check_positions,
     free_variable,
     is_from_item,
     is_stray_join,
@@ -299,6 +300,7 @@ class _Binder:
         self, node: exp.Expr, outer: Scope | None, ctes: Ctes, columns: Sequence[OutputColumn]
     ) -> None:
         """ORDER BY, LIMIT and OFFSET of a set operation or of a parenthesised query."""
+        check_positions(node, len(columns))
         scope = Scope(outer, (DerivedTable("", columns),))
         for key in ("order", "limit", "offset"):
             if node.args.get(key) is not None:
@@ -323,6 +325,7 @@ class _Binder:
             named = [(item, [column.name for column in columns]) for item, columns in entries]
             headings = make_unlike(named)
             outputs = [replace(c, name=name) for c, name in zip(outputs, headings, strict=True)]
+        check_positions(select, len(outputs))
         aliases = Aliases(first, len(select.expressions))
         ambiguous_aliases = ambiguous_names(outputs)
         names = scope

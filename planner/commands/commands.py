@@ -45,7 +45,6 @@ from pykudu_sql.planner.plan.listing_plans import Show
 from pykudu_sql.planner.plan.plan import (
     DropTable,
     Flush,
-    NoOperation,
     Optimize,
     Plan,
     SetDatabase,
@@ -164,7 +163,7 @@ def pragma(tokens: TokenStream, context: PlanContext) -> Plan:
 def drop_index(tokens: TokenStream, context: PlanContext) -> Plan:
     """`DROP INDEX [IF EXISTS] i [ON t]`."""
     tokens.expect("DROP")
-    return plan_drop_index(tokens, context) or NoOperation("There was no such index.")
+    return plan_drop_index(tokens, context)
 
 
 def drop_table(tokens: TokenStream, context: PlanContext) -> Plan:

@@ -5,7 +5,7 @@ from pykudu_sql.planner.parse.error_positions import errors_at
 from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.plan import AlterTable
+from pykudu_sql.planner.plan.plan import AlterTable, NoOperation
 from pykudu_sql.storage.catalog.alter import CreateIndex, DropIndex, apply_steps
 from pykudu_sql.storage.errors import NotSupportedError, UndefinedObjectError
 
@@ -42,8 +42,8 @@ def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
     return AlterTable(table, (step,), statement)
 
 
-def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | None:
-    """`INDEX [IF EXISTS] i [ON t]`, DROP being read; None when there is nothing to drop.
+def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | NoOperation:
+    """`INDEX [IF EXISTS] i [ON t]`, DROP being read.
 
     Raises UndefinedObjectError: no table has it, or several have and none is named;
     UndefinedTableError: no such table.
@@ -61,7 +61,7 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | None:
         statement = f"DROP INDEX {name} ON {indexed[0].name}"
         return AlterTable(indexed[0], (DropIndex(name),), statement)
     if not indexed and if_exists:
-        return None
+        return NoOperation(f"There is no index {name}.")
     span = place.span
     if indexed:
         raise UndefinedObjectError(

@@ -47,9 +47,12 @@ def named_view(tokens: TokenStream, context: PlanContext) -> ViewInfo:
     Raises UndefinedTableError: there is none; the place is shown and a near name suggested;
     ProgrammingError: it is a table.
     """
-    place = tokens.current
-    name = tokens.table_name()
-    with errors_at(place.span):
+    span = tokens.current.span
+    return _view(tokens.table_name(), span, context)
+
+
+def _view(name: str, span: SourceSpan, context: PlanContext) -> ViewInfo:
+    with errors_at(span):
         return context.catalog.view(name)
 
 
@@ -253,14 +256,16 @@ def drop_view(tokens: TokenStream, context: PlanContext) -> Plan:
     """`DROP VIEW [IF EXISTS] v`."""
     tokens.expect("DROP", "VIEW")
     if_exists = tokens.accept("IF", "EXISTS")
+    span = tokens.current.span
+    name = tokens.table_name()
     try:
-        view = named_view(tokens, context)
+        view = _view(name, span, context)
     except UndefinedTableError:
         if not if_exists:
             raise
         view = None
     tokens.expect_end()
-    return DropView(view)
+    return DropView(context.catalog.full_name(name), view)
 
 
 def comment_on(tokens: TokenStream, context: PlanContext) -> Plan:

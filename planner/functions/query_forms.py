@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.functions.output_names import output_name
 from pykudu_sql.planner.parse.source_spans import node_span
-from pykudu_sql.storage.errors import SyntaxError
+from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
 _OF_WHOLE: Mapping[str, str] = {"order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET"}
 
@@ -106,6 +106,27 @@ def referenced_outputs(select: exp.Select, names: Sequence[str]) -> list[int]:
         return list(range(len(names)))
     referenced = {column.name.lower() for key in keys for column in key.find_all(exp.Column)}
     return [i for i, name in enumerate(names) if name.lower() in referenced]
+
+
+def check_positions(query: exp.Expr, count: int) -> None:
+    """See that numbers in ORDER BY, GROUP BY and DISTINCT ON are those of a query's columns.
+
+    `count`: of these. Raises ProgrammingError: there is no such column (42P10).
+    """
+    order, group, distinct = (query.args.get(key) for key in ("order", "group", "distinct"))
+    keys = [ordered.this for ordered in order.expressions] if order is not None else []
+    on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
+    for clause in (group, on):
+        keys.extend(clause.expressions if clause is not None else ())
+    for key in [key.unnest() for key in keys]:
+        number = key.this if isinstance(key, exp.Neg) else key
+        is_count = isinstance(number, exp.Literal) and not number.is_string
+        if is_count and number.name.isdigit() and not 0 < int(key.sql()) <= count:
+            raise ProgrammingError(
+                f"there is no column {key.sql()}: the SELECT list has {count}",
+                span=node_span(number),
+                sqlstate="42P10",
+            )
 
 
 def check_operand(operand: exp.Expr, operation: exp.SetOperation) -> None:

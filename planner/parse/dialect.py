@@ -263,6 +263,8 @@ def _check_types(tree: exp.Expr, tokens: Sequence[Token]) -> None:
     }
     if not odd:
         return
+    if "" in odd:
+        raise SyntaxError("a name in quotes is empty", span=SourceSpan(odd[""].start, 2))
     for node in tree.walk():
         for value in node.args.values():
             if isinstance(value, str):

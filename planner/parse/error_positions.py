@@ -22,10 +22,15 @@ def errors_located(text: str, start: int = 0) -> Iterator[None]:
     try:
         yield
     except Error as error:
-        if error.span is not None:
-            error.position = _position(text, max(0, error.span.start - start), error.span.length)
-        error.span = None
+        locate(error, text, start)
         raise
+
+
+def locate(error: Error, text: str, start: int = 0) -> None:
+    """Make a place in a text of an error's span, if it has one; see `errors_located`."""
+    if error.span is not None:
+        error.position = _position(text, max(0, error.span.start - start), error.span.length)
+    error.span = None
 
 
 @contextmanager

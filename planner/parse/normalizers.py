@@ -9,10 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.vocabulary.data_types import check_type
 from pykudu_sql.planner.vocabulary.interval_text import interval_text
 from pykudu_sql.planner.vocabulary.time_units import check_part, interval_unit
-from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError, SourceSpan, SyntaxError
+from pykudu_sql.storage.errors import (
+    DataError,
+    InvalidValueError,
+    NotSupportedError,
+    SourceSpan,
+    SyntaxError,
+)
 
 Place = Callable[[str], SourceSpan | None]
 Kinds = Sequence[type[exp.Expr]]
@@ -130,9 +137,28 @@ def _limit(node: exp.Expr, place: Place) -> None:
             hint="write LIMIT 10 PERCENT",
             span=place("PERCENT"),
         )
+    if options is not None and isinstance(node, exp.Limit):
+        options.set("rows", None)  # a word that says nothing, and that the engine lacks
     count = node.expression
     if isinstance(count, exp.Var) and count.name.upper() == "ALL":
         node.pop()
+    if isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal):
+        reason = f"LIMIT -{count.this.name} is negative"
+        raise DataError(reason, span=node_span(count.this), sqlstate="2201W")
+
+
+def _offset(node: exp.Expr, _place: Place) -> None:
+    count = node.expression
+    if isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal):
+        reason = f"OFFSET -{count.this.name} is negative"
+        raise DataError(reason, span=node_span(count.this), sqlstate="2201X")
+
+
+def _prefix(node: exp.Expr, _place: Place) -> None:
+    """`~ -a`, `- ~a`: signs that the engine would read as one operator are kept apart."""
+    signs = (exp.Neg, exp.BitwiseNot)
+    if isinstance(node.this, signs) and exp.BitwiseNot in (type(node), type(node.this)):
+        node.set("this", exp.Paren(this=node.this))
 
 
 def _operator(_node: exp.Expr, place: Place) -> None:
@@ -162,6 +188,7 @@ def _table(node: exp.Expr, place: Place) -> None:
 
 NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Place], None]] = {
     exp.Anonymous: _function_name,
+    exp.BitwiseNot: _prefix,
     exp.Cast: _cast,
     exp.CastToStrType: _cast_to_text,
     exp.DataType: _type,
@@ -170,7 +197,9 @@ NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Place], None]] = {
     exp.Kwarg: _argument_name,
     exp.Fetch: _limit,
     exp.Limit: _limit,
+    exp.Offset: _offset,
     exp.National: _national,
+    exp.Neg: _prefix,
     exp.Operator: _operator,
     exp.Table: _table,
     **dict.fromkeys(OF_UNITS, _interval_unit),

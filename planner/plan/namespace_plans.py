@@ -23,15 +23,11 @@ class CreateView(Command, headline="{0.statement}"):
 
 
 @dataclass(frozen=True, slots=True)
-class DropView(Command):
-    """DROP VIEW; None if there is none and the statement says IF EXISTS."""
+class DropView(Command, headline="DROP VIEW {0.name}"):
+    """DROP VIEW; `view` is None if there is none and the statement says IF EXISTS."""
 
+    name: str
     view: ViewInfo | None
-
-    @property
-    def headline(self) -> str:
-        """What EXPLAIN says of it."""
-        return "DROP VIEW" if self.view is None else f"DROP VIEW {self.view.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,8 +79,10 @@ def check_comparable(value: object, column_type: DataType, key: int | str, colum
     if value is None or isinstance(value, _COMPARED_WITH[kind]):
         return
     place = f"column '{column}'" if column else "a value"
+    name = type(value).__name__
+    given = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
     raise InterfaceError(
-        f"{parameter_name(key)} is a {type(value).__name__}, {str(value)!r:.80}, which cannot be "
+        f"{parameter_name(key)} is {given}, {str(value)!r:.80}, which cannot be "
         f"compared with {place} of type {column_type}",
         hint=_INSTEAD[kind],
         sqlstate="07006",

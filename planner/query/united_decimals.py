@@ -208,7 +208,8 @@ def _check_nested(node: exp.Expr, operands: Sequence[exp.Expr], types: Expressio
     whole = nested | {name for name in names if digits_of_type(name) is not None}
     all_digits = [digits for name in whole if (digits := digits_of_type(name)) is not None]
     if nested and len(names) > 1 and not fit_together(all_digits):
-        raise no_common_type(node.key.upper(), sorted(names))
+        where = f"{node.name}()" if isinstance(node, exp.Anonymous) else node.key.upper()
+        raise no_common_type(where, sorted(names))
 
 
 def _unite_operands(node: exp.SetOperation, types: ExpressionTypes) -> None:

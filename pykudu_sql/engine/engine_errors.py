@@ -75,9 +75,7 @@ _HINTS: Mapping[str, str] = {
     "TIMESTAMP - INT": "write ts - INTERVAL 1 DAY",
     "no function matches": _CAST,
     "no operator matches": _CAST,
-    "when casting from source column": (
-        "text meets another type: compare with text, or TRY_CAST, which gives NULL"
-    ),
+    " (column ": ("text meets another type: compare with text, or TRY_CAST, which gives NULL"),
 }
 _BEYOND_DECIMAL = re.compile(
     r"""^(?:could not cast value|casting value) "?([-\d.]+|-?(?:inf|nan))"? to (?:type )?"""
@@ -85,7 +83,7 @@ _BEYOND_DECIMAL = re.compile(
 )
 _BEYOND_TYPE = re.compile(
     r"type \S+ with value (\S+) can't be cast because the value is out of range for the "
-    r"destination type (.+?)(?: when casting from .*)?"
+    r"destination type (.+?)(?: \(column .*)?"
 )
 _NUMBER_TEXT = re.compile(
     r"""could not convert string (['"])(\s*[+-]?(?:inf(?:inity)?|nan|0[xb][\da-f_]+|"""
@@ -96,6 +94,10 @@ _NUMBER_TEXT = re.compile(
 _NO_TIME = re.compile(r"""could not parse string "(.*)" according to format specifier""", re.DOTALL)
 _NO_UNIT = re.compile(r"""extract specifier "(.*)" not recognized""", re.DOTALL)
 _NO_DIRECTIVE = re.compile(r"failed to parse format specifier .*: (%\S+)$", re.DOTALL)
+_NO_POSITION = re.compile(r"(ORDER|GROUP BY) term out of range - should be between 1 and (\d+)")
+_BEYOND_TIME = re.compile(
+    r"(?:date|timestamp) (?:field value )?out of range: |time field value out of range: \"\s*\d+:\d"
+)
 # What RE2 says, and where in the expression.
 _NO_EXPRESSION = re.compile(
     r"(missing \)|missing \]|unexpected \)|no argument for repetition operator"
@@ -205,6 +207,13 @@ def _about_a_value(message: str) -> Error | None:
         return InvalidValueError(
             unit if match[1] else "a number of an interval has no unit of time", sqlstate="22023"
         )
+    if message.startswith("LIMIT/OFFSET cannot be negative"):
+        return DataError("LIMIT or OFFSET is negative", sqlstate="2201W")
+    if match := _NO_POSITION.match(message):
+        reason = f"a number in {match[1]} is not in the SELECT list, which has 1 to {match[2]}"
+        return ProgrammingError(reason, sqlstate="42P10")
+    if _BEYOND_TIME.match(message):
+        return ValueOutOfRangeError(message, sqlstate="22008")
     if message.startswith("invalid escape string"):
         reason = "what escapes the characters of a pattern is more than one character"
         return InvalidValueError(reason, sqlstate="22019")

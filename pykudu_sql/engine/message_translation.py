@@ -82,7 +82,11 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(pattern, re.DOTALL), replacement)
     for pattern, replacement in (
         (_SIGNATURE.pattern, _signature),
-        (r"(?i)^unimplemented type for cast \((.*) -> (.*?)\)", r"\1 cannot be cast to \2"),
+        (
+            r"(?i)^unimplemented type for cast \((.*) -> (.*)\)(?: when casting from .*)?$",
+            r"\1 cannot be cast to \2",
+        ),
+        (r" when casting from source column (\S+)$", r" (column \1)"),
         (
             r'(?i)^the "\w+" argument in function "(\w+)" must be a constant expression.*',
             r"an argument of \1() must be a constant",
@@ -100,7 +104,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"(?i)^failed to cast value to numerical: (.*)", r"'\1' is no number"),
         (r'^could not convert string "(.*)" to ', r"could not convert string '\1' to "),
         (r'"NULL"', "NULL"),
-        (r"!$", ""),
+        (r"(?<=\w)[!.]$", ""),
     )
 )
 

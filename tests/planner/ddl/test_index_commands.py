@@ -7,7 +7,7 @@ import pytest
 from pykudu_sql.planner.ddl.index_commands import create_index, drop_index
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.plan.plan import AlterTable
+from pykudu_sql.planner.plan.plan import AlterTable, NoOperation
 from pykudu_sql.storage.catalog.alter import CreateIndex, DropIndex, apply_steps
 from pykudu_sql.storage.errors import (
     Error,
@@ -21,7 +21,7 @@ def made(sql: str, context: PlanContext) -> AlterTable:
     return create_index(TokenStream(sql), context)
 
 
-def dropped(sql: str, context: PlanContext) -> AlterTable | None:
+def dropped(sql: str, context: PlanContext) -> AlterTable | NoOperation:
     return drop_index(TokenStream(sql), context)
 
 
@@ -78,7 +78,8 @@ def test_an_index_in_several_tables_needs_the_name_of_one(context: PlanContext) 
 def test_an_index_that_is_nowhere_is_an_error_unless_the_statement_says_otherwise(
     context: PlanContext,
 ) -> None:
-    assert dropped("index if exists i", context) is None
+    assert dropped("index if exists i", context) == NoOperation("There is no index i.")
     with pytest.raises(UndefinedObjectError, match="index 'ii' does not exist"):
         dropped("index ii", indexed(context, "t"))
-    assert dropped("index if exists i on u", indexed(context, "t")) is None
+    missing = dropped("index if exists i on u", indexed(context, "t"))
+    assert missing == NoOperation("There is no index i.")

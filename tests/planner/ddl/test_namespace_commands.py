@@ -97,8 +97,8 @@ def test_a_view_is_told_from_a_table_by_its_whole_name(viewed: PlanContext) -> N
 
 
 def test_a_view_to_drop_must_be_there_and_be_no_table(viewed: PlanContext) -> None:
-    assert drop_view(TokenStream("drop view v"), viewed) == DropView(viewed.catalog.view("v"))
-    assert drop_view(TokenStream("drop view if exists w"), viewed) == DropView(None)
+    assert drop_view(TokenStream("drop view v"), viewed) == DropView("v", viewed.catalog.view("v"))
+    assert drop_view(TokenStream("drop view if exists w"), viewed) == DropView("w", None)
     with pytest.raises(UndefinedTableError):
         drop_view(TokenStream("drop view w"), viewed)
     with pytest.raises(ProgrammingError):

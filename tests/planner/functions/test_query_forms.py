@@ -5,6 +5,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.functions.query_forms import (
     check_operand,
+    check_positions,
     free_variable,
     name_rolled_up,
     referenced_outputs,
@@ -12,7 +13,7 @@ from pykudu_sql.planner.functions.query_forms import (
     values_names,
 )
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.storage.errors import SyntaxError
+from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
 
 def select(sql: str) -> exp.Select:
@@ -89,3 +90,37 @@ def test_a_clause_of_one_operand_needs_parentheses(clause: str) -> None:
     check_operand(tree.this, tree)
     with pytest.raises(SyntaxError, match=f"^{clause.rsplit(' ', 1)[0]} of one query of UNION"):
         check_operand(tree.this.this, tree)
+
+
+@pytest.mark.parametrize(
+    ("clause", "number"),
+    [
+        ("ORDER BY 3", "3"),
+        ("ORDER BY a, (0)", "0"),
+        ("ORDER BY -1", "1"),
+        ("GROUP BY 3", "3"),
+        ("GROUP BY 1, 2, 9", "9"),
+    ],
+)
+def test_a_number_of_no_column_is_refused_at_its_place(clause: str, number: str) -> None:
+    sql = f"SELECT a, b FROM t {clause}"
+    with pytest.raises(ProgrammingError, match="there is no column") as caught:
+        check_positions(select(sql), 2)
+    span = caught.value.span
+    assert span is not None and sql[span.start : span.start + span.length] == number
+    assert caught.value.sqlstate == "42P10"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a, b FROM t ORDER BY 2, 1",
+        "SELECT a, b FROM t GROUP BY 1, b",
+        "SELECT DISTINCT ON (2) a, b FROM t ORDER BY 2",
+        "SELECT a, b FROM t ORDER BY 3 + 1, 5.5, '9'",
+        "SELECT a, b FROM t UNION SELECT 1, 2 ORDER BY 2",
+        "SELECT a, b FROM t",
+    ],
+)
+def test_numbers_of_columns_and_other_keys_pass(sql: str) -> None:
+    check_positions(parse(sql), 2)

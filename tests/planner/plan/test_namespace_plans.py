@@ -13,8 +13,7 @@ VIEW = ViewInfo("1", "v", "SELECT 1 AS a", "default", ())
 
 
 def test_a_view_to_drop_is_named_if_there_is_one() -> None:
-    assert DropView(VIEW).headline == "DROP VIEW v"
-    assert DropView(None).headline == "DROP VIEW"
+    assert DropView("v", None).headline == "DROP VIEW v"
 
 
 def test_a_view_is_headed_by_its_statement_whatever_it_is() -> None:
