@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pykudu_sql import Error
 
-_NOT_THERE = "58P01"
+# A file or database, a table, a snapshot or a part of a database.
+_NOT_THERE = frozenset(("58P01", "42P01", "42704"))
 
 
 class ExitCode(IntEnum):
@@ -14,11 +15,11 @@ class ExitCode(IntEnum):
 
     OK = 0
     FAILED = 1  # a statement, a job or a check; nothing is wrong with the command line
-    USAGE = 2  # the command line is wrong, or a file or database it names is not there
+    USAGE = 2  # the command line is wrong, or something that it names is not there
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 
 
 def exit_code(error: "Error") -> ExitCode:
     """The exit code of a command that ends with an error."""
-    return ExitCode.USAGE if error.sqlstate == _NOT_THERE else ExitCode.FAILED
+    return ExitCode.USAGE if error.sqlstate in _NOT_THERE else ExitCode.FAILED

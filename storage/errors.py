@@ -138,7 +138,7 @@ class DuplicateObjectError(ProgrammingError, sqlstate="42P07"):
 
 
 class UndefinedObjectError(ProgrammingError, sqlstate="42704"):
-    """No such snapshot, savepoint or index."""
+    """No such snapshot, savepoint, index or part of a database."""
 
 
 class InvalidSchemaError(ProgrammingError, sqlstate="42P16"):

@@ -16,6 +16,7 @@ _HINTS = {
     errno.EMFILE: "Raise the limit of open files (ulimit -n).",
     errno.ENFILE: "The system has no open files left; close other programs.",
     errno.EIO: "The device may be failing: check the system log and copy the database elsewhere.",
+    errno.EXDEV: "A database lies on one file system: unmount what is mounted inside of it.",
     errno.ELOOP: _PLAIN_ONLY,
     errno.ENOTDIR: _PLAIN_ONLY,
 }

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.errors import ProgrammingError
+from pykudu_sql.storage.errors import UndefinedObjectError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.inspect.file_dump import dump_cfile, dump_delta, dump_rowset, dump_tablet
@@ -28,7 +28,7 @@ def inspect_database(env: Env, root: str, words: Sequence[str]) -> Iterator[str]
     """What lies on disk, in lines.
 
     `words`: nothing for an overview, or what to show and of what; see `pykudu-sql inspect -h`.
-    Raises ProgrammingError: there is no such part; CorruptionError: damage, behind what could be
+    Raises UndefinedObjectError: no such part; CorruptionError: damage, behind what could be
     shown before it; DiskError: the disk refused.
     """
     path = env.resolve(root)
@@ -54,7 +54,7 @@ def inspect_database(env: Env, root: str, words: Sequence[str]) -> Iterator[str]
         case ["delta", tablet_id, file]:
             tablet = _tablet(view, tablet_id)
             return dump_delta(_delta_file(tablet, file), tablet.column_schemas)
-    raise ProgrammingError(
+    raise UndefinedObjectError(
         f"cannot inspect '{' '.join(words)}'",
         hint="manifest, wal, tables, tablet ID, rowset TABLET ID, cfile TABLET ROWSET COLUMN, or "
         "delta TABLET FILE",
@@ -102,7 +102,7 @@ def _tablet(view: DatabaseView, tablet_id: str) -> Tablet:
     """The tablet of a UUID, or of the beginning of one."""
     matches = [tablet for full_id, tablet in view.tablets.items() if full_id.startswith(tablet_id)]
     if len(matches) != 1:
-        raise ProgrammingError(
+        raise UndefinedObjectError(
             f"{len(matches) or 'no'} tablets begin with '{tablet_id}'",
             hint="`pykudu-sql inspect DB tables` lists them",
         )
@@ -112,7 +112,7 @@ def _tablet(view: DatabaseView, tablet_id: str) -> Tablet:
 def _rowset(tablet: Tablet, rowset_id: str) -> DiskRowSet:
     by_id = {str(rowset.id): rowset for rowset in tablet.components.tree.rowsets}
     if rowset_id not in by_id:
-        raise ProgrammingError(
+        raise UndefinedObjectError(
             f"tablet {tablet.id} has no rowset '{rowset_id}' on disk",
             hint=f"it has {', '.join(by_id) or 'none'}",
         )
@@ -123,7 +123,7 @@ def _column_file(tablet: Tablet, rowset: DiskRowSet, name: str) -> Iterator[str]
     column = _column(tablet, name)
     cfile = rowset.base.cfile(column.id)
     if cfile is None:
-        raise ProgrammingError(
+        raise UndefinedObjectError(
             f"rowset {rowset.id} has no file of column '{name}'",
             hint="it was added later, and reads as its default",
         )
@@ -136,7 +136,7 @@ def _column(tablet: Tablet, name: str) -> ColumnSchema:
         if name in (column.name, str(column.id)):
             return column
     names = ", ".join(name_text(column.name) for column in tablet.column_schemas.values())
-    raise ProgrammingError(f"there is no column '{name}'", hint=f"there are {names}")
+    raise UndefinedObjectError(f"there is no column '{name}'", hint=f"there are {names}")
 
 
 def _delta_file(tablet: Tablet, name: str) -> DeltaFile:
@@ -147,7 +147,7 @@ def _delta_file(tablet: Tablet, name: str) -> DeltaFile:
         for file in (*rowset.tracker.undo, *rowset.tracker.redo)
     }
     if name not in files:
-        raise ProgrammingError(
+        raise UndefinedObjectError(
             f"tablet {tablet.id} has no delta file '{name}'",
             hint=f"it has {', '.join(files) or 'none'}",
         )

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pykudu_sql import ProgrammingError
 from pykudu_sql.shell.cli import main
-from pykudu_sql.shell.exit_codes import ExitCode
+from pykudu_sql.shell.exit_codes import ExitCode, exit_code
 from pykudu_sql.shell.subcommands import SUBCOMMANDS
 
 DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "shell.md"
@@ -59,6 +60,19 @@ def test_a_database_that_is_not_there_cannot_be_read(tmp_path: Path) -> None:
     missing = str(tmp_path / "none.db")
     assert code([missing, "--read-only", "-c", "SELECT 1"]) == ExitCode.USAGE
     assert code([missing, "-f", str(tmp_path / "none.sql")]) == ExitCode.USAGE
+
+
+@pytest.mark.parametrize("state", ["58P01", "42P01", "42704"])
+def test_what_an_error_says_is_not_there_is_a_mistake_of_the_command_line(state: str) -> None:
+    assert exit_code(ProgrammingError("it is not there", sqlstate=state)) == ExitCode.USAGE
+    assert exit_code(ProgrammingError("it is wrong")) == ExitCode.FAILED
+
+
+def test_a_part_that_there_is_not_to_inspect_is_a_mistake(tmp_path: Path) -> None:
+    database = str(tmp_path / "d.db")
+    assert code([database, "-c", "CREATE TABLE t (k INT PRIMARY KEY)"]) == ExitCode.OK
+    for part in (["bogus"], ["tablet", "none"], ["rowset", "", "99"], ["delta", "", "9.redo"]):
+        assert code(["inspect", database, *part]) == ExitCode.USAGE
 
 
 def test_a_statement_that_fails_is_no_mistake_of_the_command_line() -> None:

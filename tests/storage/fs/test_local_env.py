@@ -9,6 +9,7 @@ import pytest
 
 from pykudu_sql.storage.errors import CorruptionError, DiskError
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.fs.os_error import disk_error
 
 env = LocalEnv()
 
@@ -198,3 +199,10 @@ def test_what_cannot_be_looked_at_is_not_taken_for_missing(tmp_path: Path) -> No
     assert not env.exists(str(tmp_path / "file" / "below"))
     with pytest.raises(DiskError, match=r"cannot look at .*ENAMETOOLONG"):
         env.exists(str(tmp_path / ("x" * 300)))
+
+
+def test_a_rename_to_another_file_system_says_what_to_do() -> None:
+    error = disk_error(
+        "rename", "/db/tmp/1.base", OSError(errno.EXDEV, "Invalid cross-device link")
+    )
+    assert "EXDEV" in error.message and "unmount" in (error.hint or "")
