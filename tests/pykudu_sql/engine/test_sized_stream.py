@@ -1,5 +1,7 @@
 """What DuckDB makes of streams that tell their length."""
 
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 
 import duckdb
@@ -149,3 +151,12 @@ def test_the_check_notices_a_duckdb_that_reads_otherwise(
     monkeypatch.undo()
     reads_sizes.cache_clear()
     assert reads_sizes()
+
+
+def test_to_try_a_stream_loads_no_pandas() -> None:
+    program = (
+        "import sys; from pykudu_sql.engine.sized_stream import reads_sizes;"
+        "assert reads_sizes(); assert 'pandas' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
