@@ -33,7 +33,7 @@ from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.value_guard import BATCH_ROWS, add_guards, are_large, with_batch_check
 from pykudu_sql.storage.common.types.type_names import shown_type
-from pykudu_sql.storage.errors import InterfaceError
+from pykudu_sql.storage.errors import Error, InterfaceError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -278,14 +278,13 @@ class DuckDBEngine:
         """A block whose errors end a query and become ours."""
         try:
             yield
-        except Exception as error:
+        except BaseException as error:
             self._give_up(working)
+            if isinstance(error, Error) or not isinstance(error, Exception):
+                raise
             if is_fatal(error):
                 self._duckdb.renew()
             raise translate(error) from error
-        except BaseException:
-            self._give_up(working)
-            raise
 
     @contextmanager
     def _interruptible(self, cursor: "DuckDBPyConnection") -> Iterator[None]:

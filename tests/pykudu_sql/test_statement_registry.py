@@ -57,7 +57,7 @@ def test_what_is_offered_is_read_by_its_own_entry(text: str) -> None:
         ("CREATE VIEW v AS SELECT 1 AS a", "CREATE VIEW v"),
         ("CREATE DATABASE d", "CREATE DATABASE d"),
         ("CREATE SNAPSHOT s", "CREATE SNAPSHOT s"),
-        ("DROP VIEW IF EXISTS v", "DROP VIEW"),
+        ("DROP VIEW IF EXISTS v", "DROP VIEW v"),
         ("DROP DATABASE IF EXISTS e", "DROP DATABASE e"),
         ("PRAGMA database_list", "PRAGMA database_list"),
         ("DESCRIBE DATABASE default", "DESCRIBE DATABASE default"),

@@ -51,7 +51,7 @@ def test_what_a_killed_process_left_is_counted_and_no_damage(
 def test_inspect_prints_what_lies_on_disk(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(path)]) == 0
     assert "table t: 1 tablet, 1 rowset, 2 live rows" in capsys.readouterr().out
-    assert main(["inspect", str(path), "tablet", "x"]) == 1
+    assert main(["inspect", str(path), "tablet", "x"]) == 2
     assert "HINT" in capsys.readouterr().err
 
 

@@ -207,7 +207,7 @@ def test_the_commands_say_what_they_did(
     assert capsys.readouterr().out.startswith("load: 4 rows, ")
     assert main(["export", path, "t", target, "--where", "price > 2"]) == 0
     assert capsys.readouterr().out.startswith("export: 1 rows, ")
-    assert main(["export", path, "nothing", target + "2"]) == 1
+    assert main(["export", path, "nothing", target + "2"]) == 2
     assert "table 'nothing' does not exist" in capsys.readouterr().err
     assert main(["load", path, "t", str(tmp_path / "no.csv")]) == 2
     assert "no file matches" in capsys.readouterr().err

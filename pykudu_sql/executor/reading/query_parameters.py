@@ -125,7 +125,7 @@ def _check_text(value: str, beside: Parameter, engine: QueryEngine[Relation]) ->
     try:
         engine.execute(f"SELECT CAST($1 AS {beside.type})", {}, [text])
     except DataError as error:
-        is_beyond = isinstance(error, ValueOutOfRangeError)
+        is_beyond = error.sqlstate == ValueOutOfRangeError.default_sqlstate
         place = f"column '{beside.column}'" if beside.column else f"a value of type {beside.type}"
         raise (ValueOutOfRangeError if is_beyond else InvalidValueError)(
             f"{parameter_name(beside.key)}, compared with {place}: "

@@ -30,7 +30,7 @@ from pykudu_sql.spark.options import SPLIT_BYTES, ReadOptions, TableLocation
 from pykudu_sql.spark.query.spark_errors import translate
 from pykudu_sql.spark.reading.read_plan import read_planner
 from pykudu_sql.spark.reading.token_frame import parallelism, token_frame
-from pykudu_sql.storage.errors import NotSupportedError, QueryCancelledError
+from pykudu_sql.storage.errors import Error, NotSupportedError, QueryCancelledError
 
 _CONF: Final[Mapping[str, str]] = {
     "spark.sql.ansi.enabled": "true",
@@ -72,6 +72,8 @@ class SparkEngine:
         except Exception as error:
             if self._cancelled:
                 raise QueryCancelledError("the statement was interrupted") from error
+            if isinstance(error, Error):
+                raise
             raise translate(error) from error
 
     def columns(self, sql: str, relations: Mapping[str, StoredRelation]) -> pa.Schema:
