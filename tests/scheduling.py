@@ -5,7 +5,8 @@ piece, elsewhere each module, which makes its fixtures once. The long ones begin
 
 A process that dies fails the test that it was running and no other, and the run comes to its end.
 xdist's own scheduler hands out again what the dead process had finished, pieces without a test,
-for which a process waits for ever; and it runs again what killed the first process.
+and what was not begun to processes that are not ready; for both it waits for ever. And it runs
+again what killed the first process.
 """
 
 from collections.abc import Sequence
@@ -48,6 +49,18 @@ class Pieces(LoadScopeScheduling):
         for other in self.assigned_work:
             self._reschedule(other)
         return died_of
+
+    def _reschedule(self, node: Any) -> None:
+        """Give a process work if it is ready: a process begins a test when it knows the next."""
+        if node not in self.registered_collections:
+            return
+        super()._reschedule(node)
+        if (
+            self.workqueue
+            and not node.shutting_down
+            and self._pending_of(self.assigned_work[node]) < 2
+        ):
+            self._reschedule(node)
 
 
 def _unfinished(tests: dict[str, bool]) -> Sequence[str]:
