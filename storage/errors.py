@@ -145,6 +145,10 @@ class InvalidSchemaError(ProgrammingError, sqlstate="42P16"):
     """A table definition or a change of it that breaks a rule of the storage."""
 
 
+class FileAccessError(ProgrammingError, sqlstate="42501"):
+    """The program does not permit this connection to read or write that file."""
+
+
 class ValueOutOfRangeError(DataError, sqlstate="22003"):
     """A number or a time outside the range of its type."""
 
@@ -181,6 +185,10 @@ class SerializationError(OperationalError, sqlstate="40001"):
     """Another transaction changed the same rows first. Retry the whole transaction."""
 
 
+class TableChangedError(SerializationError, sqlstate="40001"):
+    """A table was dropped or altered so that rows made for it before do not fit. Plan anew."""
+
+
 class RowPositionError(ProgrammingError, IndexError, sqlstate="22023"):
     """A cursor was to go to a row that the result does not have; PEP 249 wants an IndexError."""
 
@@ -207,6 +215,10 @@ class ReadOnlyError(OperationalError, sqlstate="25006"):
 
 class DiskError(OperationalError, sqlstate="58030"):
     """The operating system refused a file operation."""
+
+
+class MissingPathError(DiskError, sqlstate="58030"):
+    """No file or directory has the name that was asked for."""
 
 
 class DirectoryReplacedError(DiskError, sqlstate="58P01"):

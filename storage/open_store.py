@@ -23,7 +23,7 @@ from pykudu_sql.storage.commit.log_retention import LogRetention
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
 from pykudu_sql.storage.common.partition.partition import PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp, bound_at
 from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.table_properties import Properties
 from pykudu_sql.storage.common.types.types import Cell
@@ -159,6 +159,10 @@ class OpenStore(ABC):
             raise InterfaceError(f"database '{self.path}' is closed")
         services = self._services
         services.committer.check_readable()
+        changed = bound_at(services.state.history.latest.timestamp)
+        if services.committer.mvcc.bound < changed:
+            # A table is in the catalog a moment before its rows are visible.
+            services.committer.wait_until_readable(changed)
         return Transaction(services.transactions, services.history.snapshots.hold_newest())
 
     def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
@@ -231,7 +235,7 @@ class OpenStore(ABC):
 
         self._services.committer.check_writable()
         infos = None if name is None else self.catalog.table(name).tablets
-        purged = self._services.purge.run()
+        purged = self._services.purge.run(checkpoint)
         tablets = self._services.tablets
         selected = tablets.values() if infos is None else [tablets[info.id] for info in infos]
         return replace(vacuum_tablets(self.maintenance, list(selected), checkpoint), tablets=purged)

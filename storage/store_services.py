@@ -102,13 +102,16 @@ def store_services(
     history = History(clock, SnapshotRegistry(lambda: mvcc.bound), state)
     committer = Committer(clock, mvcc, log, manifest, history.mark_of_tablet, options.rowset_bytes)
     auto_increment = AutoIncrement(tablets)
+    definitions = Definitions(committer, history, state, tablets, opener.make)
     transactions = TransactionHost(
         tablets,
         committer,
+        definitions,
         resources.pool,
         state.table_now,
         auto_increment,
         history,
+        resources.cache.capacity,
     )
     log_retention = LogRetention(log, tablets, committer, state)
     purge = HistoryPurge(
@@ -120,7 +123,7 @@ def store_services(
         tablets=tablets,
         committer=committer,
         history=history,
-        definitions=Definitions(committer, history, state, tablets, opener.make),
+        definitions=definitions,
         auto_increment=auto_increment,
         log_retention=log_retention,
         purge=purge,

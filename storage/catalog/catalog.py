@@ -259,16 +259,28 @@ class Catalog:
         near = near or difflib.get_close_matches(full, names, n=1, cutoff=0.7)
         return f"did you mean '{near[0]}'?" if near else None
 
-    def with_table(self, table: TableInfo, timestamp: Timestamp) -> "Catalog":
-        """This catalog with a table added, or exchanged for the one of the same id."""
-        others = {n: t for n, t in self.tables.items() if t.id != table.id}
-        if table.name in others or table.name in self.views:
+    def check_name_free(self, table: TableInfo) -> None:
+        """See that no view and no other table has the name of a table.
+
+        Raises DuplicateObjectError: one has.
+        """
+        named = self.tables.get(table.name)
+        taken = named is not None and named.id != table.id
+        if taken or table.name in self.views:
             raise DuplicateObjectError(
                 f"table '{table.name}' exists already"
-                if table.name in others
+                if taken
                 else f"there is a view '{table.name}' already",
                 hint="choose another name, or drop it first",
             )
+
+    def with_table(self, table: TableInfo, timestamp: Timestamp) -> "Catalog":
+        """This catalog with a table added, or exchanged for the one of the same id.
+
+        Raises DuplicateObjectError: the name is taken.
+        """
+        self.check_name_free(table)
+        others = {n: t for n, t in self.tables.items() if t.id != table.id}
         others[table.name] = table
         return replace(self._next(timestamp), tables=MappingProxyType(others))
 

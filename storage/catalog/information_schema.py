@@ -39,12 +39,12 @@ def _tables(catalog: Catalog) -> Iterator[StandardRow]:
     for item in _all(catalog):
         is_view = isinstance(item, ViewInfo)
         kind = "VIEW" if is_view else "BASE TABLE"
-        yield *_place(item.name), kind, _yes(not is_view), item.comment
+        yield *_full_name(item.name), kind, _yes(not is_view), item.comment
 
 
 def _columns(catalog: Catalog) -> Iterator[StandardRow]:
     for item in _all(catalog):
-        place = _place(item.name)
+        place = _full_name(item.name)
         if isinstance(item, ViewInfo):
             for number, shown in enumerate(item.columns, 1):
                 data_type = parse_type(shown.type)
@@ -67,24 +67,24 @@ def _columns(catalog: Catalog) -> Iterator[StandardRow]:
 def _views(catalog: Catalog) -> Iterator[StandardRow]:
     for item in _all(catalog):
         if isinstance(item, ViewInfo):
-            yield *_place(item.name), item.query, "NONE", "NO"
+            yield *_full_name(item.name), item.query, "NONE", "NO"
 
 
 def _table_constraints(catalog: Catalog) -> Iterator[StandardRow]:
     for table in _tables_with_key(catalog):
-        yield *_constraint(table), *_place(table.name), "PRIMARY KEY", "YES"
+        yield *_constraint(table), *_full_name(table.name), "PRIMARY KEY", "YES"
 
 
 def _key_column_usage(catalog: Catalog) -> Iterator[StandardRow]:
     for table in _tables_with_key(catalog):
         for number, column in enumerate(table.schema.key_columns, 1):
-            yield *_constraint(table), *_place(table.name), column.name, number
+            yield *_constraint(table), *_full_name(table.name), column.name, number
 
 
 def _all(catalog: Catalog) -> Iterator[TableInfo | ViewInfo]:
     """Tables and views in the order of database and name."""
     names = (*catalog.tables, *catalog.views)
-    for name in sorted(names, key=lambda name: _place(name)[1:]):
+    for name in sorted(names, key=lambda name: _full_name(name)[1:]):
         yield catalog.tables[name] if name in catalog.tables else catalog.views[name]
 
 
@@ -95,7 +95,7 @@ def _tables_with_key(catalog: Catalog) -> Iterator[TableInfo]:
             yield item
 
 
-def _place(name: str) -> tuple[str, str, str]:
+def _full_name(name: str) -> tuple[str, str, str]:
     """Catalog, database and own name of a table or view."""
     database = database_of(name)
     return CATALOG_NAME, database, name.removeprefix(f"{database}.")
@@ -103,7 +103,7 @@ def _place(name: str) -> tuple[str, str, str]:
 
 def _constraint(table: TableInfo) -> tuple[str, str, str]:
     """Catalog, database and name of a table's key, which has PostgreSQL's name for it."""
-    catalog, database, name = _place(table.name)
+    catalog, database, name = _full_name(table.name)
     return catalog, database, f"{name}_pkey"
 
 

@@ -9,6 +9,7 @@ are left to their readers.
 
 import re
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -41,11 +42,14 @@ def _optional(shape: Shape) -> Shape:
     return lambda value: value is None or shape(value)
 
 
-def _object(members: Mapping[str, Shape]) -> Shape:
-    """An object that has at least these members, each of its shape."""
+def _object(
+    members: Mapping[str, Shape], optional: Mapping[str, Shape] = MappingProxyType({})
+) -> Shape:
+    """An object that has at least these members, each of its shape, and perhaps the optional."""
     return lambda value: (
         isinstance(value, dict)
         and all(name in value and shape(value[name]) for name, shape in members.items())
+        and all(name not in value or shape(value[name]) for name, shape in optional.items())
     )
 
 
@@ -61,6 +65,13 @@ def _is_counts(value: Any) -> bool:
     """An object of column ids, as text, and counts."""
     return isinstance(value, dict) and all(
         name.isdecimal() and len(name) < 10 and _NUMBER(count) for name, count in value.items()
+    )
+
+
+def _is_sequences(value: Any) -> bool:
+    """An object of rowset ids, as text, and records of the log."""
+    return isinstance(value, dict) and all(
+        name.isdecimal() and len(name) < 17 and _TIME(number) for name, number in value.items()
     )
 
 
@@ -106,7 +117,8 @@ _TABLET = _object(
         "tablet": _UUIDS, "rowsets": _list_of(_ROWSET), "dropped": _list_of(_NUMBER),
         "durable_memrowset": _optional(_NUMBER), "newest_rowset": _NUMBER,
         "newest_file": _NUMBER, "history_mark": _TIME,
-    }
+    },
+    {"gone": _is_sequences, "judged_from": _NUMBER},
 )  # fmt: skip
 _COLUMN = _object(
     {
@@ -156,6 +168,12 @@ _EDITS: Mapping[str, Mapping[str, Shape]] = {
     "drop_object": {"ts": _TIME, "object": _UUIDS},
     "drop_all": {"ts": _TIME, "tables": _list_of(_UUIDS), "objects": _list_of(_UUIDS)},
     "tablets": {"ts": _optional(_TIME), "sequence": _TIME, "tablets": _list_of(_TABLET)},
+    "create": {
+        "ts": _TIME,
+        "sequence": _TIME,
+        "tables": _list_of(_TABLE),
+        "tablets": _list_of(_TABLET),
+    },
     "log": {"after": _TIME},
     "forget": {"marks": _is_times, "sequence": _TIME},
     "forgotten": {"since": _TIME, "tablets": _is_times},

@@ -11,6 +11,8 @@ Edits are JSON objects. `op` says which:
     tablets        ts or null, sequence, tablets: changes of tablets' files; with ts it is a commit
                    of that time, with record `sequence` of the log, or 0 for none; a member `done`
                    holds what an edit of that op would
+    create         ts, sequence, tables, tablets: tables that a commit makes, and its rows: what an
+                   edit `table` for each and an edit `tablets`, all of that time, would say
     log            after: the write-ahead log is needed only beyond this record
     forget         marks, sequence: states of tables (by id) that ended before these bounds are
                    gone, and so are tablets that are in no other; the log held records of them up
@@ -120,9 +122,7 @@ class StoreState:
             self.log_end = DurableEnd(*edit["durable"])
         match edit.get("op"):
             case "table":
-                table = TableInfo.from_json(edit["table"])
-                check_table(table)
-                self.history = self.history.add(TableEvent(edit["ts"], table.id, table))
+                self._fold_table(edit["ts"], edit["table"])
             case "drop":
                 self.history = self.history.add(TableEvent(edit["ts"], edit["table"], None))
             case "view":
@@ -137,6 +137,10 @@ class StoreState:
                 for object_id in edit["objects"]:
                     self.history = self.history.add(ObjectEvent(edit["ts"], object_id, None))
             case "tablets":
+                self._fold_tablets(edit)
+            case "create":
+                for value in edit["tables"]:
+                    self._fold_table(edit["ts"], value)
                 self._fold_tablets(edit)
             case "log":
                 self._fold_log(edit["after"])
@@ -162,15 +166,21 @@ class StoreState:
             case other:
                 raise CorruptionError(f"the manifest has an edit of unknown kind {other!r}")
 
+    def _fold_table(self, timestamp: Timestamp, value: Mapping[str, Any]) -> None:
+        table = TableInfo.from_json(value)
+        check_table(table)
+        self.history = self.history.add(TableEvent(timestamp, table.id, table))
+
     def _fold_object(self, timestamp: Timestamp, item: NamedObject) -> None:
         item.check()
         self.history = self.history.add(ObjectEvent(timestamp, item.id, item))
 
     def _fold_tablets(self, edit: Mapping[str, Any]) -> None:
+        log_end = edit["durable"][1] if "durable" in edit else None
         for value in edit["tablets"]:
             change = TabletEdit.from_json(value)
             metadata = self.tablets.get(change.tablet_id, TabletMetadata())
-            self.tablets[change.tablet_id] = metadata.apply(change)
+            self.tablets[change.tablet_id] = metadata.apply(change, log_end)
             if change.history_mark:
                 # The clock must not go on from below it: what comes next would count as ancient.
                 self.newest = max(self.newest, first_beyond(change.history_mark))
@@ -185,6 +195,7 @@ class StoreState:
         self.log_after = after
         self.commits = {time: number for time, number in self.commits.items() if number > after}
         self.purged = {tablet: number for tablet, number in self.purged.items() if number > after}
+        self.tablets = {i: metadata.with_log_after(after) for i, metadata in self.tablets.items()}
 
     def _fold_forget(self, marks: Mapping[str, SnapshotBound], sequence: int) -> None:
         before = self.history.owners
@@ -229,6 +240,8 @@ class StoreState:
             metadata.newest_rowset,
             metadata.newest_file,
             self.marks.get(self.history.owners[tablet_id], NOTHING),
+            metadata.gone,
+            metadata.judged_from,
         )
         return {"op": "tablets", "ts": None, "sequence": 0, "tablets": [edit.to_json()]}
 

@@ -100,9 +100,9 @@ def _decode_fixed(blocks: Sequence[Block], column_type: DataType) -> pa.Array:
         codec = _fitting(block.encoding.fixed, block.encoding, column_type)
         part = out[position:end]
         codec.decode_into(block.payload, part if kind is None else part.view(kind))
-        if column_type.kind in _BOUNDED:
-            check_range(out[position:end], column_type)
         position = end
+    if column_type.kind in _BOUNDED:
+        check_range(out, column_type)
     return pa.Array.from_buffers(column_type.arrow, rows, [_validity(blocks), buffer])
 
 

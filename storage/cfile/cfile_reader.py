@@ -3,10 +3,6 @@
 Kudu's `cfile/cfile_reader.h`. Decoded blocks are kept in the block cache, each by itself for sparse
 reads or the whole column as one array for scans; once the whole is there, ranges and blocks are
 slices of it without a copy. Strings of a dictionary CFile come as dictionary arrays.
-
-Every block's checksum is verified before anything in it is looked at, and what a checksum cannot
-promise is checked while decoding, so a read returns what was written or raises CorruptionError with
-file, CFile, block and offset.
 """
 
 import weakref
@@ -18,14 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pykudu_sql.storage.cfile import block, block_decoder
 from pykudu_sql.storage.cfile.block_cache import BlockCache
-from pykudu_sql.storage.cfile.block_file import BlockFile, Section
+from pykudu_sql.storage.cfile.block_file import BlockFile
 from pykudu_sql.storage.cfile.cell_access import ReadCell, cell_reader
+from pykudu_sql.storage.cfile.cfile_blocks import CFileBlocks
 from pykudu_sql.storage.cfile.column_runs import ColumnRuns, runs_of
 from pykudu_sql.storage.cfile.encoding.type_encodings import BY_NAME
 from pykudu_sql.storage.cfile.footer import CFileEntry
-from pykudu_sql.storage.cfile.positional_index import PositionalIndex
 from pykudu_sql.storage.cfile.zone_map import ZoneMap
 from pykudu_sql.storage.common.predicate.column_predicate import (
     Comparison,
@@ -38,7 +33,7 @@ from pykudu_sql.storage.common.predicate.predicate_eval import evaluate
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.types import Cell, DataType
-from pykudu_sql.storage.errors import CorruptionError, InternalError
+from pykudu_sql.storage.errors import InternalError
 
 Side = Literal["left", "right"]
 
@@ -67,6 +62,8 @@ class CFileReader:
     Attributes:
         encoding: of the column; single blocks may have another.
         row_count, null_count: of the column.
+        block_count: data blocks.
+        words: gives the dictionary; see `CFileBlocks.words`.
         encoded_size: bytes in the file, blocks and dictionary.
         raw_size: bytes of the values before encoding.
         zone_map: rows, NULLs and bounds of each block.
@@ -84,36 +81,31 @@ class CFileReader:
         self.null_count = entry.null_count
         self.encoded_size = entry.encoded_size
         self.raw_size = entry.raw_size
-        self._file = file
-        self._entry = entry
+        self.block_count = entry.blocks
         self._cache = cache
-        self._index = self._read_index()
-        self.zone_map: ZoneMap = self._index.zone_map
-        self._firsts: list[int] = self.zone_map.first_ordinals.tolist()
+        self._blocks = CFileBlocks(file, entry, cache)
+        self.words = self._blocks.words
+        self.zone_map: ZoneMap = self._blocks.index.zone_map
+        self._firsts = self._blocks.first_ordinals
         self._whole_key = (file.path, entry.name)
+        self._runs_key = (file.path, entry.name, "runs")
         self._block_keys = [(file.path, entry.name, i) for i in range(self.block_count)]
         # A way past the cache for single cells, which does not keep alive what the cache evicts.
         self._whole_memo: Callable[[], _Decoded | None] = _nothing
-
-    @property
-    def block_count(self) -> int:
-        """Data blocks."""
-        return self._entry.blocks
 
     def may_match(self, leaf: Leaf) -> npt.NDArray[np.bool_]:
         """Which blocks may hold a matching row, a new array bool[block_count].
 
         Zone maps are checked first. Where they leave something of a column in codes, its words are
         checked too, each once: when none matches, no block does. Ranges are left to zone maps,
-            which
-        know as much of them. `leaf`: over this column. Raises CorruptionError: the dictionary is
-        not what was written.
+        which know as much of them. `leaf`: over this column. Raises CorruptionError: the dictionary
+        is not what was written.
         """
         mask = self.zone_map.may_match(leaf)
         if isinstance(leaf, InList | StartsWith) or (
             isinstance(leaf, Comparison) and leaf.op is Op.EQ
         ):
-            words = self._dictionary() if mask.any() else None
+            words = self.words() if mask.any() else None
             column_id = leaf.column_id
             if (
                 words is not None
@@ -161,7 +153,7 @@ class CFileReader:
             parts.append(self._block(number, stats).array.slice(low - begin, high - low))
         return _join(parts)
 
-    def read_once(self, start: int, stop: int) -> pa.Array:
+    def read_once(self, start: int, stop: int, stats: ScanStats | None = None) -> pa.Array:
         """The rows start <= ordinal < stop, as `read_range`, for who passes over them only once.
 
         The cache is not filled with what nobody asks for again (Kudu's `DONT_CACHE_BLOCK`).
@@ -170,7 +162,10 @@ class CFileReader:
         if start == stop or self._cached_whole() is not None:
             return self.read_range(start, stop)
         first, last = self._blocks_of(start, stop)
-        array = self._decode(first, self._open_blocks(first, last + 1))
+        array = self._blocks.decode(first, last + 1)
+        if stats is not None:
+            stats.blocks_decoded += last + 1 - first
+            stats.bytes_decoded += _own_size(array)
         return array.slice(start - self._firsts[first], stop - start)
 
     def take(self, ordinals: npt.NDArray[np.int64], stats: ScanStats | None = None) -> pa.Array:
@@ -189,7 +184,7 @@ class CFileReader:
         if whole is not None:
             return whole.array.take(pa.array(ordinals))
         if not 0 <= ordinals[0] <= ordinals[-1] < self.row_count or (np.diff(ordinals) < 0).any():
-            raise InternalError(f"{self._describe()}: ordinals descend or lie outside the rows")
+            raise InternalError(f"{self._blocks}: ordinals descend or lie outside the rows")
         edges = np.searchsorted(ordinals, self.zone_map.first_ordinals)
         touched = np.flatnonzero(np.diff(edges)).tolist()
         if 2 * len(touched) > self.block_count:
@@ -203,6 +198,23 @@ class CFileReader:
             ]
         )
 
+    def take_once(
+        self, ordinals: npt.NDArray[np.int64], stats: ScanStats | None = None
+    ) -> pa.Array:
+        """The rows at some ordinals, as `take`, for who passes over the column only once.
+
+        Where most blocks between the first and the last are touched, the cache gets none of them.
+        """
+        if len(ordinals) == 0:
+            return self.take(ordinals, stats)
+        start, stop = int(ordinals[0]), int(ordinals[-1]) + 1
+        self._expect_rows(start, stop)
+        first, last = self._blocks_of(start, stop)
+        touched = np.diff(np.searchsorted(ordinals, self.zone_map.first_ordinals)) > 0
+        if 2 * np.count_nonzero(touched) <= last + 1 - first:
+            return self.take(ordinals, stats)
+        return self.read_once(start, stop, stats).take(pa.array(ordinals - start))
+
     def runs(self, stats: ScanStats | None = None) -> ColumnRuns | None:
         """The column as runs; None when it is no run-length encoded one, or is decoded already.
 
@@ -211,14 +223,14 @@ class CFileReader:
         """
         if not self._has_runs or self._whole_memo() is not None:
             return None
-        key = (self._file.path, self._entry.name, "runs")
-        cached = self._cache.get(key)
+        cached = self._cache.get(self._runs_key)
         if isinstance(cached, ColumnRuns):
             return cached
         if cached is _NO_RUNS:
             return None
-        runs = runs_of(self._open_blocks(0, self.block_count), self.type)
-        self._cache.put(key, _NO_RUNS if runs is None else runs, 0 if runs is None else runs.nbytes)
+        runs = runs_of(self._blocks.open(0, self.block_count), self.type)
+        size = 0 if runs is None else runs.nbytes
+        self._cache.put(self._runs_key, _NO_RUNS if runs is None else runs, size)
         if stats is not None and runs is not None:
             stats.blocks_decoded += self.block_count
             stats.bytes_decoded += runs.nbytes
@@ -231,7 +243,7 @@ class CFileReader:
         written.
         """
         if not 0 <= ordinal < self.row_count:
-            raise InternalError(f"{self._describe()} has no row {ordinal}")
+            raise InternalError(f"{self._blocks} has no row {ordinal}")
         whole = self._whole_memo()
         if whole is not None:
             return whole.read_cell(ordinal)
@@ -261,29 +273,9 @@ class CFileReader:
             return start + bisect(range(start - first, stop - first), wanted, key=read)
         return start + bisect(range(start, stop), wanted, key=self.cell)
 
-    def _describe(self) -> str:
-        return f"{self._file.path}: CFile '{self._entry.name}'"
-
-    def _read_index(self) -> PositionalIndex:
-        entry = self._entry
-        data = self._file.read(Section.INDEX, entry.name, entry.index)
-        try:
-            index = PositionalIndex.from_bytes(data.data, entry.type, entry.blocks, entry.offset)
-            if int(index.zone_map.first_ordinals[-1]) != entry.rows:
-                raise CorruptionError(f"the footer claims {entry.rows} rows")
-            if int(index.zone_map.null_counts.sum()) != entry.null_count:
-                raise CorruptionError(f"the footer claims {entry.null_count} NULLs")
-        except CorruptionError as error:
-            raise self._file.corruption(
-                Section.INDEX, entry.name, 0, entry.index.offset, error.message
-            ) from error
-        return index
-
     def _expect_rows(self, start: int, stop: int) -> None:
         if not 0 <= start <= stop <= self.row_count:
-            raise InternalError(
-                f"{self._describe()} has {self.row_count} rows, not {start} to {stop}"
-            )
+            raise InternalError(f"{self._blocks} has {self.row_count} rows, not {start} to {stop}")
 
     def _blocks_of(self, start: int, stop: int) -> tuple[int, int]:
         """The blocks of the first and the last of some rows."""
@@ -315,91 +307,21 @@ class CFileReader:
         self, first: int, stop: int, key: tuple[str | int, ...], stats: ScanStats | None
     ) -> _Decoded:
         """Decode neighbouring blocks into one array, and keep it."""
-        if first == stop:
-            array = pa.nulls(0, self.type.arrow)
-        else:
-            array = self._decode(first, self._open_blocks(first, stop))
+        array = self._blocks.decode(first, stop)
         decoded = _Decoded(array, self.type)
-        # The dictionary is shared by all arrays of the CFile and has an entry of its own.
-        own = array.indices if pa.types.is_dictionary(array.type) else array
-        self._cache.put(key, decoded, own.nbytes)
+        size = _own_size(array)
+        self._cache.put(key, decoded, size)
         if stats is not None:
             stats.blocks_decoded += stop - first
-            stats.bytes_decoded += own.nbytes
+            stats.bytes_decoded += size
         if key is self._whole_key:
             self._whole_memo = weakref.ref(decoded)
         return decoded
 
-    def _open_blocks(self, first: int, stop: int) -> Sequence[block.Block]:
-        index = self._index
-        stored = self._file.read_run(
-            Section.DATA,
-            self._entry.name,
-            first,
-            index.offsets[first],
-            index.lengths[first:stop],
-            index.checksums[first:stop],
-        )
-        opened = []
-        for number, data in enumerate(stored, first):
-            rows = self._firsts[number + 1] - self._firsts[number]
-            try:
-                one = block.unpack(data, rows)
-                nulls = int(self.zone_map.null_counts[number])
-                if one.null_count != nulls:
-                    raise CorruptionError(f"{one.null_count} slots are NULL, its index has {nulls}")
-                opened.append(one)
-            except CorruptionError as error:
-                raise self._corrupt_block(number, error) from error
-        return opened
 
-    def _decode(self, first: int, blocks: Sequence[block.Block]) -> pa.Array:
-        words = self._dictionary()
-        if words is not None:
-            self._check_codes(first, blocks)
-        try:
-            return block_decoder.decode(blocks, self.type, words)
-        except CorruptionError:
-            # Decoded together they do not show which one it was; one by one they do.
-            for number, one in enumerate(blocks, first):
-                try:
-                    block_decoder.decode([one], self.type, words)
-                except CorruptionError as error:
-                    raise self._corrupt_block(number, error) from error
-            raise
-
-    def _check_codes(self, first: int, blocks: Sequence[block.Block]) -> None:
-        """See that blocks are in codes: `may_match` trusts that the dictionary has every value."""
-        for number, one in enumerate(blocks, first):
-            if one.encoding.codes is None:
-                raise self._corrupt_block(
-                    number, CorruptionError(f"a block of a dictionary column is {one.encoding}")
-                )
-
-    def _corrupt_block(self, number: int, error: CorruptionError) -> CorruptionError:
-        return self._file.corruption(
-            Section.DATA, self._entry.name, number, self._index.offsets[number], error.message
-        )
-
-    def _dictionary(self) -> pa.Array | None:
-        pointer = self._entry.dictionary
-        if pointer is None:
-            return None
-        key = (self._file.path, self._entry.name, "dictionary")
-        cached = self._cache.get(key)
-        if isinstance(cached, pa.Array):
-            return cached
-        data = self._file.read(Section.DICTIONARY, self._entry.name, pointer)
-        try:
-            words = block_decoder.decode([block.unpack(data, None)], self.type, None)
-            if words.null_count:
-                raise CorruptionError("a word is NULL")
-        except CorruptionError as error:
-            raise self._file.corruption(
-                Section.DICTIONARY, self._entry.name, 0, pointer.offset, error.message
-            ) from error
-        self._cache.put(key, words, words.nbytes)
-        return words
+def _own_size(array: pa.Array) -> int:
+    """Bytes of an array; its dictionary, if any, is shared by all of the CFile."""
+    return int((array.indices if pa.types.is_dictionary(array.type) else array).nbytes)
 
 
 def _join(parts: Sequence[pa.Array]) -> pa.Array:

@@ -15,7 +15,7 @@ from pykudu_sql.storage.check.tablet_check import check_tablet
 from pykudu_sql.storage.errors import DatabaseError, DiskError
 from pykudu_sql.storage.fs import layout
 from pykudu_sql.storage.fs.directory_check import entry_errors, foreign_entries, name_errors
-from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.env import Env, names_if_there
 from pykudu_sql.storage.recovery.database_reader import (
     DatabaseReader,
     DatabaseView,
@@ -74,7 +74,7 @@ class DatabaseCheck:
     def _count_logs(self) -> None:
         """Manifest and log were read to their ends when the database was opened."""
         for folder in (layout.manifest_directory(self._root), layout.wal_directory(self._root)):
-            for name in self._env.list_dir(folder) if self._env.exists(folder) else []:
+            for name in names_if_there(self._env, folder):
                 if layout.parse_log_name(name) is None:
                     continue
                 self.tally.files += 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pykudu_sql.storage.tablet.commit_record import RowMutation, TabletWrites
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
-from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.write.commit_files import CommitFiles
 
 
 @dataclass(slots=True)
@@ -45,8 +45,10 @@ class CommitCounters:
             else:
                 self.rows_inserted += rows
 
-    def note_staged(self, rowsets: Sequence[DiskRowSet]) -> None:
-        """Count rows that a commit brought as rowsets."""
-        rows = sum(rowset.meta.rows for rowset in rowsets)
+    def note_files(self, files: CommitFiles) -> None:
+        """Count rows that a commit brought as rowsets, and those that its delta files change."""
+        rows = sum(rowset.meta.rows for rowset in files.staged)
         self.rows_inserted += rows
         self.rows_bulk_loaded += rows
+        self.rows_deleted += sum(stats.deletes for stats in files.changes)
+        self.rows_updated += sum(stats.records - stats.decisions for stats in files.changes)

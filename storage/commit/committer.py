@@ -5,8 +5,10 @@ hybrid time, logged and applied; outside it waits, together with others, for the
 and then is published. So commits are applied and published in the order of their times, and no
 reader sees one that a power loss could take back (`durability = 'full'`).
 
-A commit with rowsets of its own (a bulk insert) commits with one manifest edit instead. If it has
-rows in the log as well, their record is conditional: it holds only if the manifest has that edit.
+A commit with files of its own (a bulk insert, a very large UPDATE or DELETE) commits with one
+manifest edit instead; the files are durable and have their names before the lock is taken. If it
+has rows in the log as well, their record is conditional: it holds only if the manifest has that
+edit.
 
 What the disk refuses is either undone, durably, and the error says that nothing was changed; or the
 outcome of a commit is in doubt, and the error says so (SQLSTATE 08007). A commit that was applied
@@ -14,18 +16,26 @@ and could not be made durable stays in memory, unpublished; from then on no new 
 out and nothing is written, for either would depend on the outcome. Each attempt to do so first
 tries `recover` again. When that succeeds, what was applied is durable and becomes visible, and what
 was not applied never happened.
+
+Ctrl-C breaks no commit: `finish` and what is done under the commit lock come to their ends, and so
+memory is never behind the disk.
 """
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
 from pykudu_sql.storage.commit.commit_counters import CommitCounters
+from pykudu_sql.storage.commit.commit_edit import commit_edit
+from pykudu_sql.storage.commit.publication import publish_files, rebased
 from pykudu_sql.storage.commit.timestamp_reserve import TimestampReserve
+from pykudu_sql.storage.common.ctrl_c import CommitLock
 from pykudu_sql.storage.common.types.hybrid_time import (
+    EVERYTHING,
     HybridClock,
     SnapshotBound,
     Timestamp,
@@ -36,10 +46,8 @@ from pykudu_sql.storage.common.types.hybrid_time import (
 from pykudu_sql.storage.errors import (
     DiskError,
     Error,
-    IntegrityError,
     InterfaceError,
     ReadOnlyError,
-    SerializationError,
     SnapshotInFutureError,
     TransactionResolutionUnknownError,
 )
@@ -56,8 +64,7 @@ from pykudu_sql.storage.tablet.tablet_host import TabletHost
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedCommit:
+class AppliedCommit(NamedTuple):
     """A commit that is applied and not visible yet.
 
     `timestamp`: its hybrid time; `sequence`: of its record in the log, 0 when it has none.
@@ -70,7 +77,7 @@ class AppliedCommit:
 class Committer:
     """Serialises commits. Safe for threads.
 
-    `lock`: the commit lock; re-entrant; `counters`: what commits did.
+    `lock`: the commit lock; re-entrant, and Ctrl-C waits for its end; `counters`: what commits did.
     """
 
     def __init__(
@@ -88,7 +95,7 @@ class Committer:
             manifest: takes edits; None refuses every commit.
             history_mark, rowset_bytes: see `TabletHost`.
         """
-        self.lock = threading.RLock()
+        self.lock = CommitLock()
         self.clock = clock
         self.mvcc = mvcc
         self.counters = CommitCounters()
@@ -99,14 +106,14 @@ class Committer:
         self._history_mark = history_mark
         self._rowset_bytes = rowset_bytes
         self._closed = False
+        self._publishing = threading.Lock()
         self._shows_appended = False
 
     @property
     def host(self) -> TabletHost:
         """What the maintenance of tablets needs."""
-        return TabletHost(
-            self.lock, self.sync, self._record_edit, self._history_mark, self._rowset_bytes
-        )
+        services = (self.lock, self.check_writable, self.sync, self._record_edit)
+        return TabletHost(*services, self._history_mark, self._rowset_bytes)
 
     def _record_edit(self, edit: TabletEdit) -> None:
         """Record a change of a tablet, with the mark below which it let history go."""
@@ -236,8 +243,8 @@ class Committer:
             self._timestamp_reserve.cover(moment)
 
     def close(self) -> None:
-        """Let the commit that is being applied end, and refuse all others from here on."""
-        with self.lock:
+        """Let the commit that is published or applied end, and refuse all others from here on."""
+        with self._publishing, self.lock:
             self._closed = True
 
     def note_end(self) -> None:
@@ -262,25 +269,45 @@ class Committer:
         if self._log.is_broken or self._manifest.is_broken or self._doubt is not None:
             self.recover()
 
+    def publish(self, pending: Sequence[PendingWrites]) -> Sequence[PendingWrites]:
+        """Make durable what a commit brings in files, and the log so far, before `apply`.
+
+        Not under the commit lock, so that other commits need not wait for it.
+
+        Returns the writes to apply. Raises InterfaceError, ReadOnlyError: see `check_writable`;
+        SerializationError, DiskError: see `publish_files`.
+        """
+        if not any(writes.files for writes in pending):
+            return pending
+        with self._publishing:
+            self.check_writable()
+            published = publish_files(pending, self.host, self.counters)
+            self.sync()
+        return published
+
     def apply(
-        self, pending: Sequence[PendingWrites], batch: WriterBatch | None = None
+        self,
+        pending: Sequence[PendingWrites],
+        batch: WriterBatch | None = None,
+        new_tables: Sequence[TableInfo] = (),
     ) -> AppliedCommit:
         """Log and apply the writes of one transaction to any number of tablets, all or nothing.
 
-        The caller holds the commit lock, and calls `finish` without it.
+        The caller has called `publish` before, holds the commit lock, and calls `finish` without.
 
         Args:
             pending: the writes, one entry a tablet.
             batch: to be noted as done, with the commit or not at all.
+            new_tables: that are there from the commit on.
 
         Raises SerializationError: another commit changed one of the keys first; ReadOnlyError: the
         database was opened so; DiskError: they could not be logged; nothing was changed;
         TransactionResolutionUnknownError: nor could what was written be taken back.
         """
         self.check_writable()
-        rebased = [self._rebase(writes) for writes in pending]
+        moved = [rebased(writes, EVERYTHING, self.counters) for writes in pending]
         timestamp = self.clock.now()
-        return AppliedCommit(timestamp, self._apply(rebased, timestamp, batch))
+        return AppliedCommit(timestamp, self._apply(moved, timestamp, batch, new_tables))
 
     def apply_one(
         self,
@@ -330,10 +357,15 @@ class Committer:
         self.mvcc.publish(commit.timestamp)
 
     def _apply(
-        self, pending: Sequence[PendingWrites], timestamp: Timestamp, batch: WriterBatch | None
+        self,
+        pending: Sequence[PendingWrites],
+        timestamp: Timestamp,
+        batch: WriterBatch | None,
+        new_tables: Sequence[TableInfo],
     ) -> int:
-        staged = batch is not None or any(writes.staged for writes in pending)
-        edits = [writes.publish_staged(timestamp) for writes in pending if writes.staged]
+        noted = batch is not None or bool(new_tables)
+        staged = noted or any(writes.files for writes in pending)
+        edits = [writes.publish(timestamp) for writes in pending if writes.files]
         resolved = [writes.resolve() for writes in pending]
         rows = [writes for writes, _, _ in resolved if writes.inserts or writes.mutations]
         sequence = 0
@@ -342,30 +374,15 @@ class Committer:
                 sequence = self._log.append(encode_commit(CommitRecord(timestamp, staged, rows)))
         if staged:
             self.sync()
-            tablets = [edit.to_json() for edit in edits]
-            done = {} if batch is None else {"done": batch.to_json()}
-            self.record(
-                {"op": "tablets", "ts": timestamp, "sequence": sequence, "tablets": tablets} | done
-            )
+            self.record(commit_edit(timestamp, sequence, edits, batch, new_tables))
         elif not rows:
             self._reserve_through(timestamp)  # it changes nothing and is not written down
         self.mvcc.assign(timestamp)
         for source, (writes, keys, targets) in zip(pending, resolved, strict=True):
             source.tablet.apply(writes, keys, timestamp, sequence, targets)
             self.counters.note(writes, keys)
-            if source.staged:
-                self.counters.note_staged(source.staged)
-                source.tablet.replace_rowsets((), source.staged)
+            if source.files:
+                self.counters.note_files(source.files)
+                source.files.swap_in()
         self.counters.commits += 1
         return sequence
-
-    def _rebase(self, pending: PendingWrites) -> PendingWrites:
-        """A transaction's writes, moved onto the commits since its snapshot."""
-        try:
-            if not pending.has_conflict():
-                return pending.rebase()
-            message = "another transaction changed one of the rows first"
-        except IntegrityError as error:
-            message = error.message
-        self.counters.conflicts += 1
-        raise SerializationError(message, hint="run the transaction again")

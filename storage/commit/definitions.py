@@ -6,6 +6,7 @@ read AS OF an earlier moment does not see it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pykudu_sql.storage.catalog.alter import AlterStep, RenameTable, apply_steps
@@ -16,6 +17,7 @@ from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
 from pykudu_sql.storage.catalog.store_state import StoreState, object_edit
 from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.history import History
+from pykudu_sql.storage.commit.new_table import NewTable
 from pykudu_sql.storage.common.types.hybrid_time import (
     SnapshotBound,
     first_beyond,
@@ -24,8 +26,11 @@ from pykudu_sql.storage.common.types.hybrid_time import (
 )
 from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.errors import (
+    DiskError,
     DuplicateObjectError,
+    Error,
     HistoryPurgedError,
+    TransactionResolutionUnknownError,
     UndefinedObjectError,
     UndefinedTableError,
 )
@@ -50,7 +55,7 @@ class Definitions:
         Args:
             committer: gives changes their times.
             tablets: by UUID; new ones are added.
-            open_tablet: makes a tablet that is not there yet.
+            open_tablet: makes a tablet that is not there yet, without its folder.
         """
         self._committer = committer
         self._history = history
@@ -70,6 +75,57 @@ class Definitions:
         with self._committer.lock:
             self._record_table(table)
         return self._catalog.table(table.name)
+
+    def new_table(self, table: TableInfo) -> NewTable:
+        """A table that a transaction is to make together with its rows.
+
+        Raises DuplicateObjectError: the name is taken.
+        """
+        with self._committer.lock:
+            self._committer.check_writable()
+            self._catalog.check_name_free(table)
+        stored = TableInfo.from_json(table.to_json())
+        return NewTable(stored, {i.id: self._open_tablet(i, stored.schema) for i in stored.tablets})
+
+    @contextmanager
+    def folders(self, tablets: Mapping[str, Tablet]) -> Iterator[None]:
+        """A block that records tablets, which have folders from its beginning on.
+
+        Raises DiskError: folders cannot be made; or what the block raises; they are gone again.
+        """
+        try:
+            for tablet in tablets.values():
+                tablet.files.make_folder()
+            yield
+        except TransactionResolutionUnknownError:
+            raise  # an opening may find that it needs the files
+        except Error:
+            for tablet in tablets.values():
+                with suppress(DiskError):  # the next opening removes it
+                    tablet.files.remove_folder()
+            raise
+
+    @contextmanager
+    def adding(self, new: NewTable) -> Iterator[None]:
+        """A block that records a new table, whose tablets are there from its beginning on.
+
+        The caller holds the commit lock. Raises DuplicateObjectError: the name was taken meanwhile;
+        or what the block raises; the tablets are gone again.
+        """
+        self._catalog.check_name_free(new.info)
+        with self._adding(new.tablets):
+            yield
+
+    @contextmanager
+    def _adding(self, tablets: Mapping[str, Tablet]) -> Iterator[None]:
+        try:
+            self._tablets.update(tablets)
+            yield
+        except BaseException:
+            for tablet_id in tablets:
+                if tablet_id not in self._state.history.owners:
+                    self._tablets.pop(tablet_id, None)
+            raise
 
     def alter_table(self, name: str, steps: Sequence[AlterStep]) -> TableInfo:
         """Change a table, all steps or none.
@@ -162,7 +218,11 @@ class Definitions:
                 )
             steps = [] if new_name is None else [RenameTable(new_name)]
             table = apply_steps(newest.table, steps)
-            self._record_table(table)
+            try:
+                self._record_table(table)
+            except DuplicateObjectError as error:
+                error.hint = f"bring it back under another name: UNDROP TABLE {name} AS new_name"
+                raise
         return self._catalog.table(table.name)
 
     def _record_table(self, table: TableInfo) -> None:
@@ -171,15 +231,13 @@ class Definitions:
         timestamp = self._committer.clock.now()
         self._catalog.with_table(table, timestamp)
         stored = TableInfo.from_json(table.to_json())
-        fresh = [info for info in stored.tablets if info.id not in self._tablets]
-        for info in fresh:
-            self._tablets[info.id] = self._open_tablet(info, stored.schema)
-        try:
+        fresh = {
+            info.id: self._open_tablet(info, stored.schema)
+            for info in stored.tablets
+            if info.id not in self._tablets
+        }
+        with self.folders(fresh), self._adding(fresh):
             self._record_change({"op": "table", "ts": timestamp, "table": table.to_json()})
-        except BaseException:
-            for info in fresh:
-                del self._tablets[info.id]
-            raise
         for info in stored.tablets:
             self._tablets[info.id].change_schema(stored.schema)
 

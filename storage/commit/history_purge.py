@@ -15,6 +15,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.commit.committer import Committer
 from pykudu_sql.storage.commit.history import History
+from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
+from pykudu_sql.storage.common.ctrl_c import waited_for
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs import layout
@@ -58,16 +60,18 @@ class HistoryPurge:
         self._folders: list[str] = []
         self._running = threading.Lock()
 
-    def run(self) -> int:
+    def run(self, checkpoint: Checkpoint = go_on) -> int:
         """Forget states of tables that ended before the mark.
 
-        Returns how many tablets were purged. Raises DiskError, ReadOnlyError: the disk refused.
+        `checkpoint`: called during the wait for maintenance of tablets that are to go; what it
+        raises ends that. Returns how many tablets were purged. Raises DiskError, ReadOnlyError: the
+        disk refused.
         """
         with self._running:
             purged = 0
             due = self._due()
             if due:
-                with self._tablets_at_rest(due), self._committer.lock:
+                with self._tablets_at_rest(due, checkpoint), self._committer.lock:
                     purged = self._forget(due)
             return purged
 
@@ -108,22 +112,28 @@ class HistoryPurge:
         return {table_id: mark for table_id, mark in marks.items() if ends[table_id] < mark}
 
     @contextmanager
-    def _tablets_at_rest(self, due: Mapping[str, SnapshotBound]) -> Iterator[None]:
+    def _tablets_at_rest(
+        self, due: Mapping[str, SnapshotBound], checkpoint: Checkpoint
+    ) -> Iterator[None]:
         """A block in which no maintenance of the tablets that are to go is under way."""
         history = self._state.history
         going = history.owners.keys() - history.forget(due).owners.keys()
         with ExitStack() as locks:
             for tablet_id in sorted(going):
-                locks.enter_context(self._tablets[tablet_id].maintenance_lock)
+                lock = self._tablets[tablet_id].maintenance_lock
+                locks.enter_context(waited_for(lock, checkpoint))
             yield
 
     def _forget(self, due: Mapping[str, SnapshotBound]) -> int:
-        """Record what goes, and let go of it. The caller holds the commit lock."""
+        """Record what goes, and let go of it. The caller holds the commit lock.
+
+        The log needs no sync before. What it has of tablets that go was durable when they were
+        dropped, and a power loss may take back any other commit beside this edit.
+        """
         sequence = self._log.last_sequence
         # A table that was brought back meanwhile is not ancient any more.
         ends = self._state.history.first_ends
         marks = {i: mark for i, mark in due.items() if ends.get(i, mark) < mark}
-        self._committer.sync()
         self._committer.note({"op": "forget", "marks": marks, "sequence": sequence})
         history = self._state.history
         purged = [tablet_id for tablet_id in self._tablets if tablet_id not in history.owners]

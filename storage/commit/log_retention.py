@@ -47,16 +47,16 @@ class LogRetention:
     def collect(self) -> int:
         """Drop the segments that nothing needs.
 
-        Returns Their bytes. Raises DiskError, ReadOnlyError: the disk refused.
+        Returns their bytes. Raises DiskError, ReadOnlyError: the disk refused.
         """
         with self._committer.lock:
             after = self._needed_after()
             if after <= self._state.log_after:
                 return 0
-            before = self._log.bytes_from(0)
+            garbage = self.garbage()
             self._committer.note({"op": "log", "after": after})
-            self._log.drop_before(after + 1)
-            return before - self._log.bytes_from(0)
+        self._log.drop_before(after + 1)
+        return garbage
 
     def _needed_after(self) -> int:
         anchors = [tablet.anchor for tablet in list(self._tablets.values())]

@@ -11,9 +11,9 @@ of a name that no database gives (`layout.is_own`): desktops and file servers le
 from collections.abc import Iterator
 from contextlib import suppress
 
-from pykudu_sql.storage.errors import DiskError
+from pykudu_sql.storage.errors import DiskError, MissingPathError
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.env import Env, names_if_there
 from pykudu_sql.storage.fs.os_error import hard_linked
 
 
@@ -33,10 +33,9 @@ def entry_errors(env: Env, root: str) -> Iterator[DiskError]:
     while pending:
         folder = pending.pop()
         try:
-            pending += layout.subdirectories(root, folder, env.list_dir(folder))
+            pending += layout.subdirectories(root, folder, names_if_there(env, folder))
         except DiskError as error:
-            if env.exists(folder):
-                yield error
+            yield error
 
 
 def foreign_entries(env: Env, root: str) -> Iterator[str]:
@@ -65,9 +64,10 @@ def name_errors(env: Env, root: str) -> Iterator[DiskError]:
     for path in _files_changed_in_place(env, root):
         try:
             names = env.names_of(path)
+        except MissingPathError:
+            continue
         except DiskError as error:
-            if env.exists(path):
-                yield error
+            yield error
             continue
         if names > 1:
             yield hard_linked(path, names)
@@ -83,5 +83,5 @@ def _files_changed_in_place(env: Env, root: str) -> Iterator[str]:
 
 
 def _own_paths(env: Env, root: str, folder: str) -> list[str]:
-    names = env.list_dir(folder) if env.exists(folder) else []
+    names = names_if_there(env, folder)
     return [path for name in names if layout.is_own(root, path := f"{folder}/{name}")]

@@ -18,6 +18,8 @@ What every environment guarantees:
 from collections.abc import Callable
 from typing import Protocol, Self
 
+from pykudu_sql.storage.errors import MissingPathError
+
 ByteString = bytes | bytearray | memoryview
 
 
@@ -89,7 +91,7 @@ class FileLock(Protocol):
         """
         ...
 
-    def check_place(self) -> None:
+    def check_path(self) -> None:
         """The same, and that no other file has that name: see `check`, which takes less time."""
         ...
 
@@ -196,6 +198,17 @@ def publish(env: Env, temporary: str, final: str, *, point: str) -> None:
     """
     env.rename(temporary, final, point=f"{point}.rename")
     env.sync_dir(parent_of(final), point=f"{point}.sync_dir")
+
+
+def names_if_there(env: Env, path: str) -> list[str]:
+    """Names in a directory, sorted; none if it is not there, be it that it goes just now.
+
+    Raises DiskError: see `Env.list_dir`.
+    """
+    try:
+        return env.list_dir(path)
+    except MissingPathError:
+        return []
 
 
 def parent_of(path: str) -> str:

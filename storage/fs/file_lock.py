@@ -152,10 +152,17 @@ class LocalFileLock:
 
     def check(self) -> None:
         """See that the file has its name still; see `FileLock`."""
-        if self.is_held and not self._names():
+        file = self._file
+        if not file.is_open:
+            return
+        try:
+            names = os.fstat(file.descriptor).st_nlink
+        except OSError as error:  # of a network file system
+            raise disk_error("look at", self._path, error) from error
+        if not names:
             raise _replaced(self._path)
 
-    def check_place(self) -> None:
+    def check_path(self) -> None:
         """See that it has that very name; see `FileLock`."""
         if not self.is_held:
             return
@@ -167,12 +174,6 @@ class LocalFileLock:
             raise disk_error("look at", self._path, error) from error
         if not in_place:
             raise _replaced(self._path)
-
-    def _names(self) -> int:
-        try:
-            return os.fstat(self._file.descriptor).st_nlink
-        except OSError as error:  # of a network file system
-            raise disk_error("look at", self._path, error) from error
 
     def release(self) -> None:
         if self.is_held:

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from uuid import uuid4
 
 from pykudu_sql.storage.errors import DiskError, LockedError
-from pykudu_sql.storage.fs.env import Env, FileLock
+from pykudu_sql.storage.fs.env import Env, FileLock, names_if_there
 from pykudu_sql.storage.fs.layout import current_path, is_own, lease_path, leases_directory
 
 Position = tuple[int, int]
@@ -130,9 +130,7 @@ def oldest_lease(env: Env, root: str) -> Position | None:
     Removes the leases of processes that have ended. Raises DiskError: refused by the file system.
     """
     directory = leases_directory(root)
-    if not env.exists(directory):
-        return None
-    paths = [f"{directory}/{name}" for name in env.list_dir(directory)]
+    paths = [f"{directory}/{name}" for name in names_if_there(env, directory)]
     positions = [_position_of(env, path) for path in paths if is_own(root, path)]
     return min((position for position in positions if position is not None), default=None)
 

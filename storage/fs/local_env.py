@@ -88,7 +88,13 @@ class LocalEnv:
                 ancestor = os.path.dirname(ancestor)
             for directory in reversed(missing):
                 os.makedirs(directory, mode=0o700, exist_ok=True)
-                _sync_directory(os.path.dirname(directory), follow_links=True)
+                try:
+                    _sync_directory(os.path.dirname(directory), follow_links=True)
+                except OSError:
+                    # Found there, it would be taken for durable.
+                    with suppress(OSError):
+                        os.rmdir(directory)
+                    raise
             if not stat.S_ISDIR(os.lstat(path).st_mode):
                 raise not_a_file(path, "directory")
 
@@ -158,7 +164,7 @@ class LocalEnv:
         """A block that does something to a path; what is refused becomes a `DiskError`."""
         self._process.check()
         if self._guard is not None:
-            self._guard.check_place()
+            self._guard.check_path()
         return _reporting(operation, path)
 
 

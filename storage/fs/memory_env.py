@@ -264,7 +264,7 @@ class _MemoryFileLock:
     def check(self) -> None:
         """Nothing: nobody else removes files in memory."""
 
-    def check_place(self) -> None:
+    def check_path(self) -> None:
         """Nothing."""
 
     def release(self) -> None:

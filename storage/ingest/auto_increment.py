@@ -90,7 +90,9 @@ class AutoIncrement:
 
     def _highest(self, table: TableInfo) -> int:
         column = table.schema.key_columns[-1]
-        return max((_highest(self._tablets[info.id], column) for info in table.tablets), default=0)
+        # Those of a table that is being made are not there yet.
+        there = [self._tablets[info.id] for info in table.tablets if info.id in self._tablets]
+        return max((_highest(tablet, column) for tablet in there), default=0)
 
 
 def check_counter(table: TableInfo, kind: RowOpKind, is_explicit: bool) -> None:

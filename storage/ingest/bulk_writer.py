@@ -171,6 +171,9 @@ def _first_repeated(keys: EncodedKeys) -> int | None:
 def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletShare) -> DiskRowSet:
     """Write rows of an INSERT as a staged rowset of their tablet.
 
+    A column that the table got since the rows were collected is left out: rows without it read its
+    default, as those do that were there before it.
+
     Args:
         tablet: that the rows belong to; it does not hold their keys.
         columns: of the whole batch, by column id.
@@ -181,8 +184,7 @@ def write_rowset(tablet: Tablet, columns: Mapping[int, pa.Array], part: TabletSh
     schema, files = tablet.schema, tablet.files
     rowset_id = tablet.new_rowset_id()
     gathered = GatheredColumns([HeldColumns(columns)], part.indices)
-    meta = write_base(
-        files, rowset_id, schema.columns, gathered, part.keys, inserted_at=UNCOMMITTED
-    )
+    present = [column for column in schema.columns if column.id in columns]
+    meta = write_base(files, rowset_id, present, gathered, part.keys, inserted_at=UNCOMMITTED)
     path = files.staging_path("base", meta.base)
     return files.open_rowset(meta, schema.key_columns, tablet.types, path)

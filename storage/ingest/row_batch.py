@@ -8,6 +8,7 @@ assigned to tablets by `routing`.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +25,7 @@ from pykudu_sql.storage.errors import NotNullError, ProgrammingError
 Positions = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class SetColumns:
+class SetColumns(NamedTuple):
     """What an operation sets in a row that is there already.
 
     `ids`: see `KeyedOperations.set_ids`; `fixed`: see `KeyedOperations`.
@@ -173,11 +173,11 @@ def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], tabl
                 raise NotNullError(f"{column.name} of table '{table}' should be set for {kind}")
             raise NotNullError(f"no value provided for key column '{column.name}' of '{table}'")
     others = [i for i in column_ids if i not in schema.key_ids]
-    if kind in (RowOpKind.UPDATE, RowOpKind.UPDATE_IGNORE) and not others:
+    if kind.updates and not others:
         raise ProgrammingError(
             f"no fields updated: {kind} of table '{table}' sets only its key", sqlstate="42601"
         )
-    if kind in (RowOpKind.DELETE, RowOpKind.DELETE_IGNORE) and others:
+    if kind.deletes and others:
         raise ProgrammingError(
             f"{kind} should not have a value for column '{schema.by_id[others[0]].name}' of table "
             f"'{table}'",

@@ -33,7 +33,7 @@ from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKin
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED
 from pykudu_sql.storage.errors import DataError, LockedError
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.env import Env, FileLock
+from pykudu_sql.storage.fs.env import Env, FileLock, names_if_there
 from pykudu_sql.storage.ingest.auto_increment import check_counter
 from pykudu_sql.storage.ingest.bulk_writer import ROWSET_ROWS
 from pykudu_sql.storage.ingest.routing import deduplicate, route
@@ -212,7 +212,7 @@ def sweep_staging(env: Env, root: str) -> None:
     Raises DiskError: the disk refused.
     """
     directory = layout.staging_directory(root)
-    names = env.list_dir(directory) if env.exists(directory) else []
+    names = names_if_there(env, directory)
     for folder in layout.subdirectories(root, directory, names):
         try:
             lock = env.lock(f"{folder}/LOCK")

@@ -12,7 +12,7 @@ from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.errors import UndefinedObjectError
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.env import Env, names_if_there
 from pykudu_sql.storage.inspect.file_dump import dump_cfile, dump_delta, dump_rowset, dump_tablet
 from pykudu_sql.storage.inspect.log_dump import dump_manifest, dump_wal
 from pykudu_sql.storage.inspect.text import count_text, name_text, size_text
@@ -65,7 +65,7 @@ def _overview(env: Env, root: str, view: DatabaseView) -> Iterator[str]:
     yield f"database {uuid.UUID(bytes=view.database_id)} in {root}"
     yield f"manifest {view.position[0]}.log up to #{view.position[1]}"
     wal = layout.wal_directory(root)
-    segments = count_text(len(env.list_dir(wal)) if env.exists(wal) else 0, "segment")
+    segments = count_text(len(names_if_there(env, wal)), "segment")
     yield f"write-ahead log: {segments}, needed after #{view.state.log_after}"
     for table in view.state.history.latest.tables.values():
         tablets = [view.tablets[info.id] for info in table.tablets]

@@ -62,15 +62,18 @@ def _live_manifest(env: Env, root: str) -> Generator[str, None, int]:
 
 def _edit(edit: Mapping[str, Any]) -> str:
     match edit:
-        case {"op": "table", "ts": int(time), "table": {"name": name, "id": table_id}}:
-            tablets = count_text(len(edit["table"].get("tablets", ())), "tablet")
-            at = time_text(Timestamp(time))
-            return f"table {name_text(str(name))} ({table_id}), {tablets}, at {at}"
+        case {"op": "table", "ts": int(time), "table": {"name": _, "id": _}}:
+            return f"{_table(edit['table'])}, at {time_text(Timestamp(time))}"
         case {"op": "drop", "ts": int(time), "table": table_id}:
             return f"drop table {table_id} at {time_text(Timestamp(time))}"
         case {"op": "tablets", "tablets": [*changes]}:
             commit = f" commit at {time_text(edit['ts'])}" if edit.get("ts") else ""
             return f"tablets{commit}: " + "; ".join(map(_tablet_change, changes))
+        case {"op": "create", "ts": int(time), "tables": [*made], "tablets": [*changes]}:
+            commit = f" commit at {time_text(Timestamp(time))}"
+            return f"create{commit}: " + "; ".join(
+                [*map(_table, made), *map(_tablet_change, changes)]
+            )
         case {"op": "log", "after": after}:
             return f"log needed after #{after}"
         case {"op": "forget", "marks": dict(marks), "sequence": sequence}:
@@ -89,6 +92,11 @@ def _edit(edit: Mapping[str, Any]) -> str:
         case {"op": "database", "history_max_age": age}:
             return f"history_max_age of the database: {'default' if age is None else f'{age} s'}"
     return ", ".join(f"{name}={str(value)[:80]!r}" for name, value in edit.items())
+
+
+def _table(table: Mapping[str, Any]) -> str:
+    tablets = count_text(len(table.get("tablets", ())), "tablet")
+    return f"table {name_text(str(table.get('name')))} ({table.get('id')}), {tablets}"
 
 
 def _tablet_change(change: Mapping[str, Any]) -> str:

@@ -136,7 +136,7 @@ class DurableMark:
         self.note_log(self._log)
 
     def close(self) -> None:
-        """Make what is noted durable; the database was closed.
+        """Make what is noted durable, and the file's name; the database was closed.
 
         Raises DiskError: refused by the file system.
         """
@@ -148,6 +148,7 @@ class DurableMark:
         if file is not None:
             try:
                 file.sync(point="durable.sync")
+                self._env.sync_dir(self._root, point="durable.sync_dir")
             finally:
                 file.close()
 

@@ -24,7 +24,7 @@ from contextlib import suppress
 from typing import Any, Self
 
 from pykudu_sql.storage.errors import CorruptionError, DiskError
-from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.env import Env, names_if_there
 from pykudu_sql.storage.fs.layout import (
     current_path,
     manifest_directory,
@@ -294,7 +294,7 @@ def _refuse_to_bury(env: Env, root: str) -> None:
     numbers = map(parse_log_name, env.list_dir(manifest_directory(root)))
     signs = [manifest_path(root, n) for n in numbers if n is not None and n > 1]
     for directory in (wal_directory(root), tablets_directory(root)):
-        if env.exists(directory) and env.list_dir(directory):
+        if names_if_there(env, directory):
             signs.append(directory)
     if signs:
         raise CorruptionError(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
+from pykudu_sql.storage.common.ctrl_c import waited_for
 from pykudu_sql.storage.common.types.hybrid_time import wall_micros
 from pykudu_sql.storage.maintenance.best_operation import SchedulingState, find_best_operation
 from pykudu_sql.storage.maintenance.context import MaintenanceContext
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.25
 SYNC_SECONDS = 0.75
 BACK_OFF_SECONDS = 5.0
-WAIT_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +197,8 @@ class MaintenanceManager:
             work(tablet, checkpoint)
             return effect_between(before, file_sizes(tablet))
 
-        while not tablet.maintenance_lock.acquire(timeout=WAIT_SECONDS):
-            checkpoint()
-        try:
+        with waited_for(tablet.maintenance_lock, checkpoint):
             return self._measured(op, run)
-        finally:
-            tablet.maintenance_lock.release()
 
     def _measured(self, op: OperationStats, run: Callable[[], Effect]) -> Effect:
         """Run something and keep what it did, or why it failed."""

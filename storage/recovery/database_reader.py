@@ -68,8 +68,7 @@ class TabletOpener:
         return Tablet(files, schemas, state.tablets.get(info.id, TabletMetadata()))
 
     def make(self, info: TabletInfo, schema: Schema) -> Tablet:
-        """A new tablet, of which the manifest knows nothing yet."""
-        self.env.make_dir(layout.tablet_directory(self.root, info.id))
+        """A new tablet, of which the manifest knows nothing yet, and that has no folder."""
         return self.open(info, [schema], StoreState())
 
 

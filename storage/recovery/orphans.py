@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from pykudu_sql.storage.fs import layout
-from pykudu_sql.storage.fs.env import Env
+from pykudu_sql.storage.fs.env import Env, names_if_there
 from pykudu_sql.storage.fs.lease import oldest_lease
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletMetadata
 
@@ -33,7 +33,7 @@ def find_orphans(
     DiskError: the disk refused.
     """
     directory = layout.tablets_directory(root)
-    for tablet_id in env.list_dir(directory) if env.exists(directory) else ():
+    for tablet_id in names_if_there(env, directory):
         folder = f"{directory}/{tablet_id}"
         if not layout.is_own(root, folder):
             continue
@@ -42,7 +42,7 @@ def find_orphans(
             continue
         rowsets = metadata.get(tablet_id, TabletMetadata()).rowsets.values()
         named = {f"{number}.{kind}" for meta in rowsets for kind, number in meta.files}
-        for name in env.list_dir(folder):
+        for name in names_if_there(env, folder):
             path = f"{folder}/{name}"
             if name not in named and layout.is_own(root, path):
                 yield Orphan(path, False)

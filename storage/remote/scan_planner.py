@@ -34,7 +34,7 @@ from pykudu_sql.storage.scan.scan_token import (
     scan_schema,
 )
 from pykudu_sql.storage.tablet.delta.delta_store import ColumnPatch, Ordinals
-from pykudu_sql.storage.tablet.delta.delta_view import DeltaView, MemoryPart
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.pruning import intersect
@@ -244,7 +244,7 @@ def split(rowset: DiskRowSet, wanted: set[int], split_bytes: int) -> Iterator[tu
 def _pending_changes(rowset: DiskRowSet, bound: SnapshotBound) -> DeltaView:
     """What the DeltaMemStores of a rowset come to at a snapshot."""
     stores = [s for s in rowset.tracker.stores if len(s) and s.min_timestamp < bound]
-    return DeltaView([MemoryPart(store.visible(bound)) for store in stores])
+    return DeltaView([run for store in stores for run in store.visible(bound)])
 
 
 def _encode_patches(

@@ -36,9 +36,13 @@ from pykudu_sql.storage.open_store import OpenStore
 from pykudu_sql.storage.tablet.history.row_slice import join
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import Located
-from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
-from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites, misfits
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations, misfits
+from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.transaction import Transaction
+
+_OTHER_OPERATIONS = (
+    "take the operation upsert to overwrite such rows, or insert_ignore to skip them"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +200,9 @@ def _take(
         operations = RowOperations(target.kind, columns, len(keys))
         pending.write(KeyedOperations(operations, keys, changed.ids, changed.fixed), located)
     except BaseException:
-        pending.discard(rowset)
+        pending.files.discard(rowset)
         raise
-    pending.discard(rowset)
+    pending.files.discard(rowset)
 
 
 def _insert_numbered(
@@ -210,7 +214,7 @@ def _insert_numbered(
     try:
         columns = _read(rowset, pending, file)
     finally:
-        pending.discard(rowset)
+        pending.files.discard(rowset)
     del columns[table.schema.key_ids[-1]]
     transaction.write(table, RowOperations(write.target.kind, columns, file.rows))
 
@@ -244,7 +248,8 @@ def _locate(pending: PendingWrites, batch: KeyedOperations) -> Located:
                 f"key given twice in one write: {message}",
                 hint="keep one row of each key (dropDuplicates), or use the operation upsert",
             ) from error
-        raise type(error)(message, hint=error.hint, sqlstate=error.sqlstate) from error
+        hint = _OTHER_OPERATIONS if isinstance(error, AlreadyPresentError) else error.hint
+        raise type(error)(message, hint=hint, sqlstate=error.sqlstate) from error
 
 
 def _move_in(env: Env, target: StageTarget, pending: PendingWrites, file: StagedFile) -> DiskRowSet:

@@ -13,6 +13,7 @@ rowsets are read by the threads of a pool, each by itself.
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from typing import TypeVar
 
 import pyarrow as pa
@@ -26,9 +27,11 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.ingest.table import assemble
 from pykudu_sql.storage.scan.scan_token import BATCH_ROWS, batches_of, scan_schema
-from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
-from pykudu_sql.storage.tablet.read.key_merge import KeyedSource, keyed, merge_by_key, sorted_by_key
+from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
+from pykudu_sql.storage.tablet.read.key_merge import KeyedSource, keyed, merge_by_key
+from pykudu_sql.storage.tablet.read.memory_order import ordinals_by_key
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.row_address import ROW_ADDRESS, located
 from pykudu_sql.storage.tablet.rowset.rowset import RowBlock, RowSet
 
@@ -53,7 +56,7 @@ class RowSetRead:
     """
 
     rowset: RowSet
-    own: DeltaMemStore | None
+    own: OwnDeltas | None
     rowset_index: int = 0
 
 
@@ -68,6 +71,7 @@ class TableScan:
         reads: the rowsets of the tablets that may have matching rows.
         pool: its threads read.
         stats: counts what is done; None for nobody who wants to know.
+        cache_blocks: whether the block cache keeps what is decoded; see `cache_use`.
         checkpoint: called between the stretches that are read; may raise to end the scan.
     """
 
@@ -78,6 +82,7 @@ class TableScan:
     pool: Executor
     stats: ScanStats | None
     checkpoint: Callable[[], None] = lambda: None
+    cache_blocks: bool = True
 
     @property
     def bound(self) -> SnapshotBound:
@@ -95,12 +100,6 @@ class TableScan:
         """Of the batches that `batches` gives."""
         return scan_schema(self.columns)
 
-    @property
-    def most_rows(self) -> int:
-        """At least as many rows as there are to look at, from metadata."""
-        wanted = self.row_filter()
-        return sum(self._rows_of(read.rowset, wanted) for read in self.reads)
-
     def project(self, places: Sequence[int]) -> "TableScan":
         """The scan with some of its columns only; `places` of them, from 0 and ascending."""
         ids = self.spec.column_ids
@@ -108,14 +107,9 @@ class TableScan:
         stored = tuple(ids[place] for place in places if place < len(ids))
         return replace(self, spec=replace(self.spec, column_ids=stored, addressed=addressed))
 
-    def exceeds(self, size: int) -> bool:
-        """Whether all rows together may take more than so many bytes in memory."""
-        rows, limit = self._rows(), self.spec.limit
-        if limit is None or limit >= rows:
-            return self.estimated_bytes > size
-        return self.estimated_bytes * limit > size * rows
-
-    def _rows(self) -> int:
+    @property
+    def row_count(self) -> int:
+        """Rows of the rowsets, whatever the predicate and the limit, deleted ones among them."""
         return sum(read.rowset.row_count(self.bound) for read in self.reads)
 
     @property
@@ -147,10 +141,13 @@ class TableScan:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows as they are read, strings without dictionaries."""
         schema = self.batch_schema
-        stops_early = self.spec.limit is not None or self.spec.order is ScanOrder.KEY
-        blocks = self._blocks() if stops_early else self._streamed()
-        for block in blocks:
+        for block in self.stretches():
             yield from batches_of(schema, block.columns, block.length)
+
+    def stretches(self) -> Iterator[RowBlock]:
+        """All rows as they are read, strings with the dictionaries of their files."""
+        stops_early = self.spec.limit is not None or self.spec.order is ScanOrder.KEY
+        return self._blocks() if stops_early else self._streamed()
 
     def _blocks(self) -> Iterator[RowBlock]:
         """Blocks of any size."""
@@ -159,6 +156,16 @@ class TableScan:
         if self.spec.limit is not None:
             return self._until_limit(self._one_by_one())
         return self._whole_rowsets()
+
+    def exact_blocks(self) -> Iterator[RowBlock]:
+        """Exactly the rows that match, without a limit, one rowset after the other.
+
+        A single reader, as of `batches`.
+        """
+        wanted = self.row_filter()
+        exact = None if wanted is None else wanted.exactly()
+        for read in self.reads:
+            yield from self._scan(read, exact, None, self.stats)
 
     def _whole_rowsets(self) -> Iterator[RowBlock]:
         """Every rowset in one go; side by side, when they are large."""
@@ -210,15 +217,14 @@ class TableScan:
     def _in_turn(self) -> Generator[RowBlock, None, None]:
         """Stretches of all rowsets; those of the first are short, for who wants few rows only."""
         wanted = self.row_filter()
-        stretch = BATCH_ROWS
-        for read in self.reads:
+        stretches = chain([BATCH_ROWS], repeat(self._long_stretch()))
+        for read, stretch in zip(self.reads, stretches, strict=False):
             yield from self._scan(read, wanted, stretch, self.stats)
-            stretch = self._long_stretch()
 
     def _long_stretch(self) -> int:
         """Rows whose cells take not much more than `_STRETCH_BYTES`: what a call costs is spread
         over many rows, and two stretches are all that a stream holds."""
-        rows = max(1, self._rows())
+        rows = max(1, self.row_count)
         return max(
             BATCH_ROWS, min(_UNCHECKED_ROWS, _STRETCH_BYTES * rows // max(1, self.estimated_bytes))
         )
@@ -236,22 +242,30 @@ class TableScan:
             self, spec=replace(self.spec, column_ids=(*self.schema.key_ids, *self.spec.column_ids))
         )
         sources = [with_keys._source(read, exact, encoder) for read in self.reads]
-        for block in merge_by_key(sources):
+        for block in merge_by_key([source for source in sources if source is not None]):
             yield RowBlock(block.columns, len(block.keys))
 
     def _source(
         self, read: RowSetRead, row_filter: RowFilter | None, encoder: KeyEncoder
-    ) -> KeyedSource:
-        """A rowset, to be read by key."""
+    ) -> KeyedSource | None:
+        """A rowset, to be read by key; None when it has no row."""
         rowset, stretch = read.rowset, self._stretch(ORDERED_ROWS)
         if isinstance(rowset, DiskRowSet):
             return KeyedSource(
                 rowset.meta.min_key,
                 lambda: keyed(self._scan(read, row_filter, stretch, self.stats), encoder),
             )
+        assert isinstance(rowset, MemRowSet)
+        runs = rowset.runs(row_filter, self.bound)
+        if not runs:
+            return None
+        picks = ordinals_by_key(runs, stretch)
+        blocks = rowset.scan_rows(
+            picks, self.columns, row_filter, self.bound, read.own, stats=self.stats
+        )
         return KeyedSource(
-            b"",
-            lambda: sorted_by_key(self._scan(read, row_filter, None, self.stats), encoder, stretch),
+            min(run.keys.min_key() for run in runs),
+            lambda: keyed(self._delivered(read, blocks), encoder),
         )
 
     def _stretch(self, most: int) -> int:
@@ -277,11 +291,22 @@ class TableScan:
         stretch: int | None,
         stats: ScanStats | None,
     ) -> Iterator[RowBlock]:
-        self.checkpoint()
         most = _UNCHECKED_ROWS if stretch is None else stretch
-        for block in read.rowset.scan(
-            self.columns, row_filter, self.bound, read.own, stretch=most, stats=stats
-        ):
+        blocks = read.rowset.scan(
+            self.columns,
+            row_filter,
+            self.bound,
+            read.own,
+            stretch=most,
+            stats=stats,
+            cache_blocks=self.cache_blocks,
+        )
+        return self._delivered(read, blocks)
+
+    def _delivered(self, read: RowSetRead, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
+        """A rowset's blocks with whole row addresses, and a checkpoint between them."""
+        self.checkpoint()
+        for block in blocks:
             yield located(block, read.rowset_index) if self.spec.addressed else block
             self.checkpoint()
 

@@ -81,7 +81,7 @@ def _extremes_of(
     if not isinstance(rowset, DiskRowSet):
         return None
     view = rowset.view(bound, read.own)
-    if view.patch(column.id) is not None or view.alive(rowset.meta.rows) is not None:
+    if view.layers(column.id) or view.alive(rowset.meta.rows) is not None:
         return None
     zone = rowset.base.zone_map(column.id)
     if zone is None:

@@ -170,8 +170,8 @@ def _retained_mutations(
 
 def _unknown(what: str) -> CorruptionError:
     return CorruptionError(
-        f"it is for {what}, which the manifest does not know: the manifest has lost its newest "
-        "edits"
+        f"it is for {what}, which the manifest does not know, neither as there nor as gone: the "
+        "manifest has lost edits"
     )
 
 
@@ -185,8 +185,9 @@ def _replay_writes(
     """Apply a commit's writes to a tablet; the id of a rowset that they change and that was not
     named yet, or None.
 
-    A rowset that the manifest has named and that is not there any more has left its rows, with
-    these changes, to others. Ids only grow: a higher one came after the manifest was read.
+    A rowset that the manifest knows to be gone has left its rows, with these changes, to others,
+    and so has a MemRowSet that was flushed. Any other was named after the manifest was read, or is
+    lost.
     """
     tablet, unnamed = _tablet_of(tablets, writes), None
     memrowsets = replayed[writes.tablet_id]
@@ -196,14 +197,16 @@ def _replay_writes(
     if writes.inserts and writes.memrowset_id > tablet.durable_memrowset:
         inserts = written
         if writes.memrowset_id not in memrowsets:
-            memrowsets[writes.memrowset_id] = MemRowSet(writes.memrowset_id, tablet.types)
+            memrowsets[writes.memrowset_id] = MemRowSet(
+                writes.memrowset_id, tablet.types, tablet.key_encoder
+            )
     mutations: list[RowMutation | BatchMutation] = []
     for mutation in _retained_mutations(tablet, writes.mutations):
         rowset = disk.get(mutation.rowset_id)
         if rowset is None:
             if mutation.rowset_id in memrowsets:
                 mutations.append(mutation)
-            elif mutation.rowset_id > tablet.named_rowset:
+            elif _is_lacking(tablet, mutation):
                 unnamed = mutation.rowset_id
         elif mutation.store_id > rowset.meta.durable_delta_store:
             # The one store rebuilt here stands for all that were in memory.
@@ -216,6 +219,13 @@ def _replay_writes(
     keys = [_keys_of(tablet, insert) for insert in inserts]
     tablet.apply(remaining, keys, timestamp, sequence, targets)
     return unnamed
+
+
+def _is_lacking(tablet: Tablet, mutation: RowMutation | BatchMutation) -> bool:
+    """Whether a rowset that is not there should be. Only MemRowSets have a store of id 0."""
+    if mutation.store_id == 0:
+        return mutation.rowset_id > tablet.durable_memrowset
+    return tablet.lacks_rowset(mutation.rowset_id)
 
 
 def _check_writes(

@@ -22,6 +22,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -79,8 +80,7 @@ class BatchMutation:
     columns: Mapping[int, pa.Array]
 
 
-@dataclass(frozen=True, slots=True)
-class TabletWrites:
+class TabletWrites(NamedTuple):
     """What a commit did to one tablet.
 
     Attributes:
@@ -96,8 +96,7 @@ class TabletWrites:
     mutations: Sequence[RowMutation | BatchMutation]
 
 
-@dataclass(frozen=True, slots=True)
-class CommitRecord:
+class CommitRecord(NamedTuple):
     """One commit.
 
     Attributes:

@@ -26,7 +26,6 @@ from pykudu_sql.storage.tablet.commit_record import (
     RowMutation,
     TabletWrites,
 )
-from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import OwnChanges, TabletComponents
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
@@ -47,7 +46,8 @@ class Tablet:
         types: the types of these columns, and of others that memory may hold.
         components: the rowsets; swapped whole.
         durable_memrowset: id of the newest MemRowSet that is on disk.
-        named_rowset: the highest rowset id that the manifest had named when the tablet was opened.
+        lacks_rowset: whether the manifest, when the tablet was opened, neither had a rowset of an
+            id nor knew it to be gone.
         newest: hybrid time of the newest commit.
         maintenance_lock: held by whoever flushes or compacts, so that one at a time does.
     """
@@ -65,7 +65,7 @@ class Tablet:
         self.column_schemas: dict[int, ColumnSchema] = {}
         self.types: dict[int, DataType] = {}
         self.durable_memrowset = metadata.durable_memrowset
-        self.named_rowset = metadata.newest_rowset
+        self.lacks_rowset = metadata.lacks_rowset
         self.schema = schemas[-1]
         for schema in schemas:
             self.change_schema(schema)
@@ -120,11 +120,7 @@ class Tablet:
 
     def new_memrowset(self) -> MemRowSet:
         """An empty MemRowSet of this tablet."""
-        return MemRowSet(self.new_rowset_id(), self.types)
-
-    def new_delta_store(self, store_id: int) -> DeltaMemStore:
-        """An empty DeltaMemStore for a rowset of this tablet."""
-        return DeltaMemStore(store_id, self.types)
+        return MemRowSet(self.new_rowset_id(), self.types, self.key_encoder)
 
     def probe(self, cells: tuple[Cell, ...]) -> KeyProbe:
         """A key, given its cells in key order, in the forms that a look-up needs."""
@@ -147,7 +143,7 @@ class Tablet:
             rowsets: to read instead of the tablet's own, as for a transaction.
             own: the transaction's changes by rowset id.
         """
-        changes: Mapping[int, DeltaMemStore] = own or {}
+        changes: OwnChanges = own or {}
         for rowset in self.components.rowsets if rowsets is None else rowsets:
             yield from rowset.scan(columns, row_filter, bound, changes.get(rowset.id))
 

@@ -14,6 +14,7 @@ class TabletHost:
 
     Attributes:
         commit_lock: held by whoever applies a commit or swaps components; re-entrant.
+        check_writable: refuses, while nothing was appended, what `record` would refuse.
         sync_log: makes every commit applied so far durable.
         record: appends a tablet's edit to the manifest, durably.
         history_mark: the ancient history mark of a tablet, by its id: snapshots are read at this
@@ -22,6 +23,7 @@ class TabletHost:
     """
 
     commit_lock: AbstractContextManager[object]
+    check_writable: Callable[[], None]
     sync_log: Callable[[], None]
     record: Callable[[TabletEdit], None]
     history_mark: Callable[[str], SnapshotBound]

@@ -5,10 +5,7 @@ with the tablet's rowsets of that moment. If the tablet exchanges rowsets meanwh
 at commit, as for every transaction that is older than its tablets (`PendingWrites.rebase`).
 """
 
-from collections.abc import Sequence
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Iterator, Sequence
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
@@ -19,6 +16,7 @@ from pykudu_sql.storage.scan.table_scan import RowSetRead
 from pykudu_sql.storage.tablet.rowset.row_address import shares
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations
+from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
 
@@ -46,21 +44,34 @@ class AddressedRows:
             for index, (pending, rowset) in enumerate(self._rowsets)
         ]
 
-    def write(self, operations: RowOperations, addresses: npt.NDArray[np.int64]) -> int:
+    def write(self, operations: RowOperations) -> int:
         """Write to rows by their addresses; see `Transaction.write`.
 
-        Returns the number of rows changed. Raises NotNullError, ValueTooLargeError: a cell does not
-        fit; nothing was done; InterfaceError: the tablets were written since; nothing was done.
+        Returns the number of rows changed. Raises: as `shares`.
         """
+        shares_ = list(self.shares(operations))
+        return sum(self.keep(pending).write_at(batch) for pending, batch in shares_)
+
+    def shares(
+        self, operations: RowOperations
+    ) -> Iterator[tuple[PendingWrites, AddressedOperations]]:
+        """What operations on rows by their addresses do to each rowset, and whose writes these are.
+
+        Raises NotNullError, ValueTooLargeError: a cell does not fit; InterfaceError: the rows have
+        no addresses, or the tablets were written since these were given.
+        """
+        if operations.addresses is None:
+            raise InterfaceError(f"rows of table '{self.table.name}' are given without addresses")
         changes = validate(complete(self.table, operations), raise_first).changed
         self._check_unwritten()
-        changed = 0
-        for share in shares(addresses):
+        for share in shares(operations.addresses):
             pending, rowset = self._rowsets[share.rowset_index]
             cells = {i: share.cells(operations.columns[i]) for i in changes.ids}
-            batch = AddressedOperations(operations.kind, cells, rowset, share.ordinals)
-            changed += self._writes.keep(self.table, pending).write_at(batch)
-        return changed
+            yield pending, AddressedOperations(operations.kind, cells, rowset, share.ordinals)
+
+    def keep(self, pending: PendingWrites) -> PendingWrites:
+        """Count writes among those of the transaction."""
+        return self._writes.keep(self.table, pending)
 
     def _check_unwritten(self) -> None:
         by_tablet = self._writes.by_tablet

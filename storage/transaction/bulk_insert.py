@@ -56,7 +56,7 @@ def write_bulk(
         for share in written.values():
             for rowset in share.rowsets:
                 with suppress(Error):  # the next opening removes it
-                    share.pending.discard(rowset)
+                    share.pending.files.discard(rowset)
         raise
     for share in written.values():
         writes.keep(table, share.pending).stage(share.rowsets)
@@ -86,10 +86,15 @@ def _write(
         pool.submit(write_rowset, written[part.tablet].pending.tablet, operations.columns, part)
         for part in parts
     ]
-    wait(tasks)
-    for part, task in zip(parts, tasks, strict=True):
-        if task.exception() is None:
-            written[part.tablet].rowsets.append(task.result())
+    try:
+        wait(tasks)
+    finally:  # after Ctrl-C, too: what is being written cannot be removed before it is
+        for task in tasks:
+            task.cancel()
+        wait(tasks)
+        for part, task in zip(parts, tasks, strict=True):
+            if not task.cancelled() and task.exception() is None:
+                written[part.tablet].rowsets.append(task.result())
     for task in tasks:
         task.result()
 

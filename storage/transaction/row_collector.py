@@ -17,8 +17,8 @@ from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.ingest.row_batch import Positions, RowBatch, key_text
 from pykudu_sql.storage.ingest.validation import Mask, Violation
 from pykudu_sql.storage.tablet.rowset.locator import Located
-from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
-from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites, misfits
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations, misfits
+from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 
 
 class RowCollector:

@@ -8,6 +8,7 @@ visibility is what `Transaction.commit` does.
 from collections.abc import Mapping
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.ctrl_c import CtrlCHeld
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING
 from pykudu_sql.storage.common.types.types import Cell
@@ -67,9 +68,13 @@ class RowWriter:
         SerializationError: the table was altered meanwhile; ReadOnlyError, DiskError: the commit
         could not be made durable.
         """
+        tablet, row = keyed_row(self._host, table, kind, cells)
+        with CtrlCHeld():
+            return self._commit(table, tablet, row, durable)
+
+    def _commit(self, table: TableInfo, tablet: Tablet, row: KeyedRow, durable: bool) -> int:
         host = self._host
         committer = host.committer
-        tablet, row = keyed_row(host, table, kind, cells)
         with committer.lock:
             committer.check_writable()
             check_writable_still(host, table)

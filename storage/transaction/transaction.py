@@ -3,16 +3,23 @@
 Snapshot isolation with first committer wins: reads see the snapshot and the transaction's own
 writes; at commit, a key that another transaction changed since is a SerializationError. Writes
 stay in the transaction's own stores until then, but for large inserts, whose rowsets are written
-at once and named by the manifest only at commit.
+at once and named by the manifest only at commit, and large changes, whose delta files are. A table
+that a transaction makes is there for others from the commit on, with its rows, or never was.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import pyarrow as pa
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.snapshots import Hold
 from pykudu_sql.storage.catalog.writer_batch import WriterBatch
+from pykudu_sql.storage.commit.committer import AppliedCommit
+from pykudu_sql.storage.commit.new_table import NewTable
+from pykudu_sql.storage.common.checkpoint import Checkpoint, go_on
+from pykudu_sql.storage.common.ctrl_c import CtrlCHeld, waited_for
 from pykudu_sql.storage.common.partition.partition_pruner import prune
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec, Summary
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
@@ -23,14 +30,20 @@ from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import InterfaceError
 from pykudu_sql.storage.ingest.bulk_writer import coerce_columns
 from pykudu_sql.storage.ingest.table import tablet_of_key
+from pykudu_sql.storage.scan.cache_use import fits_cache
 from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
 from pykudu_sql.storage.scan.table_summary import summarize
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.addressed_rows import AddressedRows
 from pykudu_sql.storage.transaction.batch_writer import BatchWriter
+from pykudu_sql.storage.transaction.bulk_change import write_changes
 from pykudu_sql.storage.transaction.row_writer import keyed_row
-from pykudu_sql.storage.transaction.transaction_host import TransactionHost, check_writable_still
+from pykudu_sql.storage.transaction.transaction_host import (
+    TransactionHost,
+    check_writable_still,
+    with_new_table,
+)
 from pykudu_sql.storage.transaction.write_set import Savepoint, WriteSet
 
 
@@ -47,13 +60,14 @@ class Transaction:
         self._snapshot = snapshot
         self._past: dict[tuple[str, int], Hold] = {}
         self._writes = WriteSet(snapshot.bound)
+        self._new_tables: list[NewTable] = []
         self._addressed: AddressedRows | None = None
         self._ended = False
 
     @property
     def has_writes(self) -> bool:
         """Whether anything was written."""
-        return bool(self._writes.by_tablet)
+        return bool(self._writes.by_tablet or self._new_tables)
 
     def table_scan(
         self,
@@ -110,7 +124,8 @@ class Transaction:
             stats.tablets_pruned += len(table.tablets) - len(remaining)
             stats.rowsets += len(reads)
         host = self._host
-        return TableScan(table.schema, spec, snapshot, reads, host.pool, stats)
+        scan = TableScan(table.schema, spec, snapshot, reads, host.pool, stats)
+        return replace(scan, cache_blocks=fits_cache(scan, host.cache_bytes))
 
     def _reads(self, tablet: Tablet, bound: SnapshotBound | None) -> Iterator[RowSetRead]:
         pending = self._writes.by_tablet.get(tablet.id) if bound is None else None
@@ -155,6 +170,17 @@ class Transaction:
             held = self._past[table.id, bound] = self._host.history.hold((table,), bound)
         return held
 
+    def create_table(self, table: TableInfo) -> TableInfo:
+        """Make a table, which only this transaction sees until it commits, and no savepoint ends.
+
+        Returns it as it is to be written. Raises DuplicateObjectError: the name is taken.
+        """
+        self._open()
+        new = self._host.definitions.new_table(table)
+        self._new_tables.append(new)
+        self._host = with_new_table(self._host, new)
+        return new.info
+
     def write(
         self, table: TableInfo, operations: RowOperations, mode: RowErrorMode = RowErrorMode.FAIL
     ) -> RowResults:
@@ -175,13 +201,28 @@ class Transaction:
         self._open()
         if operations.addresses is None:
             return BatchWriter(self._host, self._writes).write(table, operations, mode)
+        addressed = self._take_addressed(table)
+        if mode is RowErrorMode.COLLECT:
+            raise InterfaceError("rows can only be reported by their keys, not by addresses")
+        changed = addressed.write(operations)
+        return RowResults(changed, operations.length - changed, 0, ())
+
+    def _take_addressed(self, table: TableInfo) -> AddressedRows:
+        """The rows that the latest scan has addressed, which can be written once."""
         addressed, self._addressed = self._addressed, None
         if addressed is None or addressed.table is not table:
             raise InterfaceError(f"no scan has given addresses of rows of table '{table.name}'")
-        if mode is RowErrorMode.COLLECT:
-            raise InterfaceError("rows can only be reported by their keys, not by addresses")
-        changed = addressed.write(operations, operations.addresses)
-        return RowResults(changed, operations.length - changed, 0, ())
+        return addressed
+
+    def change(self, table: TableInfo, batches: Iterable[RowOperations]) -> int:
+        """Change rows that come in batches, all or none, in memory for one batch at a time.
+
+        `batches`: of rows named by addresses, as for `write`, each taken when the one before is
+        written; all of one kind. Returns the number of rows changed. Raises: as `write`, or what
+        taking a batch raises; nothing was done.
+        """
+        self._open()
+        return write_changes(self._host.pool, self._take_addressed(table), batches)
 
     def insert(self, table: TableInfo, batches: Iterable[RowOperations]) -> int:
         """Insert rows that come in batches, all or none, in memory for one batch at a time.
@@ -260,28 +301,36 @@ class Transaction:
         self._open()
         return self._writes.keep(table, self._writes.on(table, self._host.tablets[tablet_id]))
 
-    def commit(self, durable: bool, batch: WriterBatch | None = None) -> Timestamp | None:
+    def commit(
+        self, durable: bool, batch: WriterBatch | None = None, checkpoint: Checkpoint = go_on
+    ) -> Timestamp | None:
         """Commit.
 
         Args:
             durable: return only once the commit survives a power loss.
             batch: of a writer, to be noted as done.
+            checkpoint: called while the commit waits for maintenance of its tablets.
 
         Returns the commit's hybrid time, None when nothing was written. Raises SerializationError:
-        another transaction came first; this one is rolled back; ReadOnlyError, DiskError: it could
-        not be made durable.
+        another transaction came first; this one is rolled back; DuplicateObjectError: another one
+        made a table of the same name; ReadOnlyError, DiskError: it could not be made durable; or
+        what `checkpoint` raises; this one is rolled back.
         """
         if self._ended:
             raise InterfaceError("the transaction has ended")
-        if not self._writes.by_tablet and batch is None:
+        if not self.has_writes and batch is None:
             self._end()
             return None
+        with self._tablets_at_rest(checkpoint), CtrlCHeld():
+            return self._commit(durable, batch)
+
+    def _commit(self, durable: bool, batch: WriterBatch | None) -> Timestamp:
         committer = self._host.committer
         try:
-            with committer.lock:
-                self._check_tables()
-                pending = list(self._writes.by_tablet.values())
-                commit = committer.apply(pending, batch)
+            with ExitStack() as folders:
+                for new in self._new_tables:
+                    folders.enter_context(self._host.definitions.folders(new.tablets))
+                commit = self._apply(batch)
         except BaseException:
             self.rollback()
             raise
@@ -289,6 +338,37 @@ class Transaction:
         self._writes = WriteSet(self.bound)
         committer.finish(commit, durable)
         return commit.timestamp
+
+    def _apply(self, batch: WriterBatch | None) -> AppliedCommit:
+        committer, definitions = self._host.committer, self._host.definitions
+        try:
+            pending = committer.publish(list(self._writes.by_tablet.values()))
+            self._writes.by_tablet = {writes.tablet.id: writes for writes in pending}
+            with committer.lock, ExitStack() as adding:
+                self._check_tables()
+                for new in self._new_tables:
+                    adding.enter_context(definitions.adding(new))
+                return committer.apply(pending, batch, [new.info for new in self._new_tables])
+        except BaseException:
+            self._writes.discard()  # before their folders go
+            raise
+
+    @contextmanager
+    def _tablets_at_rest(self, checkpoint: Checkpoint) -> Iterator[None]:
+        """A block in which no maintenance changes rowsets that get delta files of the commit.
+
+        Raises what `checkpoint` raises during the wait for that; the transaction is rolled back.
+        """
+        with ExitStack() as locks:
+            try:
+                for _, pending in sorted(self._writes.by_tablet.items()):
+                    if pending.files.changes_rowsets:
+                        rest = waited_for(pending.tablet.maintenance_lock, checkpoint)
+                        locks.enter_context(rest)
+            except BaseException:
+                self.rollback()
+                raise
+            yield
 
     def _check_tables(self) -> None:
         for table in self._writes.tables:

@@ -1,13 +1,16 @@
 """The services of the store that transactions use."""
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.commit.committer import Committer
+from pykudu_sql.storage.commit.definitions import Definitions
 from pykudu_sql.storage.commit.history import History
-from pykudu_sql.storage.errors import SerializationError
+from pykudu_sql.storage.commit.new_table import NewTable
+from pykudu_sql.storage.errors import TableChangedError
 from pykudu_sql.storage.ingest.auto_increment import AutoIncrement
 from pykudu_sql.storage.tablet.tablet import Tablet
 
@@ -19,18 +22,32 @@ class TransactionHost:
     Attributes:
         tablets: by UUID.
         committer: commits.
+        definitions: makes tables.
         pool: threads for scans and large inserts.
         table_now: a table's newest state by id, None once it is dropped.
         auto_increment: the tables' hidden counters.
         history: how far back tables can be read.
+        cache_bytes: what the block cache holds.
     """
 
     tablets: Mapping[str, Tablet]
     committer: Committer
+    definitions: Definitions
     pool: Executor
     table_now: Callable[[str], TableInfo | None]
     auto_increment: AutoIncrement
     history: History
+    cache_bytes: int
+
+
+def with_new_table(host: TransactionHost, new: NewTable) -> TransactionHost:
+    """The services as a transaction needs them that makes a table."""
+
+    def table_now(table_id: str) -> TableInfo | None:
+        return new.info if table_id == new.info.id else host.table_now(table_id)
+
+    tablets = ChainMap(dict(new.tablets), host.tablets)  # type: ignore[arg-type]
+    return replace(host, tablets=tablets, table_now=table_now)
 
 
 def check_writable_still(host: TransactionHost, table: TableInfo) -> None:
@@ -38,13 +55,13 @@ def check_writable_still(host: TransactionHost, table: TableInfo) -> None:
 
     They do after most steps of ALTER TABLE: rows name columns by id, an added column shows its read
     default in rows that lack it, and cells of a dropped one are never read. Raises
-    SerializationError: it was dropped, or one of its tablets was, or a column turned immutable or
+    TableChangedError: it was dropped, or one of its tablets was, or a column turned immutable or
     back.
     """
     now = host.table_now(table.id)
     if now is not None and (now is table or _takes_rows_of(now, table)):
         return
-    raise SerializationError(
+    raise TableChangedError(
         f"table '{table.name}' was changed by another session meanwhile",
         hint="run the transaction again",
     )

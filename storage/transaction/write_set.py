@@ -65,7 +65,7 @@ class WriteSet:
         for tablet_id, writes in list(self.by_tablet.items()):
             length = savepoint.lengths.get(tablet_id, 0)
             if length == 0:
-                writes.discard_staged()
+                writes.files.discard_all()
                 del self.by_tablet[tablet_id]
             elif length < writes.length:
                 self.by_tablet[tablet_id] = writes.rolled_back(length)
@@ -74,5 +74,5 @@ class WriteSet:
     def discard(self) -> None:
         """Forget everything, and remove the files of large inserts."""
         for writes in self.by_tablet.values():
-            writes.discard_staged()
+            writes.files.discard_all()
         self.by_tablet = {}

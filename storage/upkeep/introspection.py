@@ -34,7 +34,7 @@ class RowSetInfo:
         live_rows: rows that exist now.
         size: bytes on disk with its deltas, or roughly in memory.
         base_size: bytes of its base image on disk.
-        min_key, max_key: encoded, empty for a MemRowSet.
+        min_key, max_key: encoded.
         undo_files, undo_records, redo_files, redo_records: deltas on disk.
         memory_deltas: deltas in memory.
     """
@@ -47,9 +47,9 @@ class RowSetInfo:
     live_rows: int
     size: int
     memory_deltas: int
+    min_key: bytes
+    max_key: bytes
     base_size: int = 0
-    min_key: bytes = b""
-    max_key: bytes = b""
     undo_files: int = 0
     undo_records: int = 0
     redo_files: int = 0
@@ -87,8 +87,17 @@ def rowset_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterator[Ro
         for memrowset in (components.memrowset, *components.flushing):
             if len(memrowset):
                 held = (len(memrowset), live_rows(memrowset), memrowset.memory)
-                deltas = len(memrowset.deltas)
-                yield RowSetInfo(place, info.id, memrowset.id, "MemRowSet", *held, deltas)
+                low, high = memrowset.key_range()
+                yield RowSetInfo(
+                    place,
+                    info.id,
+                    memrowset.id,
+                    "MemRowSet",
+                    *held,
+                    memory_deltas=len(memrowset.deltas),
+                    min_key=low,
+                    max_key=high,
+                )
         for rowset in components.tree.rowsets:
             yield _disk_info(place, info.id, rowset)
 

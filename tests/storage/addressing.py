@@ -24,6 +24,7 @@ def write_rows(
     table: TableInfo,
     known: Mapping[Cell, int],
     rows: Mapping[Cell, Mapping[int, Cell] | None],
+    chunk: int = 0,
 ) -> int:
     """Write to some rows.
 
@@ -32,12 +33,23 @@ def write_rows(
         table: it scanned.
         known: their addresses, by key.
         rows: by key the cells to set, the same columns in each; all None to delete them.
+        chunk: rows of a chunk; 0 for all in one batch.
     """
+    if chunk:
+        keys = list(rows)
+        parts = [keys[start : start + chunk] for start in range(0, len(keys), chunk)]
+        batches = (_changes(table, known, {key: rows[key] for key in part}) for part in parts)
+        return txn.change(table, batches)
+    return txn.write(table, _changes(table, known, rows)).applied
+
+
+def _changes(
+    table: TableInfo, known: Mapping[Cell, int], rows: Mapping[Cell, Mapping[int, Cell] | None]
+) -> RowOperations:
     where = np.array([known[key] for key in rows], np.int64)
     cells = [row for row in rows.values() if row is not None]
     if not cells:
-        return txn.write(table, RowOperations(RowOpKind.DELETE, {}, len(where), where)).applied
+        return RowOperations(RowOpKind.DELETE, {}, len(where), where)
     by_id = table.schema.by_id
     columns = {i: cells_to_array([row[i] for row in cells], by_id[i].type) for i in cells[0]}
-    changes = RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(where), where)
-    return txn.write(table, changes).applied
+    return RowOperations(RowOpKind.UPDATE_IGNORE, columns, len(where), where)

@@ -1,11 +1,11 @@
 """Rounds of everything at once until SIGKILL, run as a program of its own (see `crash_rounds`).
 
 Three threads of a child write while maintenance flushes nearly every commit: large INSERTs into one
-table, in one batch or in several, together with a small UPSERT of another (one manifest edit, one
-conditional record), small statements over all tablets, and CREATE, ALTER and DROP. The child is
-killed; openings of the database are killed, up to ten in a row; then the database must hold what
-was acknowledged, no half of a commit, every earlier moment unchanged, and no file that it does not
-need.
+table, in one batch or in several, with an UPDATE of its other rows in chunks and a small UPSERT of
+another table (one manifest edit, one conditional record), small statements over all tablets, and
+CREATE, ALTER and DROP. The child is killed; openings of the database are killed, up to ten in a
+row; then the database must hold what was acknowledged, no half of a commit, every earlier moment
+unchanged, and no file that it does not need.
 
 Usage: python -m tests.storage.crash_mixed FOLDER ROUNDS SEED; prints one JSON line.
 """
@@ -61,14 +61,27 @@ def create(path: str) -> None:
     store.close()
 
 
-def inserts(keys: npt.NDArray[np.int64]) -> RowOperations:
+def inserts(keys: npt.NDArray[np.int64], number: int) -> RowOperations:
     """Rows of the large table."""
-    values = pa.array(keys)
-    return RowOperations(RowOpKind.INSERT, {0: values, 1: values}, len(keys))
+    columns = {0: pa.array(keys), 1: pa.array(np.full_like(keys, number))}
+    return RowOperations(RowOpKind.INSERT, columns, len(keys))
+
+
+def update_all(txn: Transaction, table: TableInfo, number: int) -> None:
+    """Set the large table's rows to a number, a chunk at a time."""
+    places = txn.table_scan(table, ScanSpec((), addressed=True)).column(0).to_numpy()
+    chunks = [part for part in np.array_split(places, CHUNKS) if len(part)]
+    batches = [
+        RowOperations(
+            RowOpKind.UPDATE_IGNORE, {1: pa.array(np.full_like(part, number))}, len(part), part
+        )
+        for part in chunks
+    ]
+    txn.change(table, batches)
 
 
 def insert_much(store: Store, number: int, tell: Tell) -> None:
-    """Insert batch after batch, each with its number as a marker in the other table."""
+    """Insert batch after batch, and write its number to all rows and, as a marker, to `t`."""
     while True:
         number += 1
         tell({"try bulk": number})
@@ -77,10 +90,11 @@ def insert_much(store: Store, number: int, tell: Tell) -> None:
         marker = store.catalog.table("t")
         txn.write(marker, operations(marker, RowOpKind.UPSERT, [{0: MARKER, 1: number}]))
         big = store.catalog.table("big")
+        update_all(txn, big, number)
         if number % 2:
-            txn.write(big, inserts(keys))
+            txn.write(big, inserts(keys, number))
         else:
-            txn.insert(big, (inserts(keys[start::CHUNKS]) for start in range(CHUNKS)))
+            txn.insert(big, (inserts(keys[start::CHUNKS], number) for start in range(CHUNKS)))
         txn.commit(durable=True)
         tell({"bulk": number})
 
@@ -141,13 +155,14 @@ def report(path: str, bounds: list[int], tell: Tell) -> None:
     store = open_store(path)
     txn = store.begin()
     table, big = store.catalog.table("t"), store.catalog.table("big")
-    keys = txn.table_scan(big, ScanSpec((0,))).column("id").to_numpy()
+    keys, numbers = (column.to_numpy() for column in txn.table_scan(big, ScanSpec((0, 1))).columns)
     made = [name for name in store.catalog.tables if name.startswith("made")]
     tell(
         {
             "now": list(values_of(txn, table).items()),
             "past": [list(values_of(txn, table, bound).items()) for bound in bounds],
             "bulk": np.unique(keys // BULK, return_counts=True)[1].tolist(),
+            "numbers": np.unique(numbers).tolist(),
             "distinct": len(np.unique(keys)) == len(keys),
             "made": {name: len(read(txn, store.catalog.table(name))) for name in made},
         }
@@ -240,6 +255,7 @@ def check(
     marker = now.pop(MARKER, 0)
     assert found["distinct"], f"round {number}: a key is alive twice"
     assert found["bulk"] == [BULK] * marker, f"round {number}: {found['bulk']} for {marker}"
+    assert found["numbers"] == [marker] * (marker > 0), f"round {number}: {found['numbers']}"
     assert state["bulk"] <= marker <= tried["bulk"], f"round {number}: bulk {marker}"
     values = set(now.values()) or {0}
     assert len(values) == 1, f"round {number}: half a statement {now}"

@@ -12,9 +12,7 @@ in doubt. Whoever looks must see one of them, and what was seen is so from then 
 
 import argparse
 import contextlib
-import errno
 import random
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -23,13 +21,18 @@ from pykudu_sql.storage.common.partition.partition import HashDimension, Partiti
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.errors import DiskError, TransactionResolutionUnknownError
-from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.errors import (
+    AlreadyPresentError,
+    DiskError,
+    TransactionResolutionUnknownError,
+)
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
-from tests.storage.fault_env import Fail, FaultAction, FaultPoint, Mutation, ShortWrite
-from tests.storage.log.test_power_loss import ModelDisk
-from tests.storage.model import operations, read
+from pykudu_sql.storage.transaction.transaction import Transaction
+from tests.storage.addressing import addresses, write_rows
+from tests.storage.model import Row, operations, read
+from tests.storage.model_disk import Left
+from tests.storage.sick_disk import SickDisk
 from tests.storage.small_bulks import bulk_inserts_from
 
 ROOT = "/db"
@@ -39,9 +42,6 @@ BULK = 8
 WRITING = StoreOptions(threads=1, maintenance=False, log_segment_bytes=2000)
 READING = WRITING
 NUMBER = DataType(Kind.INT32)
-# Bytes of a write that are there when it is refused; the last is all of it.
-_WRITTEN = (0, 8, 33, 100, 1 << 30)
-_ILLS = ("wal.", "manifest.", "durable.", "current.", "")
 
 
 @dataclass(frozen=True)
@@ -51,71 +51,6 @@ class World:
     rows: tuple[tuple[int, int], ...] = ()
     has_column: bool = False
     tables: frozenset[str] = frozenset()
-
-
-class SickDisk(ModelDisk):
-    """A disk that knows what is durable and, while it is ill, refuses some calls."""
-
-    def __init__(self, chance: random.Random, cache: MemoryEnv | None = None) -> None:
-        """Healthy."""
-        super().__init__(1 << 60, cache)
-        self.refused: list[str] = []
-        self._chance = chance
-        self._prefix, self._share, self._is_full = "", 0.0, False
-
-    def fall_ill(self) -> None:
-        """Refuse a share of some calls, all of them perhaps, from here on."""
-        self._prefix = self._chance.choice(_ILLS)
-        self._share = self._chance.choice((0.1, 0.5, 1.0))
-        self._is_full = self._chance.random() < 0.4
-
-    def heal(self) -> None:
-        """Refuse nothing."""
-        self._share = 0.0
-
-    @property
-    def is_ill(self) -> bool:
-        """Whether it may refuse."""
-        return self._share > 0
-
-    @property
-    def sort(self) -> str:
-        """Of calls that it refuses, by the beginning of their names."""
-        return self._prefix
-
-    @property
-    def refuses_all(self) -> bool:
-        """Whether it takes nothing at all."""
-        return self._share == 1.0 and not self._is_full
-
-    def _before(self, point: FaultPoint) -> FaultAction:
-        action = self._answer(point)
-        if action is None:
-            return super()._before(point)
-        self.refused.append(point.point)
-        return action
-
-    def _answer(self, point: FaultPoint) -> FaultAction:
-        if threading.current_thread().name == "pykudu-maintenance":
-            return None  # it comes when it likes
-        if not point.point.startswith(self._prefix) or self._chance.random() >= self._share:
-            return None
-        if not self._is_full:
-            return Fail(errno.EIO)
-        if point.operation is Mutation.CREATE:
-            return Fail(errno.ENOSPC)
-        if point.operation in (Mutation.WRITE, Mutation.ALLOCATE):
-            return ShortWrite(self._chance.choice(_WRITTEN))
-        return None
-
-    def after_kill(self) -> MemoryEnv:
-        """What a process finds after this one was killed."""
-        copy = MemoryEnv()
-        for directory in sorted(self.cache._directories):
-            copy.make_dir(directory)
-        for path, content in list(self.cache._files.items()):
-            copy.create(path, point="copy").append(bytes(content.data), point="copy")
-        return copy
 
 
 def world_of(store: Store) -> World:
@@ -189,14 +124,21 @@ class Round:
         return len(self.worlds) == 1 or self.disk.refuses_all
 
     def write(self) -> None:
-        """One commit of rows: a single one, some of a transaction, or a bulk."""
+        """One commit of rows: a single one, some of a transaction, a bulk, or in chunks."""
         rows = dict(self.worlds[0].rows)
         value = self.chance.randrange(1000)
         missing = [key for key in range(KEYS) if key not in rows]
-        kind = self.chance.choice(("row", "delete", "upserts", "bulk"))
+        kind = self.chance.choice(("row", "delete", "upserts", "bulk", "load", "chunks", "chunks"))
         if kind == "bulk" and len(missing) >= BULK:
             changed = {key: value for key in missing[:BULK]}
             self._commit(kind, rows | changed, self._transaction(RowOpKind.INSERT, changed))
+        elif kind == "load" and missing:
+            self.chance.shuffle(missing)
+            changed = {key: value for key in missing[: self.chance.randint(1, len(missing))]}
+            upserts = {key: value for key in rows if self.chance.random() < 0.1}
+            self._commit(kind, rows | changed | upserts, self._load(changed, upserts))
+        elif kind == "chunks" and rows:
+            self._change_in_chunks(rows, value)
         elif kind == "delete" and rows:
             key = self.chance.choice(sorted(rows))
             left = {other: rows[other] for other in rows if other != key}
@@ -214,6 +156,22 @@ class Round:
             some = {key: value for key in self.chance.sample(range(KEYS), 3)}
             self._commit(kind, rows | some, self._transaction(RowOpKind.UPSERT, some))
 
+    def _change_in_chunks(self, rows: dict[int, int], value: int) -> None:
+        """Update or delete some rows by delta files that are written before the commit."""
+        deletes = self.chance.random() < 0.3
+        keys = self.chance.sample(sorted(rows), self.chance.randint(1, len(rows)))
+        left = {key: rows[key] for key in rows if key not in keys}
+        after = left if deletes else left | dict.fromkeys(keys, value)
+
+        def run() -> None:
+            txn, table = self.store.begin(), self.store.catalog.table("t")
+            known = addresses(txn, table)
+            changes = {key: None if deletes else {1: value} for key in keys}
+            write_rows(txn, table, known, changes, chunk=2)
+            txn.commit(durable=True)
+
+        self._commit("chunks", after, run)
+
     def _transaction(self, kind: RowOpKind, rows: dict[int, int | None]) -> Callable[[], None]:
         def run() -> None:
             txn = self.store.begin()
@@ -223,6 +181,33 @@ class Round:
             txn.commit(durable=True)
 
         return run
+
+    def _load(self, rows: dict[int, int], upserts: dict[int, int]) -> Callable[[], None]:
+        """Insert rows in chunks, and perhaps change others in the same commit."""
+        step = self.chance.randint(1, 4)
+        is_repeated = self.chance.random() < 0.3
+
+        def run() -> None:
+            txn = self.store.begin()
+            table = self.store.catalog.table("t")
+            batch = [{0: key, 1: value} for key, value in rows.items()]
+            if upserts:
+                changes = [{0: key, 1: value} for key, value in upserts.items()]
+                txn.write(table, operations(table, RowOpKind.UPSERT, changes))
+            if is_repeated:
+                self._load_in_vain(txn, batch)
+            parts = [batch[start : start + step] for start in range(0, len(batch), step)]
+            txn.insert(table, (operations(table, RowOpKind.INSERT, part) for part in parts))
+            txn.commit(durable=True)
+
+        return run
+
+    def _load_in_vain(self, txn: Transaction, batch: list[Row]) -> None:
+        """A load that ends with a key of an earlier chunk, and leaves its transaction as it was."""
+        table = self.store.catalog.table("t")
+        with contextlib.suppress(AlreadyPresentError):
+            txn.insert(table, (operations(table, RowOpKind.INSERT, batch) for _ in range(2)))
+            raise AssertionError("a key came twice")
 
     def _commit(self, what: str, rows: dict[int, int], action: Callable[[], None]) -> None:
         self._do(what, action, lambda world: replace(world, rows=tuple(sorted(rows.items()))))
@@ -326,8 +311,8 @@ class Round:
 
     def restart(self) -> None:
         """Close or kill the writer or take the power, and open what is left."""
-        way = self.chance.choice(("close", "kill", "power", "torn"))
-        self.diary.append(way)
+        way = self.chance.choice(("close", "kill", *Left))
+        self.diary.append(f"restart: {way}")
         if self.reader is not None:
             self.reader.close()
             self.reader = None
@@ -338,7 +323,7 @@ class Round:
         elif way == "kill":
             cache = self.disk.after_kill()
         else:
-            cache = self.disk.after_restart(torn=way == "torn")
+            cache = self.disk.after_restart(Left(way))
         if way != "close":
             self.disk.heal()
             self.store.close()  # of what nobody sees any more

@@ -7,8 +7,8 @@ of a script is a script, which lets hypothesis shorten it. The steps:
     write KIND ROWS ONE         a statement of its own; ONE writes its first row alone
     begin S                     open transaction S
     work S KIND ROWS            a statement in it
-    find S ROWS DELETE FLUSH    a scan in it finds rows; they are deleted or updated where they are,
-                                with FLUSH after a flush
+    find S ROWS DELETE FLUSH N  a scan in it finds rows; they are deleted or updated where they are,
+                                with FLUSH after a flush, in chunks of N or, if it is 0, together
     commit S | rollback S       end it
     hold S | look S             a reader opens a snapshot; it reads it (again)
     past N                      read the N-th of the commits that history still covers
@@ -250,7 +250,7 @@ class ScriptRunner:
                 found = self._read(transaction, self._table, None)
                 assert found == seen.rows, f"in transaction: {found} instead of {seen.rows}"
 
-    def _do_find(self, slot: int, rows: list[Row], deletes: bool, flush: bool) -> None:
+    def _do_find(self, slot: int, rows: list[Row], deletes: bool, flush: bool, chunk: int) -> None:
         if slot not in self._open_transactions:
             return
         transaction, seen = self._open_transactions[slot]
@@ -267,7 +267,7 @@ class ScriptRunner:
         known = addresses(transaction, table)
         if flush:
             self.store.flush()
-        assert write_rows(transaction, table, known, cells) == len(group)
+        assert write_rows(transaction, table, known, cells, chunk) == len(group)
         seen.rows = effect(seen.rows, self.model.columns, kind, group).rows
         seen.given |= cells.keys()
         found = self._read(transaction, table, None)

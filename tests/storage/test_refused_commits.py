@@ -38,6 +38,7 @@ from tests.storage.fault_env import (
     ShortWrite,
 )
 from tests.storage.model import Row, operations, read
+from tests.storage.model_disk import copy_of
 from tests.storage.small_bulks import bulk_inserts_from
 
 ROOT = "/db"
@@ -90,12 +91,7 @@ class SickDisk:
 
     def after_kill(self) -> MemoryEnv:
         """What a process finds that opens the directory after this one was killed."""
-        copy = MemoryEnv()
-        for directory in sorted(self.disk._directories):
-            copy.make_dir(directory)
-        for path, content in list(self.disk._files.items()):
-            copy.create(path, point="copy").append(bytes(content.data), point="copy")
-        return copy
+        return copy_of(self.disk)
 
 
 def new_store(sick: SickDisk) -> Store:

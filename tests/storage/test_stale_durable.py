@@ -13,9 +13,11 @@ from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.local_env import LocalEnv
+from pykudu_sql.storage.log.durable_mark import read_durable
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store
 from tests.storage.fault_env import Fail, FaultAction, FaultEnv, FaultPoint
+from tests.storage.model_disk import Left, ModelDisk
 from tests.storage.recovery.test_database_reader import OPTIONS, READING, open_writer, seen
 
 
@@ -184,3 +186,13 @@ def test_a_writer_notes_again_when_it_reads_after_the_disk_is_well(tmp_path: Pat
         disk.refuses = False
         assert len(seen(writer)) == 3
         assert keys_beside(LocalEnv(), path) == [0, 1, 2]
+
+
+def test_a_power_loss_after_a_close_leaves_durable_as_the_close_left_it() -> None:
+    disk = ModelDisk(1 << 60)
+    for keys in (range(3), range(3, 5)):
+        with contextlib.closing(open_writer(disk.env, "/db")) as store:
+            insert(store, keys)
+        note = read_durable(disk.env, "/db")
+        assert note is not None
+        assert read_durable(disk.after_restart(Left.NONE), "/db") == note

@@ -5,6 +5,7 @@ its end cannot be told from a torn write (`docs/architecture/log.md`), is left o
 """
 
 import contextlib
+import json
 import random
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from dataclasses import replace
 import pytest
 
 from pykudu_sql.storage.catalog.alter import AddColumn
+from pykudu_sql.storage.catalog.store_state import StoreState
 from pykudu_sql.storage.check.database_check import DatabaseCheck
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
@@ -20,10 +22,12 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.log.manifest import Manifest
 from pykudu_sql.storage.log.record_log import LogKind
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.commit_record import TabletWrites, decode_commit, encode_commit
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit, TabletMetadata
 from tests.storage.hostile.logs import put_together, take_apart
 from tests.storage.model import Key, Row, apply, operations, read, visible
 
@@ -193,12 +197,12 @@ def test_check_and_readers_tell_of_a_log_that_was_cut() -> None:
 
 def of_no_rowset(writes: TabletWrites) -> TabletWrites:
     """Writes whose mutations name a rowset that never was."""
-    return replace(writes, mutations=[replace(m, rowset_id=999) for m in writes.mutations])
+    return writes._replace(mutations=[replace(m, rowset_id=999) for m in writes.mutations])
 
 
 def into_files(writes: TabletWrites) -> TabletWrites:
     """Writes whose insertions go to the rowset that their mutations change, which is on disk."""
-    return replace(writes, memrowset_id=writes.mutations[0].rowset_id)
+    return writes._replace(memrowset_id=writes.mutations[0].rowset_id)
 
 
 @pytest.mark.parametrize(
@@ -214,13 +218,83 @@ def test_a_commit_to_a_rowset_that_cannot_take_it_is_found_by_writer_reader_and_
     record = decode_commit(payloads[newest])
     assert any(w.mutations for w in record.tablets) and any(w.inserts for w in record.tablets)
     tablets = [change(writes) if writes.mutations else writes for writes in record.tablets]
-    payloads[newest] = encode_commit(replace(record, tablets=tablets))
+    payloads[newest] = encode_commit(record._replace(tablets=tablets))
     disk = disk_of(FILES | {path: put_together(identity, payloads)})
     findings = list(DatabaseCheck(disk, ROOT, quick=True).run())
     assert any(re.search(f"{path}.*{reason}", f.problem) for f in findings), findings
     for opening in (ReaderStore, Store):
         with pytest.raises(CorruptionError, match=f"{path}.*{reason}"):
             opening(disk, ROOT, StoreOptions(threads=1, maintenance=False))
+
+
+def without_rowset(edit: bytes, rowset_id: int) -> bytes:
+    """An edit of the manifest that does not name a rowset, nor drop it."""
+    value = json.loads(edit) if edit else {}
+    for tablet in value.get("tablets", ()) if value.get("op") == "tablets" else ():
+        tablet["rowsets"] = [meta for meta in tablet["rowsets"] if meta["id"] != rowset_id]
+    return json.dumps(value).encode() if edit else edit
+
+
+def test_a_rowset_that_the_manifest_has_lost_is_found_where_the_log_changes_it() -> None:
+    (log,) = [path for path in LOGS if "/wal/" in path]
+    (manifest,) = [path for path in LOGS if "/manifest/" in path]
+    _, records = take_apart(disk_of(FILES), log, LogKind.WAL, 1)
+    identity, edits = take_apart(disk_of(FILES), manifest, LogKind.MANIFEST, 1)
+    changed = {
+        mutation.rowset_id
+        for payload in filter(None, records)
+        for writes in decode_commit(payload).tablets
+        for mutation in writes.mutations
+        if mutation.store_id
+    }
+    assert changed
+    without_mark = {path: data for path, data in FILES.items() if path != MARK}
+    for rowset_id in changed:
+        lost = [without_rowset(edit, rowset_id) for edit in edits]
+        disk = disk_of(without_mark | {manifest: put_together(identity, lost)})
+        for opening in (ReaderStore, Store):
+            with pytest.raises(CorruptionError, match=f"rowset {rowset_id} of tablet .* lost"):
+                opening(disk, ROOT, StoreOptions(threads=1, maintenance=False))
+
+
+def test_a_rowset_that_was_merged_is_known_to_be_gone_in_a_rewritten_manifest_too() -> None:
+    env = MemoryEnv()
+    options = StoreOptions(threads=1, maintenance=False)
+    with contextlib.closing(Store(env, ROOT, options)) as store:
+        columns = [ColumnSchema(0, name, DataType(Kind.INT32)) for name in ("id", "n")]
+        table = store.create_table("t", create_schema(columns, ["id"]), PartitionSchema(()))
+        for value in range(4):
+            for key in range(value, value + 10):
+                store.write_row(table, RowOpKind.UPSERT, {0: key, 1: value})
+            store.flush()
+        store.optimize("t", full=True)
+        rows = read(store.begin(), table)
+        (metadata,) = store._services.state.tablets.values()
+        assert metadata.gone
+    edits = list(StoreState.of(Manifest.open(env, ROOT).edits, "test").condensed())
+    assert StoreState.of(edits, "test").tablets[table.tablets[0].id].gone == metadata.gone
+    manifest = Manifest.open(env, ROOT)
+    manifest.rewrite(edits)
+    manifest.close()
+    with contextlib.closing(Store(env, ROOT, options)) as store:
+        assert read(store.begin(), store.catalog.table("t")) == rows
+        # Only while the log may name it.
+        store.log_retention.collect()
+        (metadata,) = store._services.state.tablets.values()
+        assert not metadata.gone
+
+
+def test_of_rowsets_that_an_older_version_let_go_nothing_is_said() -> None:
+    tablet = "0" * 8 + "-0000-0000-0000-" + "0" * 12
+    old = replace(TabletEdit(tablet), newest_rowset=7)
+    metadata = TabletMetadata().apply(TabletEdit.from_json(old.to_json()), None)
+    assert not metadata.lacks_rowset(7) and metadata.lacks_rowset(8)
+    new = TabletEdit(tablet, gone={3: 20}, judged_from=2, newest_rowset=7)
+    metadata = TabletMetadata().apply(TabletEdit.from_json(new.to_json()), None)
+    assert [i for i in range(1, 9) if metadata.lacks_rowset(i)] == [2, 4, 5, 6, 7, 8]
+    dropped = metadata.apply(TabletEdit(tablet, dropped=[5]), 30)
+    assert not dropped.lacks_rowset(5)
+    assert dropped.with_log_after(25).gone == {5: 30}
 
 
 def test_a_database_without_durable_or_with_a_damaged_one_reads_right() -> None:

@@ -4,6 +4,7 @@ Writes of every kind, transactions that commit or roll back, flushes, restarts a
 after each step the newest rows, and at the end of a run every earlier moment, must be the model's.
 """
 
+import operator
 import tempfile
 from pathlib import Path
 
@@ -17,7 +18,10 @@ from pykudu_sql.storage.common.partition.partition import (
     PartitionSchema,
     RangePartition,
 )
+from pykudu_sql.storage.common.predicate.column_predicate import Comparison, Op
+from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.arrays import array_to_cells
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema, create_schema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind, decimal_type
 from pykudu_sql.storage.errors import IntegrityError
@@ -189,6 +193,23 @@ class StoreMachine(RuleBasedStateMachine):
         found = self.store.begin().lookup(self.table, key, ids)
         row = visible(self.model.rows, self.table).get(key)
         assert found == (None if row is None else tuple(row[i] for i in ids))
+
+    @rule(data=st.data(), limit=st.none() | st.integers(1, 4))
+    def scan_some_keys_in_order(self, data: st.DataObject, limit: int | None) -> None:
+        schema = self.table.schema
+        first = schema.key_columns[0]
+        value, op = data.draw(cells(first.type)), data.draw(st.sampled_from(["=", ">=", "<"]))
+        spec = ScanSpec(
+            tuple(schema.key_ids), Comparison(first.id, Op(op), value), limit, ScanOrder.KEY
+        )
+        columns = self.store.begin().table_scan(self.table, spec).columns
+        parts = [
+            array_to_cells(part.combine_chunks(), c.type)
+            for part, c in zip(columns, schema.key_columns, strict=True)
+        ]
+        holds = {"=": operator.eq, ">=": operator.ge, "<": operator.lt}[op]
+        wanted = sorted(key for key in visible(self.model.rows, self.table) if holds(key[0], value))
+        assert list(zip(*parts, strict=True)) == wanted[:limit]
 
     @rule(data=st.data())
     def read_the_past(self, data: st.DataObject) -> None:

@@ -130,10 +130,10 @@ def decode_into(payload: Bytes, out: npt.NDArray[Any]) -> None:
         bitshuffle.decompress_into(payload, out.view(np.uint8))
         return
     _, width, zero, base, step = _HEADER.unpack_from(payload.data)
-    kind, limits = _CODE_TYPES.get(width), np.iinfo(out.dtype)
+    kind, highest = _CODE_TYPES.get(width), (1 << 8 * out.itemsize - 1) - 1
     if kind is None or zero or width >= out.itemsize:
         raise CorruptionError(f"a frame has codes of {width} bytes for values of {out.itemsize}")
-    if not limits.min <= base <= limits.max or not 0 < step < 1 << 8 * out.itemsize:
+    if not -highest - 1 <= base <= highest or not 0 < step < 1 << 8 * out.itemsize:
         raise CorruptionError(f"a frame of base {base} and step {step} for {out.dtype} values")
     codes = np.empty(len(out), kind)
     bitshuffle.decompress_into(payload[_HEADER.size :], codes.view(np.uint8))
@@ -143,7 +143,8 @@ def decode_into(payload: Bytes, out: npt.NDArray[Any]) -> None:
         unsigned[:] = codes
     else:
         np.multiply(codes, unsigned.dtype.type(step), out=unsigned)
-    unsigned += unsigned.dtype.type(base % (1 << 8 * out.itemsize))
+    if base:
+        unsigned += unsigned.dtype.type(base % (1 << 8 * out.itemsize))
 
 
 def encoder(sample: Values) -> EncodeValues:

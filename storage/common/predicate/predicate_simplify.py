@@ -27,6 +27,7 @@ from pykudu_sql.storage.common.predicate.column_predicate import (
     conjuncts,
 )
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Kind
 
 
 def simplify(predicate: Predicate, columns: Mapping[int, ColumnSchema]) -> Predicate:
@@ -112,10 +113,11 @@ def _merge(leaves: list[Leaf], column: ColumnSchema) -> list[Predicate] | None:
 def _emit(domain: Domain, column: ColumnSchema) -> list[Predicate] | None:
     """A domain as conjuncts; None when it is empty."""
     clipped = clip(domain, column.type)
-    both = clipped.values is not None and clipped.values == (False, True)
     if clipped.is_empty:
         return None
-    if clipped.is_full or (both and not column.type.integer_range):
+    # The type decides, not the values: 0.0 and 1.0 of a DOUBLE equal False and True.
+    both = column.type.kind is Kind.BOOL and clipped.values == (False, True)
+    if clipped.is_full or both:
         return [IsNotNull(column.id)] if column.nullable else [ALWAYS]
     if clipped.values is not None:
         if len(clipped.values) == 1:

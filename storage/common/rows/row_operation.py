@@ -14,7 +14,14 @@ import pyarrow as pa
 
 
 class RowOpKind(StrEnum):
-    """What happens to each row of a batch, by whether its key exists."""
+    """What happens to each row of a batch, by whether its key exists.
+
+    Attributes:
+        may_insert: whether a row with an unknown key is inserted.
+        numbers: whether a table's hidden counter numbers the rows.
+        updates, deletes: whether it is of that family.
+        ignores: whether rows that do not fit are skipped and counted rather than refused.
+    """
 
     INSERT = "INSERT"
     INSERT_IGNORE = "INSERT_IGNORE"
@@ -25,20 +32,13 @@ class RowOpKind(StrEnum):
     DELETE = "DELETE"
     DELETE_IGNORE = "DELETE_IGNORE"
 
-    @property
-    def may_insert(self) -> bool:
-        """Whether a row with an unknown key is inserted."""
-        return self.name.startswith(("INSERT", "UPSERT"))
-
-    @property
-    def numbers(self) -> bool:
-        """Whether a table's hidden counter numbers the rows."""
-        return self.name.startswith("INSERT")
-
-    @property
-    def ignores(self) -> bool:
-        """Whether rows that do not fit are skipped and counted rather than refused."""
-        return self.name.endswith("_IGNORE")
+    def __init__(self, name: str) -> None:
+        """Worked out once, since each row of a statement asks."""
+        self.may_insert = name.startswith(("INSERT", "UPSERT"))
+        self.numbers = name.startswith("INSERT")
+        self.updates = name.startswith("UPDATE")
+        self.deletes = name.startswith("DELETE")
+        self.ignores = name.endswith("_IGNORE")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ SQL would cast them; times with a zone become UTC. Batches cross by `arrays` ins
 
 import datetime as dt
 import math
+import re
 from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from types import MappingProxyType
@@ -30,6 +31,12 @@ def _in_range(value: int, column_type: DataType) -> int:
 
 _INTEGERS = (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
 _EXACT = frozenset({*_INTEGERS, Kind.DECIMAL})
+_MOMENTS = frozenset({Kind.DATE, Kind.UNIXTIME_MICROS})
+_FIELDS = re.compile(
+    r"\s*([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
+    r"(?:[ T]([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.[0-9]*)?)?)?\s*"
+)
+_LEAP_YEAR = 4  # as year 0 is, which Python's calendar has not
 # How values are written that people often write otherwise.
 _READ_AS: Mapping[Kind, str] = MappingProxyType(
     {
@@ -192,7 +199,8 @@ def to_cell(value: object, column_type: DataType) -> Cell:
 
     Strings are read as SQL would cast them. VARCHAR is cut to its length in characters, as Kudu's
     clients do. Timestamps with a zone become UTC. Raises InvalidValueError: the value cannot be
-    read as this type; ValueOutOfRangeError: it can, and lies outside the type's range.
+    read as this type; ValueOutOfRangeError: it can, and lies outside the type's range (22003), or
+    outside the calendar (22008).
     """
     if value is None:
         return None
@@ -209,10 +217,29 @@ def to_cell(value: object, column_type: DataType) -> Cell:
             raise ValueOutOfRangeError(
                 f"value {value} is out of range for {column_type}"
             ) from error
+        if column_type.kind in _MOMENTS and _is_beyond_calendar(value):
+            raise ValueOutOfRangeError(
+                f"{shown_value(value)} is no date or time of the calendar",
+                hint=_READ_AS[column_type.kind],
+                sqlstate="22008",
+            ) from error
         raise InvalidValueError(
             f"cannot read {shown_value(value)} as {column_type}",
             hint=_READ_AS.get(column_type.kind),
         ) from error
+
+
+def _is_beyond_calendar(value: object) -> bool:
+    """Whether a text is written as a date or a time whose month, day or hour there is not."""
+    match = _FIELDS.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        return False
+    year, month, day, hour, minute, second = map(int, match.groups(default="0"))
+    try:
+        dt.datetime(year or _LEAP_YEAR, month, day, hour, minute, second)
+    except ValueError:
+        return True
+    return False
 
 
 def _is_no_exact_number(value: object) -> bool:

@@ -90,7 +90,9 @@ def parse_type(text: str) -> DataType:
     Raises InvalidSchemaError: no such type, or its parameters are out of range.
     """
     match = re.fullmatch(
-        r"\s*([A-Za-z][A-Za-z0-9_ ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*", text
+        r"\s*([A-Za-z][A-Za-z0-9_]*(?: +[A-Za-z0-9_]+)*)\s*"
+        r"(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*",
+        text,
     )
     kind = _KINDS_BY_NAME.get(match.group(1).upper()) if match else None
     if match is None or kind is None:

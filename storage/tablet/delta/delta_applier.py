@@ -1,9 +1,11 @@
-"""Applying deltas to base data: one scatter a column (Kudu's `tablet/delta_applier.cc`).
+"""Applying deltas to base data: a scatter a column and layer (Kudu's `tablet/delta_applier.cc`).
 
 Fixed-width columns without nulls are patched on a copy of their buffer; everything else through an
-index that picks each row from the base or from the patch. Dictionary-encoded strings stay
-dictionaries: the patch's words are appended to the dictionary where they are new.
+index that picks each row from the base or from a layer. Dictionary-encoded strings stay
+dictionaries: the layers' words are appended to the dictionary where they are new.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,48 +14,60 @@ import pyarrow as pa
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import fixed_view, from_fixed
 from pykudu_sql.storage.common.types.types import DataType, Kind
-from pykudu_sql.storage.tablet.delta.delta_store import ColumnPatch
+from pykudu_sql.storage.tablet.delta.delta_store import ColumnPatch, concat_values
 
 
 def slice_patch(patch: ColumnPatch, start: int, stop: int) -> ColumnPatch | None:
-    """The part of a patch for rows start <= ordinal < stop, or None."""
-    first, last = np.searchsorted(patch.ordinals, (start, stop))
+    """The part of a patch, which is not empty, for rows start <= ordinal < stop, or None."""
+    ordinals = patch.ordinals
+    if start <= ordinals[0] and ordinals[-1] < stop:
+        return patch
+    first, last = np.searchsorted(ordinals, (start, stop))
     if first == last:
         return None
-    if last - first == len(patch.ordinals):
-        return patch
-    return ColumnPatch(patch.ordinals[first:last], patch.values.slice(first, last - first))
+    return ColumnPatch(ordinals[first:last], patch.values.slice(first, last - first))
 
 
 def apply_patch(
     base: pa.Array, start: int, patch: ColumnPatch | None, column_type: DataType
 ) -> pa.Array:
-    """A column with a patch applied.
+    """A column with at most one patch applied; the arguments are those of `apply_patches`."""
+    return apply_patches(base, start, () if patch is None else (patch,), column_type)
+
+
+def apply_patches(
+    base: pa.Array, start: int, patches: Sequence[ColumnPatch], column_type: DataType
+) -> pa.Array:
+    """A column with patches applied.
 
     Args:
         base: the cells of rows start, start + 1, ..., perhaps dictionary-encoded.
         start: ordinal of the first.
-        patch: the cells that win.
+        patches: the cells that win over the base; those of a later patch win over an earlier's.
     """
-    if patch is not None:
-        patch = slice_patch(patch, start, start + len(base))
-    if patch is None:
+    stop = start + len(base)
+    sliced = [slice_patch(patch, start, stop) for patch in patches]
+    layers = [patch for patch in sliced if patch is not None]
+    if not layers:
         return base
-    indices = patch.ordinals - start
-    if pa.types.is_dictionary(base.type):
-        return _patch_dictionary(base, indices, patch.values)
+    places = [layer.ordinals - start if start else layer.ordinals for layer in layers]
     simple = not column_type.is_variable and column_type.kind is not Kind.BOOL
-    if simple and not base.null_count and not patch.values.null_count:
+    nulls = base.null_count or any(layer.values.null_count for layer in layers)
+    if simple and not nulls and not pa.types.is_dictionary(base.type):
         data = fixed_view(base, column_type).copy()
-        data[indices] = fixed_view(patch.values, column_type)
+        for indices, layer in zip(places, layers, strict=True):
+            data[indices] = fixed_view(layer.values, column_type)
         return from_fixed(data, column_type)
-    return _choose(base, indices, patch.values)
+    values = concat_values(layer.values for layer in layers)
+    if pa.types.is_dictionary(base.type):
+        return _patch_dictionary(base, places, values)
+    return _choose(base, places, values)
 
 
 def patch_of(patch: ColumnPatch, ordinals: npt.NDArray[np.int64]) -> ColumnPatch | None:
     """The part of a patch for some rows, by index among them, or None.
 
-    `patch`: of the whole rowset; `ordinals`: of the rows, ascending and distinct.
+    `patch`: of the whole rowset; `ordinals`: of the rows, distinct, in any order.
     """
     if not len(patch.ordinals):
         return None
@@ -65,14 +79,18 @@ def patch_of(patch: ColumnPatch, ordinals: npt.NDArray[np.int64]) -> ColumnPatch
     return ColumnPatch(indices, patch.values.take(pa.array(positions[indices])))
 
 
-def _choose(base: pa.Array, indices: npt.NDArray[np.int64], values: pa.Array) -> pa.Array:
+def _choose(base: pa.Array, places: Sequence[npt.NDArray[np.int64]], values: pa.Array) -> pa.Array:
+    """The base with values, those of one layer after another, at the places of each layer."""
     index = np.arange(len(base), dtype=np.int64)
-    index[indices] = len(base) + np.arange(len(values), dtype=np.int64)
-    return pa.concat_arrays([base, values]).take(pa.array(index))
+    first = len(base)
+    for indices in places:
+        index[indices] = np.arange(first, first + len(indices), dtype=np.int64)
+        first += len(indices)
+    return pc.take(pa.concat_arrays([base, values]), pa.array(index), boundscheck=False)
 
 
 def _patch_dictionary(
-    base: pa.DictionaryArray, ordinals: npt.NDArray[np.int64], values: pa.Array
+    base: pa.DictionaryArray, places: Sequence[npt.NDArray[np.int64]], values: pa.Array
 ) -> pa.Array:
     encoded = values.dictionary_encode()
     existing = pc.index_in(encoded.dictionary, base.dictionary)
@@ -81,6 +99,6 @@ def _patch_dictionary(
     codes = np.asarray(pc.fill_null(existing, 0)).astype(np.int32)
     codes[fresh] = len(base.dictionary) + np.arange(len(new_words), dtype=np.int32)
     recoded = pa.array(codes).take(encoded.indices)
-    indices = _choose(base.indices.cast(pa.int32()), ordinals, recoded)
+    indices = _choose(base.indices.cast(pa.int32()), places, recoded)
     words = pa.concat_arrays([base.dictionary, new_words])
     return pa.DictionaryArray.from_arrays(indices, words)

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.arrays import plain
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 
@@ -262,12 +263,18 @@ def shifted(deltas: Deltas, start: int) -> Deltas:
 def reorder(deltas: Deltas, order: Ordinals) -> Deltas:
     """The records in another order: the i-th is the one that was at order[i]."""
     place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order), dtype=np.int64)
+    everything = np.arange(len(order), dtype=np.int64)
+    place[order] = everything
     cells: dict[int, DeltaCells] = {}
     for column_id, old in deltas.cells.items():
-        moved = place[old.positions]
-        inner = np.argsort(moved, kind="stable")
-        cells[column_id] = DeltaCells(moved[inner], old.values.take(pa.array(inner)))
+        if len(old.positions) == len(order):  # every record sets the column
+            positions, inner = everything, order
+        else:
+            moved = place[old.positions]
+            inner = np.argsort(moved, kind="stable")
+            positions = moved[inner]
+        values = pc.take(old.values, pa.array(inner), boundscheck=False)
+        cells[column_id] = DeltaCells(positions, values)
     return Deltas(deltas.ordinals[order], deltas.timestamps[order], deltas.kinds[order], cells)
 
 
@@ -306,8 +313,9 @@ def winners(
     cells = deltas.cells.get(column_id)
     if cells is None or not len(cells.positions):
         return None
-    ordinals = deltas.ordinals[cells.positions]
-    values = cells.values
+    ordinals, values = deltas.ordinals, cells.values
+    if len(cells.positions) < len(deltas):
+        ordinals = ordinals[cells.positions]
     if mask is not None:
         kept = mask[cells.positions]
         ordinals, values = ordinals[kept], values.filter(pa.array(kept))

@@ -22,11 +22,11 @@ from pykudu_sql.storage.tablet.delta.delta_view import (
     DeltaPart,
     DeltaView,
     FilePart,
-    MemoryPart,
     StorePart,
 )
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
 
 
@@ -86,7 +86,7 @@ class DeltaTracker:
         return max(times)
 
     def view(
-        self, bound: SnapshotBound, own: DeltaMemStore | None = None, files: DeltaView | None = None
+        self, bound: SnapshotBound, own: OwnDeltas | None = None, files: DeltaView | None = None
     ) -> DeltaView:
         """What the deltas come to at a snapshot.
 
@@ -98,8 +98,8 @@ class DeltaTracker:
         for store in self.stores:
             if len(store) and store.min_timestamp < bound:
                 parts.append(StorePart(store, bound))
-        if own is not None and len(own):
-            parts.append(MemoryPart(own.current()))
+        if own is not None:
+            parts += own.parts()
         return DeltaView(parts)
 
     def file_view(self, bound: SnapshotBound) -> DeltaView:

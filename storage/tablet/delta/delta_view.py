@@ -5,7 +5,9 @@ then REDO files and stores in memory from the oldest on. The last part that sets
 are opened only when a column is read that they change, or when rows may have died or come back in
 them, by their statistics, as in Kudu (`tablet/deltafile.cc`, `DeltaStats`).
 
-A view is a part itself, so what the files come to can be kept while memory changes on top.
+A view is a part itself, so what the files come to can be kept while memory changes on top. What it
+changes in a column is a sequence of layers, one a part; whoever patches a column writes one over
+the other, and only who needs each row's one cell has them merged.
 """
 
 from collections.abc import Sequence
@@ -16,9 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
 from pykudu_sql.storage.tablet.delta.delta_store import (
     ColumnPatch,
-    Deltas,
     Ordinals,
     concat_values,
     last_of_each,
@@ -38,29 +40,11 @@ class DeltaPart(Protocol):
     def records(self) -> int:
         """How many deltas are applied."""
 
-    def patch(self, column_id: int) -> ColumnPatch | None:
-        """The cells that win in a column, or None when none changed."""
+    def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
+        """The cells changed in a column; those of a later layer win."""
 
     def liveness(self) -> Liveness:
         """Rows deleted or inserted again, ascending, and whether they end up alive."""
-
-
-class MemoryPart:
-    """Deltas in memory, all of them visible."""
-
-    def __init__(self, deltas: Deltas) -> None:
-        """A part over deltas in REDO order."""
-        self._deltas = deltas
-
-    @property
-    def records(self) -> int:
-        return len(self._deltas)
-
-    def patch(self, column_id: int) -> ColumnPatch | None:
-        return winners(self._deltas, column_id)
-
-    def liveness(self) -> Liveness:
-        return liveness(self._deltas)
 
 
 class StorePart:
@@ -74,25 +58,25 @@ class StorePart:
         """A part over a store. `store`: with a change below the bound; `bound`: of the snapshot."""
         self._store = store
         self._bound = bound
-        self._part: MemoryPart | None = None
+        self._runs: tuple[DeltaRun, ...] | None = None
 
     @property
     def records(self) -> int:
-        return self._visible().records
+        return sum(run.records for run in self._visible())
 
-    def patch(self, column_id: int) -> ColumnPatch | None:
-        return self._visible().patch(column_id)
+    def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
+        return _layers(self._visible(), column_id)
 
     def liveness(self) -> Liveness:
         if not self._store.decisions:
             return np.empty(0, np.int64), np.empty(0, np.bool_)
-        return self._visible().liveness()
+        return _last_liveness([run.liveness() for run in self._visible()])
 
-    def _visible(self) -> MemoryPart:
+    def _visible(self) -> tuple[DeltaRun, ...]:
         """Below the bound nothing arrives any more, so later is as good as at once."""
-        if self._part is None:
-            self._part = MemoryPart(self._store.visible(self._bound))
-        return self._part
+        if self._runs is None:
+            self._runs = self._store.visible(self._bound)
+        return self._runs
 
 
 class FilePart:
@@ -113,10 +97,11 @@ class FilePart:
         stats = self._file.meta.stats
         return stats.records if mask is None else int(np.count_nonzero(mask))
 
-    def patch(self, column_id: int) -> ColumnPatch | None:
+    def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
         if column_id not in self._file.meta.stats.updates:
-            return None
-        return winners(self._file.deltas((column_id,)), column_id, self._visible())
+            return ()
+        patch = winners(self._file.deltas((column_id,)), column_id, self._visible())
+        return () if patch is None else (patch,)
 
     def liveness(self) -> Liveness:
         if not self._file.meta.stats.decisions:
@@ -140,6 +125,7 @@ class DeltaView:
         """View over parts in the order of their application."""
         self.token = object()
         self._parts = parts
+        self._layers: dict[int, tuple[ColumnPatch, ...]] = {}
         self._patches: dict[int, ColumnPatch | None] = {}
         self._liveness: Liveness | None = None
         self._alive: dict[int, npt.NDArray[np.bool_] | None] = {}
@@ -149,11 +135,23 @@ class DeltaView:
         """How many deltas the view applies."""
         return sum(part.records for part in self._parts)
 
+    def layers(self, column_id: int) -> tuple[ColumnPatch, ...]:
+        if column_id not in self._layers:
+            self._layers[column_id] = _layers(self._parts, column_id)
+        return self._layers[column_id]
+
     def patch(self, column_id: int) -> ColumnPatch | None:
+        """The cells that win in a column, or None when none changed."""
         if column_id not in self._patches:
-            patches = [part.patch(column_id) for part in self._parts]
-            self._patches[column_id] = _last_patch([p for p in patches if p is not None])
+            self._patches[column_id] = _last_patch(self.layers(column_id))
         return self._patches[column_id]
+
+    def changed(self, column_id: int) -> Ordinals | None:
+        """The rows changed in a column, ascending and distinct, int64[m]; None when none is."""
+        layers = self.layers(column_id)
+        if len(layers) <= 1:
+            return layers[0].ordinals if layers else None
+        return np.unique(np.concatenate([layer.ordinals for layer in layers]))
 
     def liveness(self) -> Liveness:
         if self._liveness is None:
@@ -170,6 +168,10 @@ class DeltaView:
                 mask[ordinals] = living
             self._alive[rows] = mask
         return self._alive[rows]
+
+
+def _layers(parts: Sequence[DeltaPart], column_id: int) -> tuple[ColumnPatch, ...]:
+    return tuple(layer for part in parts for layer in part.layers(column_id))
 
 
 def _last_patch(patches: Sequence[ColumnPatch]) -> ColumnPatch | None:

@@ -7,7 +7,7 @@ is worked out again when a change has arrived there. Views of earlier moments ar
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
-from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 
 
 class DeltaViewCache:
@@ -28,7 +28,7 @@ class DeltaViewCache:
         if before is not None and before._tracker.files == tracker.files:
             self._files = before._files
 
-    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
+    def view(self, bound: SnapshotBound, own: OwnDeltas | None) -> DeltaView:
         """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
         tracker = self._tracker
         # Taken before the newest change is looked at: one that arrives in between must not be

@@ -3,10 +3,13 @@
 One container of CFiles (Kudu's `tablet/deltafile.cc` has one binary CFile): `ordinal`, `timestamp`
 and `kind` with one value a record, and for each changed column `<id>.position` and `<id>.value`.
 Statistics stand in the tablet's metadata, so a file that a snapshot does not need is never opened.
+
+A file that is written before its commit has no `timestamp`: all its deltas are of that commit, and
+its statistics are given the time when it is published (`committed`).
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,7 @@ from pykudu_sql.storage.cfile.container import ContainerReader, ContainerWriter,
 from pykudu_sql.storage.cfile.encoding.frame import BIT_SHUFFLE
 from pykudu_sql.storage.cfile.encoding.rle import RLE
 from pykudu_sql.storage.common.types.arrays import fixed_view, plain
-from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
+from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression, DataType, Kind
 from pykudu_sql.storage.errors import CorruptionError
 from pykudu_sql.storage.fs.env import Env
@@ -62,6 +65,11 @@ class DeltaFileMeta:
     stats: DeltaStats
     size: int
 
+    def committed(self, timestamp: Timestamp) -> "DeltaFileMeta":
+        """The description of a file that was written before its commit, once that has a time."""
+        times = replace(self.stats, min_timestamp=timestamp, max_timestamp=timestamp)
+        return replace(self, stats=times)
+
     def to_json(self) -> dict[str, Any]:
         """The description as plain JSON values."""
         return {
@@ -86,14 +94,17 @@ def write_delta_file(
     Args:
         path: a new file.
         identity: kind "redo" or "undo", and the file's number.
-        deltas: sorted for that kind, not empty.
+        deltas: sorted for that kind, not empty; all committed, or none.
 
     Raises DiskError: the disk refused.
     """
     writer = ContainerWriter(env, path, identity, f"{identity.file_kind}.write")
     lz4 = Compression.LZ4
-    for name, values in (("ordinal", deltas.ordinals), ("timestamp", deltas.timestamps)):
-        numbers = pa.array(values.view(np.int64))
+    numbered = {"ordinal": deltas.ordinals.view(np.int64)}
+    if deltas.timestamps[0] != UNCOMMITTED:
+        numbered["timestamp"] = deltas.timestamps.view(np.int64)
+    for name, values in numbered.items():
+        numbers = pa.array(values)
         writer.add_cfile(name, encode_column(_INT64, BIT_SHUFFLE.name, lz4, BLOCK_SIZE, numbers))
     kinds = pa.array(deltas.kinds.view(np.int8))
     writer.add_cfile("kind", encode_column(_INT8, RLE.name, lz4, BLOCK_SIZE, kinds))
@@ -137,9 +148,17 @@ class DeltaFile:
         self.meta = meta
         self._rows = rows
         self.path = path
+        self._cache_name = path
         self._env = env
         self._identity = identity
         self._cache = cache
+
+    def move_to(self, path: str) -> None:
+        """Read it from another place from here on, to which it was renamed.
+
+        What was read of it before its commit stays apart from what is read after that.
+        """
+        self.path = path
 
     def is_needed(self, bound: SnapshotBound) -> bool:
         """Whether a snapshot needs any of its deltas: UNDO from its bound on, REDO below it."""
@@ -190,8 +209,8 @@ class DeltaFile:
         written.
         """
         wanted = [i for i in self.meta.stats.updates if column_ids is None or i in column_ids]
-        records = self._cache.get((self.path, _RECORDS))
-        cells = {i: self._cache.get((self.path, i)) for i in wanted}
+        records = self._cache.get((self._cache_name, _RECORDS))
+        cells = {i: self._cache.get((self._cache_name, i)) for i in wanted}
         if not isinstance(records, Deltas) or None in cells.values():
             reader = ContainerReader.open(self._env, self.path, self._identity, self._cache)
             try:
@@ -204,18 +223,23 @@ class DeltaFile:
 
     def _records(self) -> Deltas:
         """All records, without cells."""
-        cached = self._cache.get((self.path, _RECORDS))
+        cached = self._cache.get((self._cache_name, _RECORDS))
         return cached if isinstance(cached, Deltas) else self.deltas(())
 
     def _read_records(self, reader: ContainerReader) -> Deltas:
         """Ordinals, times and kinds."""
-        cached = self._cache.peek((self.path, _RECORDS))
+        cached = self._cache.peek((self._cache_name, _RECORDS))
         if isinstance(cached, Deltas):
             return cached
         ordinals = _numbers(reader, "ordinal", _INT64)
-        timestamps = _numbers(reader, "timestamp", _INT64).view(np.uint64)
         kinds = _numbers(reader, "kind", _INT8).view(np.uint8)
-        count = self.meta.stats.records
+        count, times = self.meta.stats.records, self.meta.stats
+        if reader.entry("timestamp") is not None:
+            timestamps = _numbers(reader, "timestamp", _INT64).view(np.uint64)
+        elif times.min_timestamp == times.max_timestamp:
+            timestamps = np.full(len(ordinals), times.min_timestamp, np.uint64)
+        else:
+            raise CorruptionError(f"{self.path}: the times of its records are missing")
         if not len(ordinals) == len(timestamps) == len(kinds) == count:
             raise CorruptionError(f"{self.path}: its columns are not of {count} records each")
         if not count or ordinals[0] < 0 or not (ordinals[1:] >= ordinals[:-1]).all():
@@ -227,11 +251,11 @@ class DeltaFile:
         if int(kinds.max()) > max(DeltaKind):
             raise CorruptionError(f"{self.path}: a record is of kind {int(kinds.max())}")
         records = Deltas(ordinals, timestamps, kinds, {})
-        self._cache.put((self.path, _RECORDS), records, 17 * count)
+        self._cache.put((self._cache_name, _RECORDS), records, 17 * count)
         return records
 
     def _read_cells(self, reader: ContainerReader, column_id: int, records: int) -> DeltaCells:
-        cached = self._cache.peek((self.path, column_id))
+        cached = self._cache.peek((self._cache_name, column_id))
         if isinstance(cached, DeltaCells):
             return cached
         positions = _numbers(reader, f"{column_id}.position", _INT64)
@@ -240,7 +264,7 @@ class DeltaFile:
         if not ascending or (len(positions) and not 0 <= positions[0] <= positions[-1] < records):
             raise CorruptionError(f"{self.path}: column {column_id} names records out of range")
         cells = DeltaCells(positions, values)
-        self._cache.put((self.path, column_id), cells, 8 * len(positions) + values.nbytes)
+        self._cache.put((self._cache_name, column_id), cells, 8 * len(positions) + values.nbytes)
         return cells
 
 

@@ -9,8 +9,8 @@ kept as columns. For a scan the single changes are turned into columns, each onl
 
 A row changed ever so often stays cheap to read. What its single changes come to is kept beside
 their list, batches are merged so that their number grows with the logarithm of the changes, and
-for scans of "now" there is a second set of columns from which superseded changes are left out; it
-grows with the rows changed, not with the changes.
+for scans of "now" there are runs from which superseded changes are left out: they grow with the
+rows changed, not with the changes, and a scan after a commit makes only the small ones anew.
 """
 
 import threading
@@ -28,6 +28,7 @@ from pykudu_sql.storage.common.types.hybrid_time import (
     Timestamp,
 )
 from pykudu_sql.storage.common.types.types import Cell, DataType
+from pykudu_sql.storage.tablet.delta.delta_run import DeltaRun
 from pykudu_sql.storage.tablet.delta.delta_store import (
     DeltaCells,
     DeltaKind,
@@ -44,12 +45,14 @@ from pykudu_sql.storage.tablet.delta.row_change import (
     cell_at,
     earlier,
     last_decision,
-    last_place,
+    last_position,
     records_of,
 )
 from pykudu_sql.storage.tablet.delta.row_history import NewestCells, RowHistory
 
 _ENTRY_BYTES = 200
+# So many runs of one level become a run of the next.
+_TIER = 16
 # In the batches kept for look-ups, the column that says when each change came.
 _ORDER = -1
 
@@ -81,7 +84,7 @@ class DeltaMemStore:
         self._batches: tuple[Deltas, ...] = ()
         self._log: list[tuple[int, RowChange]] = []
         self._everything = _Columns()
-        self._newest = _Columns()
+        self._newest = _Runs()
         self._seal_lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -149,23 +152,21 @@ class DeltaMemStore:
             self._seal()
             return self._everything.merged()
 
-    def current(self) -> Deltas:
-        """The changes so far without those that later ones supersede, in REDO order."""
+    def current(self) -> tuple[DeltaRun, ...]:
+        """The changes so far, oldest run first, perhaps without those that later ones supersede."""
         with self._seal_lock:
             self._seal()
-            if self._newest.added:
-                self._newest.merge_in(collapse(self._newest.merged(), EVERYTHING))
-            return self._newest.deltas
+            return self._newest.merged()
 
-    def visible(self, bound: SnapshotBound) -> Deltas:
-        """The changes below a bound, perhaps without superseded ones, in REDO order."""
+    def visible(self, bound: SnapshotBound) -> tuple[DeltaRun, ...]:
+        """The changes below a bound, oldest run first, perhaps without superseded ones."""
         if self.max_timestamp < bound:
             newest = self.current()
             # Other changes may have arrived since; then the newest alone are not enough.
-            if not len(newest) or int(newest.timestamps.max()) < bound:
+            if not newest or int(newest[-1].deltas.timestamps.max()) < bound:
                 return newest
         deltas = self.deltas()
-        return select(deltas, deltas.timestamps < np.uint64(bound))
+        return (DeltaRun(select(deltas, deltas.timestamps < np.uint64(bound))),)
 
     def outcome_of(self, ordinal: int, bound: SnapshotBound) -> RowChange | None:
         """What the changes of one row below a bound come to, or None when there are none."""
@@ -195,13 +196,44 @@ class _Columns:
     def merged(self) -> Deltas:
         """All of them in REDO order."""
         if self.added:
-            self.merge_in(merge_redo([self.deltas, *self.added]))
+            self.deltas = merge_redo([self.deltas, *self.added])
+            self.added = []
         return self.deltas
 
-    def merge_in(self, deltas: Deltas) -> None:
-        """Let a batch stand for everything so far."""
-        self.deltas = deltas
-        self.added = []
+
+class _Runs:
+    """The newest changes as runs by tiers, and what arrived since they were made.
+
+    Each tier holds fewer than `_TIER` runs, the lowest has the newest. A change is copied once a
+    tier; the number of runs grows with the logarithm of the number of batches.
+    """
+
+    __slots__ = ("_tiers", "added")
+
+    def __init__(self) -> None:
+        self.added: list[Deltas] = []
+        self._tiers: list[list[DeltaRun]] = [[]]
+
+    def merged(self) -> tuple[DeltaRun, ...]:
+        """All of them, oldest run first."""
+        if self.added:
+            batches = self.added
+            if len(batches) >= _TIER:
+                batches = [collapse(merge_redo(batches), EVERYTHING)]
+            self._tiers[0] += [DeltaRun(batch) for batch in batches]
+            self.added = []
+            self._merge_full_tiers()
+        return tuple(run for tier in reversed(self._tiers) for run in tier)
+
+    def _merge_full_tiers(self) -> None:
+        for height, tier in enumerate(self._tiers):
+            if len(tier) < _TIER:
+                return
+            if height + 1 == len(self._tiers):
+                self._tiers.append([])
+            merged = merge_redo([run.deltas for run in tier])
+            self._tiers[height + 1].append(DeltaRun(collapse(merged, EVERYTHING)))
+            self._tiers[height] = []
 
 
 def _ordered(batch: Deltas, order: int) -> Deltas:
@@ -233,7 +265,7 @@ def _gather(
     """Add what the records first <= record < stop of one row come to."""
     orders = batch.cells[_ORDER].values
     for column_id, column in batch.cells.items():
-        place = last_place(column.positions, first, stop)
+        place = last_position(column.positions, first, stop)
         if column_id != _ORDER and place >= 0:
             order = orders[int(column.positions[place])].as_py()
             cell = cell_at(column, place, types[column_id])

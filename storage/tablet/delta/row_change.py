@@ -54,7 +54,7 @@ def later(timestamps: Timestamps, first: int, stop: int, bound: SnapshotBound) -
     return stop - int(ascending.searchsorted(np.uint64(bound)))
 
 
-def last_place(positions: npt.NDArray[np.int64], first: int, stop: int) -> int:
+def last_position(positions: npt.NDArray[np.int64], first: int, stop: int) -> int:
     """Where in a column's cells the last of the records first <= record < stop is, or -1."""
     place = int(positions.searchsorted(stop)) - 1
     return place if place >= 0 and positions[place] >= first else -1
@@ -95,7 +95,7 @@ def outcome_of(
     for column_id in column_ids:
         column = deltas.cells.get(column_id)
         if column is not None:
-            place = last_place(column.positions, first, stop)
+            place = last_position(column.positions, first, stop)
             if place >= 0:
                 cells[column_id] = cell_at(column, place, types[column_id])
     decision = last_decision(deltas, first, stop)

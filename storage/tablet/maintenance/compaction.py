@@ -7,12 +7,13 @@ history, and appended to the output, which rolls at its target size. What memory
 of a slice and of an unfinished rowset, one column of it, and the inputs' deltas. The block cache is
 left to readers.
 
-Readers and writers go on meanwhile, in two phases as at a flush:
+Readers and writers go on meanwhile, in phases as at a flush:
 
 1. A bound is fixed under the commit lock. What was committed below it is merged outside the lock.
-2. Under the lock again, changes that reached the inputs meanwhile go to the rows' new ordinals as
-   one more REDO file of each output; the log is fsynced, the files are published, one manifest edit
-   names the outputs instead of the inputs, and the components are swapped.
+2. Changes that reached the inputs meanwhile go to the rows' new ordinals as one more REDO file of
+   each output, the log is fsynced and the files are published (see `publication`).
+3. Under the lock again, one manifest edit names the outputs instead of the inputs, and the
+   components are swapped.
 
 Log records that name an input are passed over by a replay from then on: the outputs hold them.
 """
@@ -24,20 +25,19 @@ import numpy as np
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
-from pykudu_sql.storage.tablet.delta.delta_store import Deltas, Ordinals, merge_redo
-from pykudu_sql.storage.tablet.delta.delta_tracker import visible_undo
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.history.history_splice import splice
-from pykudu_sql.storage.tablet.history.undo_builder import remap
 from pykudu_sql.storage.tablet.maintenance.compaction_input import CompactionInput
 from pykudu_sql.storage.tablet.maintenance.key_slices import key_slices
+from pykudu_sql.storage.tablet.maintenance.publication import LateChanges, MovedRows, published
 from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
-    StagedFiles,
     current_rowset,
+    record_edit,
     retire_files,
-    staging,
 )
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, staging
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
@@ -97,7 +97,12 @@ def compact_rowsets(
     with staging(tablet.files) as staged:
         writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
         ordinals = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
-        metas = _swap(tablet, inputs, writer, ordinals, staged, host)
+        moved = [
+            MovedRows(store, place)
+            for source, place in zip(inputs, ordinals, strict=True)
+            for store in source.rowset.tracker.stores
+        ]
+        metas = _swap(LateChanges(tablet, writer, moved, bound), inputs, staged, host)
     rows_in = sum(source.rowset.meta.rows for source in inputs)
     return CompactionResult(rows_in, writer.rows, len(inputs), len(metas))
 
@@ -147,33 +152,17 @@ def _merge(
 
 
 def _swap(
-    tablet: Tablet,
+    late: LateChanges,
     inputs: Sequence[CompactionInput],
-    writer: RollingRowSetWriter,
-    ordinals: Sequence[Ordinals],
     staged: StagedFiles,
     host: TabletHost,
 ) -> Sequence[RowSetMeta]:
-    """Carry late changes over and let the outputs take the inputs' place."""
-    host.sync_log()  # so that little is left to sync while commits wait
-    with host.commit_lock:
-        metas = writer.with_changes(_late_changes(inputs, ordinals))
-        host.sync_log()
-        tablet.files.publish(staged, "compaction")
-        gone = [source.rowset for source in inputs]
-        host.record(TabletEdit(tablet.id, rowsets=metas, dropped=[r.id for r in gone]))
+    """Let the outputs take the inputs' place."""
+    tablet, gone = late.tablet, [source.rowset for source in inputs]
+    with published(late, staged, host, "compaction") as metas:
+        edit = TabletEdit(tablet.id, rowsets=metas, dropped=[rowset.id for rowset in gone])
+        record_edit(tablet, edit, host)
         tablet.replace_rowsets(gone, tablet.open_rowsets(metas))
     for rowset in gone:
         retire_files(tablet.files, rowset, ())
     return metas
-
-
-def _late_changes(inputs: Sequence[CompactionInput], ordinals: Sequence[Ordinals]) -> Deltas:
-    """Changes that reached the inputs since the bound, by place among all rows written."""
-    return merge_redo(
-        [
-            remap(visible_undo(store.deltas(), source.bound), place)
-            for source, place in zip(inputs, ordinals, strict=True)
-            for store in source.rowset.tracker.stores
-        ]
-    )

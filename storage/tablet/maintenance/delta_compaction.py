@@ -45,14 +45,12 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
 )
 from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO, DeltaFile, DeltaFileMeta
 from pykudu_sql.storage.tablet.history.undo_builder import undo_of_updates
-from pykudu_sql.storage.tablet.maintenance.rowset_output import write_deltas
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import (
-    StagedFiles,
     current_rowset,
-    staging,
     swap_rowsets,
 )
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, staging, write_deltas
 from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import Overlay
 from pykudu_sql.storage.tablet.tablet import Tablet
@@ -83,7 +81,7 @@ def compact_redo(
     merged = _merged(tablet, current.tracker.redo, host.history_mark(tablet.id))
     checkpoint()
     with staging(tablet.files) as staged:
-        redo = write_deltas(tablet, staged, REDO, merged)
+        redo = write_deltas(tablet.files, staged, REDO, merged, tablet.types)
         meta = replace(current.meta, redo=redo)
         checkpoint()
         swap_rowsets(tablet, [(current, meta)], staged, host, "minor")
@@ -123,9 +121,10 @@ def compact_major(
         overlay = _write_overlay(tablet.files, staged, columns, moved.columns, checkpoint)
         absorbed = undo_to_absorb(old.undo, len(moved.undo))
         way_back = _with_older(tablet, moved.undo, current.tracker.undo[:absorbed], mark)
-        undo = write_deltas(tablet, staged, UNDO, way_back)
+        undo = write_deltas(tablet.files, staged, UNDO, way_back, tablet.types)
         checkpoint()
-        redo = write_deltas(tablet, staged, REDO, without_columns(merged, ids))
+        left = without_columns(merged, ids)
+        redo = write_deltas(tablet.files, staged, REDO, left, tablet.types)
         meta = replace(
             old,
             overlays=(*_uncovered(old.overlays, ids), overlay),

@@ -1,20 +1,20 @@
 """Flush: bringing a MemRowSet or a DeltaMemStore to disk.
 
-In two phases, as Kudu does it (`docs/design-docs/tablet.md`, "Handling concurrent updates"), so
+In phases, as Kudu does it (`docs/design-docs/tablet.md`, "Handling concurrent updates"), so
 that writers go on meanwhile:
 
 1. Under the commit lock a fresh store takes over. Outside it, what was committed up to that moment
-   is written: sorted rows in their latest image, UNDO deltas that lead back, a REDO delta for each
-   row deleted last.
-2. Under the lock again, mutations that reached the old MemRowSet meanwhile are written as one more
-   REDO file, the files are published, one manifest edit makes them exist, and the components are
-   swapped.
+   is written: rows by key in their latest image, UNDO deltas that lead back, a REDO delta for each
+   row deleted last; a slice of the keys at a time.
+2. Mutations that reached the old MemRowSet meanwhile are written as one more REDO file, and the
+   files are published (see `publication`).
+3. Under the lock again, one manifest edit makes them exist, and the components are swapped.
 
 The log is fsynced before the manifest edit: a file must never show a commit that a crash can still
 undo.
 """
 
-from dataclasses import replace
+from collections.abc import Container
 
 import numpy as np
 import numpy.typing as npt
@@ -22,22 +22,28 @@ import pyarrow as pa
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
-from pykudu_sql.storage.tablet.delta.delta_store import collapse, select
-from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo, visible_undo
-from pykudu_sql.storage.tablet.delta.deltafile import REDO
+from pykudu_sql.storage.tablet.delta.delta_store import between, select
+from pykudu_sql.storage.tablet.delta.delta_tracker import visible_redo
 from pykudu_sql.storage.tablet.history.row_slice import GatheredColumns, HeldColumns, RowSlice
 from pykudu_sql.storage.tablet.history.undo_builder import build_history, remap
-from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter, write_deltas
-from pykudu_sql.storage.tablet.maintenance.rowset_swap import StagedFiles, staging
-from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.maintenance.publication import LateChanges, MovedRows, published
+from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWriter
+from pykudu_sql.storage.tablet.maintenance.rowset_swap import record_edit
+from pykudu_sql.storage.tablet.rowset.delta_flush import (
+    begin_flush,
+    finish_flush,
+    write_stores,
+)
 from pykudu_sql.storage.tablet.rowset.locator import TabletComponents
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
-from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
+from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, staging
+from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 
 # How many times smaller a rowset usually is on disk than in memory.
 _USUAL_RATIO = 4
+_SLICE_ROWS = 1 << 19
 
 
 def flush_memrowset(tablet: Tablet, host: TabletHost, checkpoint: Checkpoint = go_on) -> None:
@@ -62,13 +68,10 @@ def _flush_one(
         bound = bound_at(memrowset.newest)
     with staging(tablet.files) as staged:
         writer, place = _write_rowsets(tablet, memrowset, bound, staged, host, checkpoint)
-        host.sync_log()  # so that little is left to sync while commits wait
-        with host.commit_lock:
-            late = remap(visible_undo(memrowset.deltas.deltas(), bound), place)
-            metas = writer.with_changes(late)
-            host.sync_log()
-            tablet.files.publish(staged, "flush")
-            host.record(TabletEdit(tablet.id, rowsets=metas, durable_memrowset=memrowset.id))
+        late = LateChanges(tablet, writer, [MovedRows(memrowset.deltas, place)], bound)
+        with published(late, staged, host, "flush") as metas:
+            edit = TabletEdit(tablet.id, rowsets=metas, durable_memrowset=memrowset.id)
+            record_edit(tablet, edit, host)
             old = tablet.components
             tablet.components = TabletComponents(
                 old.memrowset,
@@ -86,33 +89,43 @@ def _write_rowsets(
     host: TabletHost,
     checkpoint: Checkpoint,
 ) -> tuple[RollingRowSetWriter, npt.NDArray[np.int64]]:
-    """Write the rows committed below a bound, and their history.
+    """Write the rows committed below a bound, at least one, and their history, a slice at a time.
 
     Returns:
         The writer of the new rowsets, and for each ordinal in the MemRowSet its place among all
         rows written.
     """
     mark = host.history_mark(tablet.id)
-    count = memrowset.row_count(bound)
     schema = tablet.retained_columns()
-    columns = {c.id: memrowset.column(c, count) for c in checked(schema, checkpoint)}
-    keys = tablet.key_encoder.encode(columns)
-    order = keys.argsort()
+    rows = memrowset.by_key(bound)
+    count = len(rows)
     place = np.empty(count, np.int64)
-    place[order] = np.arange(count, dtype=np.int64)
-    indices = pa.array(order)
-    sorted_columns = {i: columns[i].take(indices) for i in checked(columns, checkpoint)}
-    times = memrowset.insertion_times(count)[order]
+    place[rows.ordinals] = np.arange(count, dtype=np.int64)
+    times = memrowset.insertion_times(count)[rows.ordinals]
     deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
-    history = build_history(sorted_columns, tablet.schema.key_ids, times, deltas, tablet.types)
-    died = np.zeros(count, np.uint64)
-    died[history.redo.ordinals] = history.redo.timestamps
-    undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
-    in_memory = sum(values.nbytes for values in history.columns.values())
-    outputs = max(1, -(-in_memory // (_USUAL_RATIO * host.rowset_bytes)))
-    writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), checkpoint)
-    image = GatheredColumns([HeldColumns(history.columns)], None)
-    writer.append(RowSlice(keys.take(order), image, undo, died, np.zeros_like(died)))
+    inserted = {c.id: memrowset.column(c, count) for c in checked(schema, checkpoint)}
+    writer: RollingRowSetWriter | None = None
+    for start in checked(range(0, count, _SLICE_ROWS), checkpoint):
+        stop = min(start + _SLICE_ROWS, count)
+        part = rows.part(start, stop)
+        indices = pa.array(part.ordinals)
+        history = build_history(
+            {i: values.take(indices) for i, values in inserted.items()},
+            tablet.schema.key_ids,
+            times[start:stop],
+            between(deltas, start, stop),
+            tablet.types,
+        )
+        died = np.zeros(stop - start, np.uint64)
+        died[history.redo.ordinals] = history.redo.timestamps
+        undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
+        if writer is None:
+            in_memory = sum(values.nbytes for values in history.columns.values()) * count // stop
+            outputs = max(1, -(-in_memory // (_USUAL_RATIO * host.rowset_bytes)))
+            writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), checkpoint)
+        image = GatheredColumns([HeldColumns(history.columns)], None)
+        writer.append(RowSlice(part.keys, image, undo, died, np.zeros_like(died)))
+    assert writer is not None
     writer.finish()
     return writer, place
 
@@ -123,52 +136,36 @@ def flush_delta_stores(tablet: Tablet, host: TabletHost, checkpoint: Checkpoint 
     The caller holds the tablet's maintenance lock. The files are published together, by one edit.
     A flush that fails or ends at a checkpoint leaves the stores to be flushed by the next one.
     """
+    flush_stores_of({r.id for r in tablet.components.tree.rowsets}, tablet, host, checkpoint)
+
+
+def flush_stores_of(
+    rowset_ids: Container[int], tablet: Tablet, host: TabletHost, checkpoint: Checkpoint = go_on
+) -> bool:
+    """The same for some rowsets; whether there was anything to flush."""
     with host.commit_lock:
-        changed = [r for r in tablet.components.tree.rowsets if len(r.tracker.memory)]
-        begun = [_with_fresh_store(tablet, rowset) for rowset in changed]
+        chosen = [r for r in tablet.components.tree.rowsets if r.id in rowset_ids]
+        changed = [r for r in chosen if len(r.tracker.memory)]
+        begun = [begin_flush(rowset, tablet.types) for rowset in changed]
         tablet.replace_rowsets(changed, begun)
-    waiting = [r for r in tablet.components.tree.rowsets if r.tracker.flushing]
+    rowsets = tablet.components.tree.rowsets
+    waiting = [r for r in rowsets if r.id in rowset_ids and r.tracker.flushing]
     with staging(tablet.files) as staged:
+        mark = host.history_mark(tablet.id)
         written = [
-            (rowset, _write_stores(tablet, rowset, staged, host, checkpoint))
+            (rowset, write_stores(tablet.files, rowset, tablet.types, mark, staged, checkpoint))
             for rowset in checked(waiting, checkpoint)
         ]
         checkpoint()
         if not written:
-            return
+            return False
         # Everything in the files was committed before they were begun, so none of this need hold
         # up the commits that come now.
         host.sync_log()
         tablet.files.publish(staged, "flush_deltas")
         with host.commit_lock:
-            host.record(TabletEdit(tablet.id, rowsets=[meta for _, meta in written]))
-            flushed = [_without_flushed(tablet, rowset, meta) for rowset, meta in written]
+            edit = TabletEdit(tablet.id, rowsets=[meta for _, meta in written])
+            record_edit(tablet, edit, host)
+            flushed = [finish_flush(tablet.files, rowset, meta) for rowset, meta in written]
             tablet.replace_rowsets([rowset for rowset, _ in written], flushed)
-
-
-def _with_fresh_store(tablet: Tablet, rowset: DiskRowSet) -> DiskRowSet:
-    """A rowset whose changes go to a fresh store, the old one on its way to disk."""
-    fresh = tablet.new_delta_store(rowset.tracker.memory.id + 1)
-    return rowset.with_deltas(rowset.tracker.begin_flush(fresh))
-
-
-def _write_stores(
-    tablet: Tablet,
-    rowset: DiskRowSet,
-    staged: StagedFiles,
-    host: TabletHost,
-    checkpoint: Checkpoint,
-) -> RowSetMeta:
-    """Write a rowset's stores that are on their way to disk; the metadata that name the files."""
-    meta, mark = rowset.meta, host.history_mark(tablet.id)
-    for store in checked(rowset.tracker.flushing, checkpoint):
-        files = write_deltas(tablet, staged, REDO, collapse(store.deltas(), mark))
-        meta = replace(meta, redo=(*meta.redo, *files), durable_delta_store=store.id)
-    return meta
-
-
-def _without_flushed(tablet: Tablet, rowset: DiskRowSet, meta: RowSetMeta) -> DiskRowSet:
-    """A rowset whose flushed stores are the files that its new metadata name."""
-    fresh = meta.redo[len(rowset.meta.redo) :]
-    opened = tuple(tablet.files.open_delta(file, meta.rows) for file in fresh)
-    return rowset.with_deltas(rowset.tracker.finish_flush(opened), meta)
+    return True

@@ -23,10 +23,10 @@ from pykudu_sql.storage.tablet.delta.delta_store import (
     between,
     shifted,
 )
-from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO, DeltaFileMeta, write_delta_file
+from pykudu_sql.storage.tablet.delta.deltafile import REDO, UNDO, DeltaFileMeta
 from pykudu_sql.storage.tablet.history.row_slice import RowSlice, gather, part_of, way_back
 from pykudu_sql.storage.tablet.maintenance.diskrowset_writer import write_base
-from pykudu_sql.storage.tablet.maintenance.rowset_swap import StagedFiles
+from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, write_deltas
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.tablet import Tablet
 
@@ -95,17 +95,16 @@ class RollingRowSetWriter:
             self.metas.append(self._write(slices))
             self.rows += self.metas[-1].rows
 
-    def with_changes(self, late: Deltas) -> Sequence[RowSetMeta]:
-        """The rowsets written, each with a REDO file of its rows' later changes.
+    def add_changes(self, late: Deltas) -> None:
+        """Write later changes of rows taken, as one more REDO file of each rowset that has some.
 
         `late`: in REDO order, by place among all rows taken. Raises DiskError: the disk refused.
         """
         edges = [*self.starts, self.rows]
-        changed = []
-        for meta, (start, end) in zip(self.metas, pairwise(edges), strict=True):
-            redo = write_deltas(self._tablet, self._staged, REDO, between(late, start, end))
-            changed.append(replace(meta, redo=(*meta.redo, *redo)))
-        return changed
+        for index, (start, end) in enumerate(pairwise(edges)):
+            redo = self._write_deltas(REDO, between(late, start, end))
+            meta = self.metas[index]
+            self.metas[index] = replace(meta, redo=(*meta.redo, *redo))
 
     def _write(self, slices: Sequence[RowSlice]) -> RowSetMeta:
         tablet = self._tablet
@@ -135,25 +134,13 @@ class RollingRowSetWriter:
         redo = Deltas(dead, died[dead], np.full(len(dead), int(DeltaKind.DELETE), np.uint8), {})
         return replace(
             with_base,
-            undo=() if inserted_at is not None else write_deltas(tablet, self._staged, UNDO, undo),
-            redo=write_deltas(tablet, self._staged, REDO, redo),
+            undo=() if inserted_at is not None else self._write_deltas(UNDO, undo),
+            redo=self._write_deltas(REDO, redo),
         )
 
-
-def write_deltas(
-    tablet: Tablet, staged: StagedFiles, kind: str, deltas: Deltas
-) -> tuple[DeltaFileMeta, ...]:
-    """Write and fsync a delta file in the staging folder; none when there are no deltas.
-
-    Raises DiskError: the disk refused.
-    """
-    if not len(deltas):
-        return ()
-    files = tablet.files
-    number = files.new_number()
-    staged.append((kind, number))
-    path, identity = files.staging_path(kind, number), files.identity(kind, number)
-    return (write_delta_file(files.env, path, identity, deltas, tablet.types),)
+    def _write_deltas(self, kind: str, deltas: Deltas) -> tuple[DeltaFileMeta, ...]:
+        tablet = self._tablet
+        return write_deltas(tablet.files, self._staged, kind, deltas, tablet.types)
 
 
 def _single_insertion(undo: Deltas, rows: int) -> Timestamp | None:

@@ -1,40 +1,34 @@
 """Swapping DiskRowSets for others with the same rows and other files.
 
-What delta compactions and the collection of history end with: files are published, one manifest
-edit names them and forgets the old, and the tablet's components are swapped. The DeltaMemStores go
-over to the new rowset as they are, so writers notice nothing; readers that hold the old rowset go
-on with its files, which are unlinked once nobody reads them.
+What delta compactions and the collection of history end with: files are published, and then, under
+the commit lock, one manifest edit names them and forgets the old, and the tablet's components are
+swapped. The DeltaMemStores go over to the new rowset as they are, so writers notice nothing;
+readers that hold the old rowset go on with its files, which are unlinked once nobody reads them.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.delta.deltafile import DeltaFile, DeltaFileMeta
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import rowset_of
+from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles
 from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.tablet_host import TabletHost
 
-StagedFiles = list[tuple[str, int]]
 
+def record_edit(tablet: Tablet, edit: TabletEdit, host: TabletHost) -> None:
+    """Let the manifest name rowsets, whose files are published. The caller holds the commit lock.
 
-@contextmanager
-def staging(files: TabletFiles) -> Iterator[StagedFiles]:
-    """A list for the files that an operation writes; they are removed if it fails."""
-    staged: StagedFiles = []
-    try:
-        yield staged
-    except BaseException:
-        for kind, number in staged:
-            # A disk that refuses this too leaves the file in tmp/, for the next opening to remove.
-            with suppress(Error):
-                files.discard(kind, number)
-        raise
+    Raises InterfaceError, ReadOnlyError: nothing may be written any more, and the files are not
+    named; DiskError: the disk refused; it may be that they are, and the next opening judges that.
+    """
+    host.check_writable()
+    tablet.files.note_named(edit.files)
+    host.record(edit)
 
 
 def current_rowset(tablet: Tablet, rowset_id: int) -> DiskRowSet | None:
@@ -66,7 +60,7 @@ def swap_rowsets(
     with host.commit_lock:
         kept = [meta for _, meta in changes if meta is not None]
         dropped = [rowset.id for rowset, meta in changes if meta is None]
-        host.record(TabletEdit(tablet.id, rowsets=kept, dropped=dropped))
+        record_edit(tablet, TabletEdit(tablet.id, rowsets=kept, dropped=dropped), host)
         fresh = [_reopen(tablet, rowset, meta) for rowset, meta in changes if meta is not None]
         tablet.replace_rowsets([rowset for rowset, _ in changes], fresh)
     for rowset, meta in changes:

@@ -117,29 +117,9 @@ def _merged(parts: Sequence[KeyedBlock]) -> KeyedBlock:
 
 
 def keyed(blocks: Iterator[RowBlock], encoder: KeyEncoder) -> Iterator[KeyedBlock]:
-    """Blocks of a rowset on disk, whose first columns are the key's, with their keys encoded."""
+    """Blocks of rows by key, whose first columns are the key's, with their keys encoded."""
     width = len(encoder.columns)
     ids = [column.id for column in encoder.columns]
     for block in blocks:
         keys = encoder.encode(dict(zip(ids, block.columns, strict=False)))
         yield KeyedBlock(keys, block.columns[width:])
-
-
-def sorted_by_key(
-    blocks: Iterator[RowBlock], encoder: KeyEncoder, stretch: int
-) -> Iterator[KeyedBlock]:
-    """The same of a rowset in memory, whose rows stand in the order of their commits."""
-    parts = list(keyed(blocks, encoder))
-    if not parts:
-        return
-    whole = _merged(parts) if len(parts) > 1 else _sorted(parts[0])
-    for start in range(0, len(whole.keys), stretch):
-        yield whole.part(start, min(start + stretch, len(whole.keys)))
-
-
-def _sorted(block: KeyedBlock) -> KeyedBlock:
-    if block.keys.is_sorted():
-        return block
-    order = block.keys.argsort()
-    indices = pa.array(order)
-    return KeyedBlock(block.keys.take(order), [values.take(indices) for values in block.columns])

@@ -174,8 +174,8 @@ class MemoryInput:
         """
         count = memrowset.row_count(bound)
         unsorted = {c.id: memrowset.column(c, count) for c in columns}
-        keys = tablet.key_encoder.encode(unsorted)
-        order = keys.argsort()
+        by_key = memrowset.by_key(bound)
+        order = by_key.ordinals
         place = np.empty(count, np.int64)
         place[order] = np.arange(count, dtype=np.int64)
         indices = pa.array(order)
@@ -192,7 +192,7 @@ class MemoryInput:
         undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
         image = GatheredColumns([HeldColumns(history.columns)], None)
         self.stored_bytes = memrowset.memory
-        self._rows = RowSlice(keys.take(order), image, undo, died, np.zeros_like(died))
+        self._rows = RowSlice(by_key.keys, image, undo, died, np.zeros_like(died))
 
     @property
     def rows(self) -> int:

@@ -17,17 +17,24 @@ from pykudu_sql.storage.common.predicate.row_filter import FilterStep
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.common.types.schema import ColumnSchema
-from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, patch_of
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches, patch_of
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
+from pykudu_sql.storage.tablet.rowset.tablet_scanner import ordinals_between
 
 
 class BaseColumns:
     """A `RowSource` over a CFileSet and what its deltas come to."""
 
     def __init__(
-        self, base: CFileSet, view: DeltaView, *, is_cached: bool, stats: ScanStats | None
+        self,
+        base: CFileSet,
+        view: DeltaView,
+        *,
+        is_cached: bool,
+        cache_blocks: bool,
+        stats: ScanStats | None,
     ) -> None:
         """Nothing is read yet.
 
@@ -35,45 +42,51 @@ class BaseColumns:
             base: the base image.
             view: what the deltas come to.
             is_cached: the view is the cached one, which other scans share.
+            cache_blocks: what is decoded is kept for other scans.
         """
         self._base = base
         self._view = view
-        self._is_cached = is_cached
+        self._is_cached = is_cached and cache_blocks
+        self._stretch = base.column if cache_blocks else base.column_once
+        self._some = base.take if cache_blocks else base.take_once
         self._stats = stats
         self._touched: dict[int, npt.NDArray[np.bool_]] = {}
 
     def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
         if self._stats is not None:
             self._touch_span(column, start, stop)
-        patch = self._view.patch(column.id)
-        if patch is None:
-            return self._base.column(column, start, stop, self._stats)
+        patches = self._view.layers(column.id)
+        if not patches:
+            return self._stretch(column, start, stop, self._stats)
         if self._is_cached:
             if stop - start == self._base.rows:
                 return self._base.derived(
                     self._view,
                     column.id,
-                    lambda: apply_patch(
-                        self._base.column(column, 0, stop, self._stats), 0, patch, column.type
+                    lambda: apply_patches(
+                        self._base.column(column, 0, stop, self._stats), 0, patches, column.type
                     ),
                 )
             cached = self._base.cached_derived(self._view, column.id)
             if cached is not None:
                 return cached.slice(start, stop - start)
-        base = self._base.column(column, start, stop, self._stats)
-        return apply_patch(base, start, patch, column.type)
+        base = self._stretch(column, start, stop, self._stats)
+        return apply_patches(base, start, patches, column.type)
 
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         if self._stats is not None:
             self._touch_rows(column, ordinals)
-        patch = self._view.patch(column.id)
-        if patch is not None and self._is_cached:
+        patches = self._view.layers(column.id)
+        if patches and self._is_cached:
             cached = self._base.cached_derived(self._view, column.id)
             if cached is not None:
                 return pc.take(cached, pa.array(ordinals), boundscheck=False)
-        base = self._base.take(column, ordinals, self._stats)
-        part = None if patch is None else patch_of(patch, ordinals)
-        return apply_patch(base, 0, part, column.type)
+        base = self._some(column, ordinals, self._stats)
+        parts = [part for patch in patches if (part := patch_of(patch, ordinals)) is not None]
+        return apply_patches(base, 0, parts, column.type)
+
+    def addresses(self, start: int, stop: int) -> Ordinals:
+        return ordinals_between(start, stop)
 
     def evaluate(self, step: FilterStep, start: int, stop: int) -> npt.NDArray[np.bool_] | None:
         """Which rows start <= ordinal < stop a step holds for, a run at a time; None without runs.
@@ -83,7 +96,7 @@ class BaseColumns:
         if len(step.columns) != 1 or 2 * (stop - start) < self._base.rows:
             return None
         (column,) = step.columns
-        if self._view.patch(column.id) is not None:
+        if self._view.layers(column.id):
             return None
         runs = self._base.runs(column, self._stats)
         if runs is None:
@@ -104,8 +117,9 @@ class BaseColumns:
         """Note the blocks of some rows."""
         zone = self._base.zone_map(column.id)
         if zone is not None:
-            blocks = np.searchsorted(zone.first_ordinals, ordinals, "right") - 1
-            self._touched_of(column, zone)[blocks] = True
+            # Few searches in many rows, not many in few.
+            before = np.searchsorted(ordinals, zone.first_ordinals)
+            self._touched_of(column, zone)[np.diff(before) > 0] = True
 
     def _touched_of(self, column: ColumnSchema, zone: ZoneMap) -> npt.NDArray[np.bool_]:
         return self._touched.setdefault(column.id, np.zeros(zone.block_count, np.bool_))

@@ -200,12 +200,14 @@ class CFileSet:
             return cfile.read_all(stats)
         return cfile.read_range(start, stop, stats)
 
-    def column_once(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+    def column_once(
+        self, column: ColumnSchema, start: int, stop: int, stats: ScanStats | None = None
+    ) -> pa.Array:
         """The base cells of rows start <= ordinal < stop, for who passes over them only once."""
         cfile = self._cfile_of(column)
         if cfile is None:
             return constant_array(column.read_default, column.type, stop - start)
-        return cfile.read_once(start, stop)
+        return cfile.read_once(start, stop, stats)
 
     def take(
         self, column: ColumnSchema, ordinals: Ordinals, stats: ScanStats | None = None
@@ -219,10 +221,26 @@ class CFileSet:
             return constant_array(column.read_default, column.type, len(ordinals))
         return cfile.take(ordinals, stats)
 
+    def take_once(
+        self, column: ColumnSchema, ordinals: Ordinals, stats: ScanStats | None = None
+    ) -> pa.Array:
+        """The base cells of some rows, as `take`, for who passes over the column only once."""
+        cfile = self._cfile_of(column)
+        if cfile is None:
+            return constant_array(column.read_default, column.type, len(ordinals))
+        return cfile.take_once(ordinals, stats)
+
     def runs(self, column: ColumnSchema, stats: ScanStats | None = None) -> ColumnRuns | None:
         """The base cells of a column as runs, None where they are not kept so."""
         cfile = self._cfile_of(column)
         return None if cfile is None else cfile.runs(stats)
+
+    def words(self, column: ColumnSchema) -> pa.Array | None:
+        """At least the values that a column's base cells have, None without a dictionary."""
+        cfile = self._cfile_of(column)
+        if cfile is None:
+            return constant_array(column.read_default, column.type, 1)
+        return cfile.words()
 
     def cached_derived(self, view: DeltaView, column_id: int) -> pa.Array | None:
         """What `derived` has kept, None when it has nothing."""

@@ -17,14 +17,14 @@ from pykudu_sql.storage.common.predicate.column_predicate import InList, Leaf, P
 from pykudu_sql.storage.common.predicate.predicate_stats import trim
 from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
-from pykudu_sql.storage.common.types.hybrid_time import EVERYTHING, SnapshotBound, Timestamp
+from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, Timestamp
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.delta.delta_tracker import DeltaTracker
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.delta.delta_view_cache import DeltaViewCache
-from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.rowset.base_columns import BaseColumns
 from pykudu_sql.storage.tablet.rowset.cfile_set import CFileSet
 from pykudu_sql.storage.tablet.rowset.pruning import Range, intersect, key_spans, matching_ranges
@@ -77,7 +77,7 @@ class DiskRowSet:
     def find(self, keys: EncodedKeys) -> Ordinals:
         return self.base.find(keys)
 
-    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
+    def view(self, bound: SnapshotBound, own: OwnDeltas | None) -> DeltaView:
         """What the deltas come to at a snapshot; that of "now" is kept until a delta arrives."""
         return self.views.view(bound, own)
 
@@ -86,7 +86,7 @@ class DiskRowSet:
         ordinal: int,
         columns: Sequence[ColumnSchema],
         bound: SnapshotBound,
-        own: DeltaMemStore | None,
+        own: OwnDeltas | None,
     ) -> tuple[Cell, ...] | None:
         """A row's cells as a snapshot sees them, or None."""
         tracker = self.tracker
@@ -96,9 +96,9 @@ class DiskRowSet:
         changes = tracker.row_changes(ordinal, bound, [column.id for column in columns])
         if changes:
             cells = replay_changes(cells, columns, changes)
-        pending = None if own is None else own.outcome_of(ordinal, EVERYTHING)
-        if pending is not None:
-            cells = replay_changes(cells, columns, (pending,))
+        pending = () if own is None else own.row_changes(ordinal, [c.id for c in columns])
+        if pending:
+            cells = replay_changes(cells, columns, pending)
         return None if cells is None else tuple(cells)
 
     def scan(
@@ -106,16 +106,17 @@ class DiskRowSet:
         columns: Sequence[ColumnSchema],
         row_filter: RowFilter | None,
         bound: SnapshotBound,
-        own: DeltaMemStore | None,
+        own: OwnDeltas | None,
         *,
         within: Range | None = None,
         stretch: int | None = None,
         stats: ScanStats | None = None,
+        cache_blocks: bool = True,
     ) -> Iterator[RowBlock]:
         """The rows that a snapshot sees and that match a filter, by key; see `RowSet.scan`.
 
         Args:
-            columns, row_filter, bound, own, stretch, stats: see `RowSet.scan`.
+            columns, row_filter, bound, own, stretch, stats, cache_blocks: see `RowSet.scan`.
             within: only the rows start <= ordinal < stop.
         """
         if not self.may_match(row_filter, bound):
@@ -131,7 +132,13 @@ class DiskRowSet:
             stats.deltas_applied += view.records if ranges else 0
         if not ranges:
             return
-        source = BaseColumns(self.base, view, is_cached=self.views.is_cached(view), stats=stats)
+        source = BaseColumns(
+            self.base,
+            view,
+            is_cached=self.views.is_cached(view),
+            cache_blocks=cache_blocks,
+            stats=stats,
+        )
         alive = view.alive(self.meta.rows)
         row_filter = None if row_filter is None else self._trimmed(row_filter, view)
         try:
@@ -167,17 +174,13 @@ class DiskRowSet:
         if predicate is None:
             return [(0, self.meta.rows)]
 
-        def changed(column_id: int) -> Ordinals | None:
-            patch = view.patch(column_id)
-            return None if patch is None else patch.ordinals
-
         def excludes(leaf: Leaf) -> bool:
             excluded = self.base.excludes(leaf)
             if excluded and stats is not None:
                 stats.index_skips += 1
             return excluded
 
-        return matching_ranges(predicate, self.meta.rows, self.base.cfile, changed, excludes)
+        return matching_ranges(predicate, self.meta.rows, self.base.cfile, view.changed, excludes)
 
     def _trimmed(self, row_filter: RowFilter, view: DeltaView) -> RowFilter:
         """A filter whose IN lists have lost the values that no row of this rowset has."""
@@ -189,7 +192,7 @@ class DiskRowSet:
         if not isinstance(leaf, InList):
             return step
         zone = self.base.zone_map(leaf.column_id)
-        if zone is None or view.patch(leaf.column_id) is not None:
+        if zone is None or view.layers(leaf.column_id):
             return step
         return replace(step, predicate=trim(leaf, zone.column_stats()))
 

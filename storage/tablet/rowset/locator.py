@@ -16,14 +16,14 @@ import numpy.typing as npt
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
-from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowSet
 from pykudu_sql.storage.tablet.rowset.rowset_tree import RowSetTree
 
 R = TypeVar("R", bound=MemRowSet | DiskRowSet)
-OwnChanges = Mapping[int, DeltaMemStore]
+OwnChanges = Mapping[int, OwnDeltas]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,3 +174,14 @@ def changed_keys(
             hits = ordinals >= 0
             changed[hits] |= since[ordinals[hits]]
     return changed
+
+
+def changed_key(rowsets: Sequence[RowSet], probe: KeyProbe, bound: SnapshotBound) -> bool:
+    """Whether some commit at or after a bound touched one key."""
+    for rowset in rowsets:
+        since = rowset.changed_since(bound)
+        if since is not None:
+            ordinal = rowset.find_one(probe)
+            if ordinal >= 0 and since[ordinal]:
+                return True
+    return False

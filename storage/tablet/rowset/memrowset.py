@@ -3,14 +3,15 @@
 Kudu's `tablet/memrowset.h`, reshaped for Python. Rows stand in the order of their commits, so what
 a snapshot sees of them is a prefix; a dictionary finds a row by its encoded key; the mutations of
 a row (UPDATE, DELETE, REINSERT) go to a DeltaMemStore by ordinal, as they do for rows on disk.
-Sorting is left to the flush. Rows that arrive one by one are kept as tuples of cells, batches as
-Arrow columns; a scan sees both as columns.
+Rows that arrive one by one are kept as tuples of cells, batches as Arrow columns; both stand in
+segments, which a scan sees as columns. An index over the keys (`key_runs`) gives their order: to
+scans of a range of keys or in key order, and to the flush.
 
 A key stands here at most once: inserted again after a DELETE, it is a REINSERT of the same row.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -18,11 +19,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
-from pykudu_sql.storage.common.predicate.row_filter import FilterStep, RowFilter
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
-from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, constant_array
 from pykudu_sql.storage.common.types.hybrid_time import (
-    EVERYTHING,
     UNCOMMITTED,
     SnapshotBound,
     Timestamp,
@@ -30,88 +30,23 @@ from pykudu_sql.storage.common.types.hybrid_time import (
 )
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType
-from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.delta.delta_tracker import visible_undo
-from pykudu_sql.storage.tablet.delta.delta_view import DeltaPart, DeltaView, MemoryPart, StorePart
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaPart, DeltaView, StorePart
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
+from pykudu_sql.storage.tablet.rowset.key_runs import KeyOrder, KeyRun
+from pykudu_sql.storage.tablet.rowset.memrowset_segments import (
+    BatchSegment,
+    PickedRows,
+    RowSegment,
+    Segment,
+    SegmentColumns,
+)
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowBlock, replay_changes
-from pykudu_sql.storage.tablet.rowset.tablet_scanner import cut, scan_stretch
+from pykudu_sql.storage.tablet.rowset.tablet_scanner import SPARSE, cut, scan_stretch
 
-SEGMENT_ROWS = 4096
 _CELL_BYTES = 64
-
-
-class _RowSegment:
-    """Rows that came one by one, as tuples of cells."""
-
-    def __init__(self, start: int, column_ids: tuple[int, ...]) -> None:
-        self.start = start
-        self.column_ids = column_ids
-        self.positions = {column_id: place for place, column_id in enumerate(column_ids)}
-        self.rows: list[tuple[Cell, ...]] = []
-        self._columns: dict[int, pa.Array] = {}
-
-    def cell(self, place: int, column: ColumnSchema) -> Cell:
-        where = self.positions.get(column.id)
-        return column.read_default if where is None else self.rows[place][where]
-
-    def column(self, column: ColumnSchema, count: int) -> pa.Array:
-        """The first `count` cells of a column; converted once for each new length."""
-        where = self.positions.get(column.id)
-        if where is None:
-            return constant_array(column.read_default, column.type, count)
-        cells = self._columns.get(column.id)
-        if cells is None or len(cells) < count:
-            cells = cells_to_array([row[where] for row in self.rows[:count]], column.type)
-            self._columns[column.id] = cells
-        return cells.slice(0, count)
-
-
-class _BatchSegment:
-    """Rows of one batch, as Arrow columns."""
-
-    def __init__(self, start: int, columns: Mapping[int, pa.Array]) -> None:
-        self.start = start
-        self.columns = columns
-
-    def cell(self, place: int, column: ColumnSchema) -> Cell:
-        values = self.columns.get(column.id)
-        if values is None:
-            return column.read_default
-        return array_to_cells(values.slice(place, 1), column.type)[0]
-
-    def column(self, column: ColumnSchema, count: int) -> pa.Array:
-        values = self.columns.get(column.id)
-        if values is None:
-            return constant_array(column.read_default, column.type, count)
-        return values.slice(0, count)
-
-
-class _SegmentColumns:
-    """A `RowSource` over the first rows of a segment and what their mutations come to."""
-
-    def __init__(self, segment: _RowSegment | _BatchSegment, stop: int, view: DeltaView) -> None:
-        self._segment = segment
-        self._stop = stop
-        self._view = view
-        self._cells: dict[int, pa.Array] = {}
-
-    def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
-        first = self._segment.start
-        cells = self._cells.get(column.id)
-        if cells is None:
-            inserted = self._segment.column(column, self._stop - first)
-            cells = apply_patch(inserted, first, self._view.patch(column.id), column.type)
-            self._cells[column.id] = cells
-        return cells.slice(start - first, stop - start)
-
-    def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
-        first = self._segment.start
-        return self.read(column, first, self._stop).take(pa.array(ordinals - first))
-
-    def evaluate(self, step: FilterStep, start: int, stop: int) -> None:
-        return None
 
 
 class MemRowSet:
@@ -124,19 +59,24 @@ class MemRowSet:
         anchor: the first log record whose effect is here, 0 for none.
     """
 
-    def __init__(self, rowset_id: int, types: Mapping[int, DataType]) -> None:
+    def __init__(
+        self, rowset_id: int, types: Mapping[int, DataType], key_encoder: KeyEncoder
+    ) -> None:
         """An empty MemRowSet.
 
         Args:
             rowset_id: unique within the tablet.
             types: the types of all columns of the table, grown by ALTER TABLE.
+            key_encoder: of the table's keys.
         """
         self._id = rowset_id
         self.deltas = DeltaMemStore(0, types)
         self.bytes = 0
         self.anchor = 0
         self._ordinals: dict[bytes, int] = {}
-        self._segments: list[_RowSegment | _BatchSegment] = []
+        self._key_encoder = key_encoder
+        self._order: KeyOrder | None = None
+        self._segments: list[Segment] = []
         self._starts: list[int] = []
         self._rows = 0
         self._commit_times: list[Timestamp] = []
@@ -159,7 +99,8 @@ class MemRowSet:
     @property
     def memory(self) -> int:
         """A rough size in bytes, mutations included."""
-        return self.bytes + self.deltas.bytes
+        order = 0 if self._order is None else self._order.nbytes
+        return self.bytes + self.deltas.bytes + order
 
     def insert_one(
         self, key: bytes, cells: tuple[Cell, ...], column_ids: tuple[int, ...], timestamp: Timestamp
@@ -173,12 +114,8 @@ class MemRowSet:
             timestamp: hybrid time, not below any earlier one.
         """
         tail = self._segments[-1] if self._segments else None
-        if (
-            not isinstance(tail, _RowSegment)
-            or tail.column_ids != column_ids
-            or len(tail.rows) >= SEGMENT_ROWS
-        ):
-            tail = _RowSegment(self._rows, column_ids)
+        if not isinstance(tail, RowSegment) or not tail.takes(column_ids):
+            tail = RowSegment(self._rows, column_ids)
             self._append_segment(tail)
         tail.rows.append(cells)
         self._ordinals[key] = self._rows
@@ -196,13 +133,17 @@ class MemRowSet:
             columns: by column id, n cells each.
             timestamp: hybrid time, not below any earlier one.
         """
-        self._append_segment(_BatchSegment(self._rows, columns))
+        tail = self._segments[-1] if self._segments else None
+        if not isinstance(tail, BatchSegment) or not tail.takes(columns, len(keys)):
+            tail = BatchSegment(self._rows, frozenset(columns))
+            self._append_segment(tail)
+        tail.add(columns, len(keys))
         self._ordinals.update(zip(keys, range(self._rows, self._rows + len(keys)), strict=True))
         self._rows += len(keys)
         self.bytes += sum(values.nbytes for values in columns.values()) + 100 * len(keys)
         self._commit(timestamp)
 
-    def _append_segment(self, segment: _RowSegment | _BatchSegment) -> None:
+    def _append_segment(self, segment: Segment) -> None:
         self._segments.append(segment)
         self._starts.append(segment.start)
 
@@ -232,7 +173,7 @@ class MemRowSet:
         ordinal: int,
         columns: Sequence[ColumnSchema],
         bound: SnapshotBound,
-        own: DeltaMemStore | None,
+        own: OwnDeltas | None,
     ) -> tuple[Cell, ...] | None:
         """A row's cells as a snapshot sees them, or None."""
         if ordinal >= self.row_count(bound):
@@ -241,20 +182,21 @@ class MemRowSet:
         segment = self._segments[where]
         cells: list[Cell] | None = [segment.cell(ordinal - segment.start, c) for c in columns]
         committed = self.deltas.outcome_of(ordinal, bound) if len(self.deltas) else None
-        pending = None if own is None else own.outcome_of(ordinal, EVERYTHING)
-        changes = [change for change in (committed, pending) if change is not None]
+        changes = [] if committed is None else [committed]
+        if own is not None:
+            changes += own.row_changes(ordinal, [column.id for column in columns])
         if changes:
             # In one go: a row deleted and then inserted again by `own` has its key from `cells`.
             cells = replay_changes(cells, columns, changes)
         return None if cells is None else tuple(cells)
 
-    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
+    def view(self, bound: SnapshotBound, own: OwnDeltas | None) -> DeltaView:
         """What the mutations come to at a snapshot."""
         parts: list[DeltaPart] = []
         if len(self.deltas) and self.deltas.min_timestamp < bound:
             parts.append(StorePart(self.deltas, bound))
-        if own is not None and len(own):
-            parts.append(MemoryPart(own.current()))
+        if own is not None:
+            parts += own.parts()
         return DeltaView(parts)
 
     def scan(
@@ -262,10 +204,11 @@ class MemRowSet:
         columns: Sequence[ColumnSchema],
         row_filter: RowFilter | None,
         bound: SnapshotBound,
-        own: DeltaMemStore | None,
+        own: OwnDeltas | None,
         *,
         stretch: int | None = None,
         stats: ScanStats | None = None,
+        cache_blocks: bool = True,
     ) -> Iterator[RowBlock]:
         """The rows that a snapshot sees and that match, by commit; see `RowSet.scan`."""
         count = self.row_count(bound)
@@ -273,18 +216,86 @@ class MemRowSet:
             if stats is not None:
                 stats.rowsets_pruned += 1
             return
+        if row_filter is not None and row_filter.key_ranges is not None:
+            ordinals = self._key_order().within(row_filter.key_ranges)
+            ordinals = np.sort(ordinals[ordinals < count])
+            if stats is not None:
+                stats.rowsets_pruned += not len(ordinals)
+            if len(ordinals) * SPARSE <= count:
+                parts = cut([(0, len(ordinals))], stretch)
+                picks = (ordinals[start:stop] for start, stop in parts)
+                yield from self.scan_rows(picks, columns, row_filter, bound, own, stats=stats)
+                return
         view = self.view(bound, own)
         alive = view.alive(count)
         if stats is not None:
             stats.deltas_applied += view.records
         for segment, stop in self._segments_to(count):
-            source = _SegmentColumns(segment, stop, view)
+            source = SegmentColumns(segment, stop, view)
             for part in cut([(segment.start, stop)], stretch):
                 block = scan_stretch(source, columns, row_filter, part, alive, stats)
                 if block is not None:
                     yield block
 
-    def _segments_to(self, count: int) -> Iterator[tuple[_RowSegment | _BatchSegment, int]]:
+    def scan_rows(
+        self,
+        picks: Iterable[Ordinals],
+        columns: Sequence[ColumnSchema],
+        row_filter: RowFilter | None,
+        bound: SnapshotBound,
+        own: OwnDeltas | None,
+        *,
+        stats: ScanStats | None,
+    ) -> Iterator[RowBlock]:
+        """Some of the rows, a block for each pick that has a row which matches.
+
+        Args:
+            picks: ordinals of rows committed below the bound, in the order wanted.
+            columns, row_filter, bound, own, stats: see `RowSet.scan`.
+        """
+        count = self.row_count(bound)
+        view = self.view(bound, own)
+        alive = view.alive(count)
+        if stats is not None:
+            stats.deltas_applied += view.records
+        segments = [segment for segment, _ in self._segments_to(count)]
+        for ordinals in picks:
+            if len(ordinals):
+                source = PickedRows(segments, ordinals, view)
+                living = None if alive is None else alive[ordinals]
+                part = (0, len(ordinals))
+                block = scan_stretch(source, columns, row_filter, part, living, stats)
+                if block is not None:
+                    yield block
+
+    def runs(self, row_filter: RowFilter | None, bound: SnapshotBound) -> Sequence[KeyRun]:
+        """The rows committed below a bound that a filter's keys allow, each run by key."""
+        count = self.row_count(bound)
+        if count == 0:
+            return []
+        runs: Sequence[KeyRun] = self._key_order().runs()
+        if row_filter is not None and row_filter.key_ranges is not None:
+            ranges = row_filter.key_ranges
+            runs = [part for run in runs for part in run.within(ranges)]
+        return [part for run in runs if len(part := run.below(count))]
+
+    def by_key(self, bound: SnapshotBound) -> KeyRun:
+        """The rows committed below a bound, of which there is one, by key."""
+        return self._key_order().whole().below(self.row_count(bound))
+
+    def _key_order(self) -> KeyOrder:
+        """The order of the keys, made for the first who asks: most transactions' rows need none."""
+        order = self._order
+        if order is None:
+            order = self._order = KeyOrder(self._ordinals, self._segments, self._key_encoder)
+        return order
+
+    def key_range(self) -> tuple[bytes, bytes]:
+        """The lowest and the highest key; there must be a row."""
+        runs = self._key_order().runs()
+        return min(r.keys.min_key() for r in runs), max(r.keys.max_key() for r in runs)
+
+    def _segments_to(self, count: int) -> Iterator[tuple[Segment, int]]:
         stops = [*self._starts[1:], count]
         for segment, stop in zip(self._segments, stops, strict=False):
             if segment.start < count:

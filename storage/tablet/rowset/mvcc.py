@@ -27,6 +27,7 @@ class MvccManager:
         self._bound = bound
         self._assigned = last_before(bound)
         self._published = threading.Condition()
+        self._waiting = 0
 
     @property
     def bound(self) -> SnapshotBound:
@@ -42,7 +43,8 @@ class MvccManager:
         with self._published:
             if timestamp >= self._bound:
                 self._bound = bound_at(timestamp)
-                self._published.notify_all()
+                if self._waiting:
+                    self._published.notify_all()
 
     def publish_assigned(self) -> None:
         """Make every commit visible that was applied. The caller holds the commit lock."""
@@ -61,5 +63,12 @@ class MvccManager:
         """
         target = min(bound, bound_at(self._assigned))
         with self._published:
-            if not self._published.wait_for(lambda: self._bound >= target or in_vain(), _TIMEOUT):
-                raise OperationalError(f"commits before {bound} did not finish in {_TIMEOUT} s")
+            self._waiting += 1
+            try:
+                ended = self._published.wait_for(
+                    lambda: self._bound >= target or in_vain(), _TIMEOUT
+                )
+            finally:
+                self._waiting -= 1
+        if not ended:
+            raise OperationalError(f"commits before {bound} did not finish in {_TIMEOUT} s")

@@ -7,7 +7,7 @@ ordinal, which stays the same for the rowset's life.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,11 @@ from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
-from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
+from pykudu_sql.storage.tablet.delta.own_deltas import OwnDeltas
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
 
 
-@dataclass(frozen=True, slots=True)
-class KeyProbe:
+class KeyProbe(NamedTuple):
     """One key in the forms that a look-up needs.
 
     Attributes:
@@ -72,7 +71,7 @@ class RowSet(Protocol):
         ordinal: int,
         columns: Sequence[ColumnSchema],
         bound: SnapshotBound,
-        own: DeltaMemStore | None,
+        own: OwnDeltas | None,
     ) -> tuple[Cell, ...] | None:
         """A row's cells as a snapshot sees them, or None when it sees no such row."""
 
@@ -81,10 +80,11 @@ class RowSet(Protocol):
         columns: Sequence[ColumnSchema],
         row_filter: RowFilter | None,
         bound: SnapshotBound,
-        own: DeltaMemStore | None,
+        own: OwnDeltas | None,
         *,
         stretch: int | None = None,
         stats: ScanStats | None = None,
+        cache_blocks: bool = True,
     ) -> Iterator[RowBlock]:
         """The rows that a snapshot sees and that match a filter; see `RowFilter.dense`.
 
@@ -95,9 +95,11 @@ class RowSet(Protocol):
             stretch: so many rows are looked at in one go, and are in memory at once; as many as
                 there are when None.
             stats: counts what is read and what is not.
+            cache_blocks: whether the block cache keeps what is decoded (Kudu's `SetCacheBlocks`);
+                a scan of more than it holds would only empty it.
         """
 
-    def view(self, bound: SnapshotBound, own: DeltaMemStore | None) -> DeltaView:
+    def view(self, bound: SnapshotBound, own: OwnDeltas | None) -> DeltaView:
         """What the rowset's deltas come to at a snapshot."""
 
     def changed_since(self, bound: SnapshotBound) -> npt.NDArray[np.bool_] | None:

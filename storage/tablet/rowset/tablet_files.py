@@ -1,11 +1,13 @@
 """The files of one tablet: numbers, paths, identities, and how a file is opened.
 
 A file is written under `tmp/`, fsynced, renamed to its place, and exists once the manifest names
-it. Numbers are never reused, so neither is a cache key.
+it. Numbers are never reused, so neither is a cache key. A file that no edit of the manifest may
+name yet can be discarded wherever it lies; what a crash leaves of such files the next opening
+removes (see `recovery.orphans`).
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pykudu_sql.storage.cfile.block_cache import BlockCache
 from pykudu_sql.storage.cfile.container import FileIdentity
@@ -41,7 +43,7 @@ class TabletFiles:
         cache: BlockCache,
         reaper: FileReaper,
     ) -> None:
-        """Files of a tablet whose folder exists."""
+        """Files of a tablet. None can be published before its folder exists."""
         self.env = env
         self.root = root
         self.tablet_id = tablet_id
@@ -50,7 +52,17 @@ class TabletFiles:
         self._reaper = reaper
         self.files_written = 0
         self._next_number = 1
+        self._unnamed: set[tuple[str, int]] = set()
         self._lock = threading.Lock()
+
+    def make_folder(self) -> None:
+        """Make the place of published files, durably. Raises DiskError: the disk refused."""
+        self.env.make_dir(layout.tablet_directory(self.root, self.tablet_id))
+
+    def remove_folder(self) -> None:
+        """Remove that of a tablet that is not to be. Raises DiskError: the disk refused."""
+        folder = layout.tablet_directory(self.root, self.tablet_id)
+        self.env.remove_tree(folder, point="tablet.remove_folder")
 
     def reserve(self, number: int) -> None:
         """Never hand out a number up to and including this one."""
@@ -81,20 +93,34 @@ class TabletFiles:
     def publish(self, files: Sequence[tuple[str, int]], point: str) -> None:
         """Rename finished files to their places and make that durable.
 
-        `files`: kinds and numbers; `point`: the fault point's prefix.
+        `files`: kinds and numbers, those that were published before among them; `point`: the fault
+        point's prefix.
         """
-        for kind, number in files:
+        fresh = [file for file in files if file not in self._unnamed]
+        for kind, number in fresh:
             source, target = self.staging_path(kind, number), self.path(kind, number)
             self.env.rename(source, target, point=f"{point}.rename")
+            with self._lock:
+                self._unnamed.add((kind, number))
+                self.files_written += 1
+        if fresh:
+            folder = layout.tablet_directory(self.root, self.tablet_id)
+            self.env.sync_dir(folder, point=f"{point}.sync_dir")
+
+    def note_named(self, files: Iterable[tuple[str, int]]) -> None:
+        """Keep published files from being discarded: from now on the manifest may name them."""
         with self._lock:
-            self.files_written += len(files)
-        folder = layout.tablet_directory(self.root, self.tablet_id)
-        self.env.sync_dir(folder, point=f"{point}.sync_dir")
+            self._unnamed.difference_update(files)
 
     def discard(self, kind: str, number: int) -> None:
-        """Remove a file that was written, if it was never published."""
-        path = self.staging_path(kind, number)
-        if self.env.exists(path):
+        """Remove a file that was written, unless the manifest may name it."""
+        path = self.path(kind, number)
+        with self._lock:
+            published = (kind, number) in self._unnamed
+            self._unnamed.discard((kind, number))
+        if not published:
+            path = self.staging_path(kind, number)
+        if published or self.env.exists(path):
             self.env.unlink(path, point="tablet.discard")
 
     def retire(self, kind: str, number: int, user: object) -> None:

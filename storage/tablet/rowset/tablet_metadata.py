@@ -4,7 +4,7 @@ Kudu keeps this in each tablet's superblock (`tablet/tablet_metadata.cc`); here 
 the whole database, so that one edit can commit to many tablets at once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from pykudu_sql.storage.tablet.delta.deltafile import DeltaFileMeta
 # Files that other processes wrote drew their numbers by lot, from here to 2**53; the tablet itself
 # counts from 1.
 STAGED_NUMBERS = 1 << 40
+# Behind every record of the log.
+_END_OF_LOG = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,8 @@ class TabletEdit:
         durable_memrowset: id of a MemRowSet that is on disk now, or None.
         newest_rowset, newest_file: the highest id and number in use so far; only a condensed
             manifest, which does not name what is gone, needs them.
+        gone, judged_from: see `TabletMetadata`; only a condensed manifest has them, and one of an
+            older version has not. None when it does not say.
         history_mark: snapshots below this bound cannot be read any more; 0 when it is as before.
     """
 
@@ -152,10 +156,25 @@ class TabletEdit:
     newest_rowset: int = 0
     newest_file: int = 0
     history_mark: SnapshotBound = NOTHING
+    gone: Mapping[int, int] | None = None
+    judged_from: int = 0
+
+    @property
+    def files(self) -> Iterator[tuple[str, int]]:
+        """Kind and number of every file that the edit names."""
+        return (file for meta in self.rowsets for file in meta.files)
 
     def to_json(self) -> dict[str, Any]:
         """The edit as plain JSON values."""
-        return {
+        condensed = (
+            {}
+            if self.gone is None
+            else {
+                "gone": {str(rowset_id): sequence for rowset_id, sequence in self.gone.items()},
+                "judged_from": self.judged_from,
+            }
+        )
+        return condensed | {
             "tablet": self.tablet_id,
             "rowsets": [meta.to_json() for meta in self.rowsets],
             "dropped": list(self.dropped),
@@ -176,6 +195,8 @@ class TabletEdit:
             value["newest_rowset"],
             value["newest_file"],
             value["history_mark"],
+            {int(i): n for i, n in value["gone"].items()} if "gone" in value else None,
+            value.get("judged_from", 0),
         )
 
 
@@ -189,20 +210,29 @@ class TabletMetadata:
         newest_rowset: the highest rowset id ever named; ids are never used again, for the log may
             still hold changes of a rowset that is gone.
         newest_file: the highest file number ever named; other processes may still read the file.
+        gone: ids of rowsets that left their rows to others, each with the last record of the log
+            that may name it; forgotten when the log is needed only behind that.
+        judged_from: of lower ids it is not known whether they are gone. 0 in a manifest that never
+            was one of an older version.
     """
 
     rowsets: Mapping[int, RowSetMeta] = field(default_factory=dict)
     durable_memrowset: int = 0
     newest_rowset: int = 0
     newest_file: int = 0
+    gone: Mapping[int, int] = field(default_factory=dict)
+    judged_from: int = 0
 
-    def apply(self, edit: TabletEdit) -> "TabletMetadata":
-        """The metadata after an edit."""
+    def apply(self, edit: TabletEdit, log_end: int | None) -> "TabletMetadata":
+        """The metadata after an edit.
+
+        `log_end`: the last record of the log that may name a rowset that the edit drops, None where
+        the edit does not say.
+        """
         rowsets = {i: meta for i, meta in self.rowsets.items() if i not in edit.dropped}
         rowsets.update((meta.id, meta) for meta in edit.rowsets)
         durable = max(self.durable_memrowset, edit.durable_memrowset or 0)
-        files = [number for meta in edit.rowsets for _, number in meta.files]
-        numbers = [number for number in files if number < STAGED_NUMBERS]
+        numbers = [number for _, number in edit.files if number < STAGED_NUMBERS]
         return replace(
             self,
             rowsets=rowsets,
@@ -211,4 +241,25 @@ class TabletMetadata:
                 [self.newest_rowset, edit.newest_rowset, durable, *(m.id for m in edit.rowsets)]
             ),
             newest_file=max([self.newest_file, edit.newest_file, *numbers]),
+            gone={
+                **self.gone,
+                **(edit.gone or {}),
+                **dict.fromkeys(edit.dropped, _END_OF_LOG if log_end is None else log_end),
+            },
+            judged_from=max(self.judged_from, self._judged_from(edit)),
         )
+
+    @staticmethod
+    def _judged_from(edit: TabletEdit) -> int:
+        """From which id on an edit leaves it known what is gone."""
+        is_of_older_version = edit.gone is None and edit.newest_rowset > 0
+        return edit.newest_rowset + 1 if is_of_older_version else edit.judged_from
+
+    def with_log_after(self, after: int) -> "TabletMetadata":
+        """The metadata once the log is needed only behind a record."""
+        return replace(self, gone={i: last for i, last in self.gone.items() if last > after})
+
+    def lacks_rowset(self, rowset_id: int) -> bool:
+        """Whether a rowset that the log names is neither there nor gone, as far as is known."""
+        is_judged = rowset_id >= self.judged_from
+        return is_judged and rowset_id not in self.rowsets and rowset_id not in self.gone

@@ -33,6 +33,11 @@ SPARSE = 4
 Mask = npt.NDArray[np.bool_]
 
 
+def ordinals_between(start: int, stop: int) -> Ordinals:
+    """The ordinals start <= ordinal < stop."""
+    return np.arange(start, stop, dtype=np.int64)
+
+
 class RowSource(Protocol):
     """The columns of a rowset as a snapshot sees them."""
 
@@ -41,6 +46,9 @@ class RowSource(Protocol):
 
     def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
         """The cells of some rows, ascending."""
+
+    def addresses(self, start: int, stop: int) -> Ordinals:
+        """What `ROW_ADDRESS` is in the rows start <= ordinal < stop, int64[stop - start]."""
 
     def evaluate(self, step: FilterStep, start: int, stop: int) -> Mask | None:
         """Which rows start <= ordinal < stop a step holds for; None if cells must be read."""
@@ -112,7 +120,7 @@ class _Candidates:
 
     def _whole(self, column: ColumnSchema) -> pa.Array:
         if column.id == ROW_ADDRESS.id:
-            return pa.array(np.arange(self.start, self.stop, dtype=np.int64))
+            return pa.array(self._source.addresses(self.start, self.stop))
         cells = self._cells.get(column.id)
         if cells is None:
             cells = self._cells[column.id] = self._source.read(column, self.start, self.stop)
@@ -121,7 +129,7 @@ class _Candidates:
     def _take(self, column: ColumnSchema, selection: Ordinals) -> pa.Array:
         """The cells of the selected rows."""
         if column.id == ROW_ADDRESS.id:
-            return pa.array(selection + self.start)
+            return pa.array(self._source.addresses(self.start, self.stop)[selection])
         array = self._selected_cells.get(column.id)
         if array is None:
             cells = self._cells.get(column.id)

@@ -5,17 +5,17 @@ other files. Where the rowset is gone (a flush or a merging compaction took its 
 rows are found by their keys, which it still has.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
-from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
-from pykudu_sql.storage.tablet.rowset.locator import changed_keys, rowset_of
+from pykudu_sql.storage.tablet.rowset.locator import OwnChanges, changed_keys, rowset_of
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
@@ -39,6 +39,39 @@ class AddressedOperations:
     rowset: AnyRowSet
     ordinals: Ordinals
 
+    @property
+    def parts(self) -> Sequence["AddressedOperations"]:
+        """The operations by rowset."""
+        return (self,)
+
+    @property
+    def rows(self) -> int:
+        """How many rows are changed."""
+        return len(self.ordinals)
+
+    @property
+    def delta_kind(self) -> DeltaKind:
+        """What they do to a row."""
+        return DeltaKind.DELETE if self.kind is RowOpKind.DELETE else DeltaKind.UPDATE
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether they change nothing."""
+        return self.kind is not RowOpKind.DELETE and not self.columns
+
+    @property
+    def file_numbers(self) -> Sequence[int]:
+        """Of the files that hold the operations: none."""
+        return ()
+
+    def in_memory(self) -> "AddressedOperations":
+        """The operations themselves."""
+        return self
+
+    def moved(self, rowset: AnyRowSet) -> "AddressedOperations":
+        """The same operations on the rowset as it is now."""
+        return replace(self, rowset=rowset)
+
     def keys(self, tablet: Tablet) -> EncodedKeys:
         """The keys of the rows, encoded; the rowset need not be the tablet's any more."""
         rowset, ordinals = self.rowset, self.ordinals
@@ -61,3 +94,13 @@ class AddressedOperations:
             return bool(changed_keys(rowsets, self.keys(tablet), bound).any())
         since = rowset.changed_since(bound)
         return since is not None and bool(since[self.ordinals].any())
+
+
+def are_alive(rowset: AnyRowSet, ordinals: Ordinals, bound: SnapshotBound, own: OwnChanges) -> bool:
+    """Whether a transaction sees all of some rows.
+
+    `ordinals`: of the rows, ascending; `bound`: of its snapshot; `own`: its changes.
+    """
+    count = rowset.row_count(bound)
+    alive = rowset.view(bound, own.get(rowset.id)).alive(count)
+    return int(ordinals[-1]) < count and (alive is None or bool(alive[ordinals].all()))

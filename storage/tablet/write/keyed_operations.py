@@ -6,6 +6,10 @@ operation inserts, changes, deletes, does nothing, or fails.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOperations, RowOpKind
@@ -18,6 +22,7 @@ from pykudu_sql.storage.errors import (
     RowNotFoundError,
 )
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
+from pykudu_sql.storage.tablet.rowset.locator import Located
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
 
@@ -43,8 +48,7 @@ class KeyedOperations:
         return self.operations.kind
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedRow:
+class KeyedRow(NamedTuple):
     """One operation on one row.
 
     Attributes:
@@ -60,15 +64,13 @@ class KeyedRow:
     fixed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NewRow:
+class NewRow(NamedTuple):
     """The operation appends its row to the MemRowSet."""
 
     cells: Mapping[int, Cell]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedRow:
+class ChangedRow(NamedTuple):
     """The operation changes a row that is there, or inserts a ghost again."""
 
     rowset: RowSet
@@ -136,3 +138,14 @@ def _describe(tablet: Tablet, key: bytes) -> str:
     cells = tablet.key_encoder.decode_one(key)
     values = [str(from_cell(v, c.type)) for c, v in zip(columns, cells, strict=True)]
     return f"({', '.join(c.name for c in columns)}) = ({', '.join(values)})"
+
+
+def misfits(batch: KeyedOperations, located: Located) -> npt.NDArray[np.bool_]:
+    """The rows of a batch that cannot be done where they were found, bool[n]."""
+    kind, alive = batch.kind, located.alive
+    wrong = np.zeros(len(alive), np.bool_)
+    if kind is RowOpKind.UPDATE or kind is RowOpKind.DELETE:
+        wrong |= ~alive
+    if kind is RowOpKind.INSERT or batch.fixed is not None:
+        wrong |= alive
+    return wrong

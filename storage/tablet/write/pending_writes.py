@@ -21,7 +21,6 @@ import pyarrow as pa
 from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.hybrid_time import (
-    EVERYTHING,
     UNCOMMITTED,
     SnapshotBound,
     Timestamp,
@@ -31,16 +30,15 @@ from pykudu_sql.storage.common.types.types import Cell
 from pykudu_sql.storage.errors import IntegrityError
 from pykudu_sql.storage.tablet.commit_record import (
     BatchInsert,
-    BatchMutation,
     RowInsert,
-    RowMutation,
     TabletWrites,
 )
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind, Ordinals
-from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.locator import (
     Located,
+    OwnChanges,
+    changed_key,
     changed_keys,
     find_row,
     locate,
@@ -49,8 +47,13 @@ from pykudu_sql.storage.tablet.rowset.locator import (
 from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.rowset import KeyProbe, RowSet
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
-from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
-from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations, AnyRowSet
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.write.addressed_operations import (
+    AddressedOperations,
+    AnyRowSet,
+    are_alive,
+)
+from pykudu_sql.storage.tablet.write.commit_files import CommitFiles
 from pykudu_sql.storage.tablet.write.keyed_operations import (
     ChangedRow,
     KeyedOperations,
@@ -58,12 +61,21 @@ from pykudu_sql.storage.tablet.write.keyed_operations import (
     NewRow,
     decide,
     misfit,
+    misfits,
+)
+from pykudu_sql.storage.tablet.write.own_mutations import OwnMutations, final_inserts
+from pykudu_sql.storage.tablet.write.staged_changes import (
+    StagedChanges,
+    StagedDeltas,
+    StagedPart,
+    keyed_to_addressed,
+    stage,
 )
 
 _PRIVATE_ID = -1
 
 Columns = Mapping[int, pa.Array]
-_Entry = KeyedOperations | AddressedOperations | KeyedRow | DiskRowSet
+_Entry = KeyedOperations | AddressedOperations | KeyedRow | DiskRowSet | StagedChanges
 
 
 class PendingWrites:
@@ -73,19 +85,28 @@ class PendingWrites:
         """No writes yet. `bound`: of the transaction's snapshot."""
         self.tablet = tablet
         self.bound = bound
-        self.staged: list[DiskRowSet] = []
-        self.own: dict[int, DeltaMemStore] = {}
         self._table = table_name
         self._components = tablet.components
-        self._inserts = MemRowSet(_PRIVATE_ID, tablet.types)
+        self._inserts = MemRowSet(_PRIVATE_ID, tablet.types, tablet.key_encoder)
         self._inserted: list[tuple[RowInsert | BatchInsert, Sequence[bytes]]] = []
-        self._mutations: list[RowMutation | BatchMutation] = []
+        self._own = OwnMutations(tablet)
+        self.files = CommitFiles(tablet, self._own)
         self._log: list[_Entry] = []
 
     @property
     def length(self) -> int:
-        """How many writes there were; one counts its batch, its row or its staged rowset."""
+        """How many writes there were; one counts its batch, its row, its files or its rowset."""
         return len(self._log)
+
+    @property
+    def own(self) -> OwnChanges:
+        """What is changed of rows that were there before, by rowset id."""
+        return self._own.deltas
+
+    @property
+    def staged(self) -> Sequence[DiskRowSet]:
+        """Rowsets written for the transaction."""
+        return self.files.staged
 
     @property
     def rowsets(self) -> tuple[AnyRowSet, ...]:
@@ -151,11 +172,9 @@ class PendingWrites:
         Returns the number of rows changed.
         """
         self._log.append(batch)
-        deletes = batch.kind is RowOpKind.DELETE
-        if not deletes and not batch.columns:
+        if batch.is_idle:
             return 0
-        kind = DeltaKind.DELETE if deletes else DeltaKind.UPDATE
-        self._change(batch.rowset, kind, batch.ordinals, batch.columns)
+        self._change(batch.rowset, batch.delta_kind, batch.ordinals, batch.columns)
         return len(batch.ordinals)
 
     def _mutate(
@@ -175,14 +194,7 @@ class PendingWrites:
         if rowset is self._inserts:
             rowset.mutate(kind, ordinals, cells, UNCOMMITTED)
             return
-        self._own_store(rowset).add_batch(kind, ordinals, cells, UNCOMMITTED)
-        self._mutations.append(BatchMutation(rowset.id, store_id_of(rowset), kind, ordinals, cells))
-
-    def _own_store(self, rowset: RowSet) -> DeltaMemStore:
-        store = self.own.get(rowset.id)
-        if store is None:
-            store = self.own[rowset.id] = DeltaMemStore(0, self.tablet.types)
-        return store
+        self._own.change(rowset, kind, ordinals, cells)
 
     def _insert(self, batch: KeyedOperations, located: Located, mask: npt.NDArray[np.bool_]) -> int:
         columns = batch.operations.columns
@@ -243,36 +255,36 @@ class PendingWrites:
         if rowset is self._inserts:
             rowset.mutate_one(ordinal, kind, cells, UNCOMMITTED)
             return
-        self._own_store(rowset).add_one(ordinal, kind, cells, UNCOMMITTED)
-        self._mutations.append(RowMutation(rowset.id, 0, kind, ordinal, cells))
+        self._own.change_one(rowset, ordinal, kind, cells)
 
     def stage(self, rowsets: Sequence[DiskRowSet]) -> None:
         """Add rowsets that were written for this transaction; their keys are known to be new."""
-        self.staged.extend(rowsets)
+        self.files.staged.extend(rowsets)
         self._log.extend(rowsets)
 
-    def publish_staged(self, timestamp: Timestamp) -> TabletEdit:
-        """Publish the staged rowsets, as inserted by the commit of a time.
+    def publish_ahead(self) -> None:
+        """Give the files their names; see `CommitFiles.publish_ahead`."""
+        self.files.publish_ahead(self._components.tree.rowsets)
+        moved = {rowset.id: rowset for rowset in self.staged}
+        log = self._log
+        self._log = [moved.get(e.id, e) if isinstance(e, DiskRowSet) else e for e in log]
 
-        Returns what the manifest must record before they exist.
+    def stage_changes(self, parts: Sequence[StagedPart], staged: Sequence[tuple[str, int]]) -> None:
+        """Add changes of one statement, to rows that its scan has found alive.
+
+        `parts`: by rowset; `staged`: their files, which go with a rollback from here on.
         """
-        files, schema = self.tablet.files, self.tablet.schema
-        metas = [replace(rowset.meta, inserted_at=timestamp) for rowset in self.staged]
-        if metas:
-            files.publish([("base", meta.base) for meta in metas], "bulk")
-        self.staged = [files.open_rowset(m, schema.key_columns, self.tablet.types) for m in metas]
-        return TabletEdit(self.tablet.id, rowsets=metas)
+        self.files.deltas += staged
+        self._log.append(StagedChanges(parts))
+        for part in parts:
+            if isinstance(part, StagedDeltas):
+                self._own.add_file(part.rowset, part.file)
+            else:
+                self._change(part.rowset, part.delta_kind, part.ordinals, part.columns)
 
-    def discard_staged(self) -> None:
-        """Remove the staged rowsets' files, as a rollback does."""
-        for rowset in self.staged:
-            self.discard(rowset)
-        self.staged = []
-
-    def discard(self, rowset: DiskRowSet) -> None:
-        """Remove the files of a rowset that was written for this transaction and is not to stay."""
-        rowset.base.close()
-        self.tablet.files.discard("base", rowset.meta.base)
+    def publish(self, timestamp: Timestamp) -> TabletEdit:
+        """Publish the files; see `CommitFiles.publish`."""
+        return self.files.publish(self._components.tree.rowsets, timestamp)
 
     def has_conflict(self) -> bool:
         """Whether a commit since the snapshot changed a key written here."""
@@ -281,37 +293,46 @@ class PendingWrites:
         rowsets = self.tablet.components.rowsets
         keyed = (batch.keys for batch in self._log if isinstance(batch, KeyedOperations))
         keys = chain(keyed, (rowset.base.keys() for rowset in self.staged))
-        addressed = [batch for batch in self._log if isinstance(batch, AddressedOperations)]
+        addressed = chain.from_iterable(
+            entry.parts
+            for entry in self._log
+            if isinstance(entry, AddressedOperations | StagedChanges)
+        )
         if any(batch.is_changed(self.tablet, self.bound) for batch in addressed):
             return True
         if any(changed_keys(rowsets, part, self.bound).any() for part in keys):
             return True
         rows = [row for row in self._log if isinstance(row, KeyedRow)]
-        return any(_changed(rowsets, row.probe, self.bound) for row in rows)
+        return any(changed_key(rowsets, row.probe, self.bound) for row in rows)
 
-    def rebase(self) -> "PendingWrites":
-        """These writes done over against the tablet as it is now.
+    def rebase(self, bound: SnapshotBound) -> "PendingWrites":
+        """These writes done over against the tablet as it is now, as seen at a bound.
 
         Raises IntegrityError: they do not fit any more.
         """
         now = self.tablet.components
         if self._components.rowset_ids != now.rowset_ids:
-            return self._again(EVERYTHING, self._log)
+            renewed = self._again(bound, self._log)
+            self.files.discard_from_memory()
+            return renewed
         # Delta flushes and compactions leave every row at its address.
         self._components = now
         return self
 
     def rolled_back(self, length: int) -> "PendingWrites":
-        """The first so many of these writes alone; rowsets staged behind them are removed."""
+        """The first so many of these writes alone; files staged behind them are removed."""
         renewed = self._again(self.bound, self._log[:length])
         for entry in self._log[length:]:
             if isinstance(entry, DiskRowSet):
-                self.discard(entry)
+                self.files.discard(entry)
+            elif isinstance(entry, StagedChanges):
+                self.files.discard_changes(entry.parts)
         return renewed
 
     def _again(self, bound: SnapshotBound, log: Sequence[_Entry]) -> "PendingWrites":
         """Writes done over against the tablet as it is now, as seen at a bound."""
         renewed = PendingWrites(self.tablet, self._table, bound)
+        renewed.files.deltas = self.files.deltas  # what is written anew goes with a rollback
         # In the order they were made: a key may have been deleted before it was staged anew.
         for entry in log:
             match entry:
@@ -321,25 +342,43 @@ class PendingWrites:
                     renewed.write(entry, renewed.check(entry))
                 case AddressedOperations():
                     renewed._write_again(entry)
+                case StagedChanges():
+                    renewed._stage_again(entry)
                 case DiskRowSet():
                     renewed.stage((entry,))
         return renewed
 
     def _write_again(self, batch: AddressedOperations) -> None:
         """Do operations whose addresses are of an earlier state of the tablet."""
-        rowset = rowset_of(batch.rowset.id, (*self.staged, *self._components.rowsets))
-        # A rowset that still stands may have no more than a ghost: of a row that was inserted
-        # again there, and now is inserted elsewhere.
-        if rowset is None or not self._has_alive(rowset, batch.ordinals):
+        rowset = self._with_rows(batch)
+        if rowset is None:
             keyed = batch.by_key(self.tablet)
             self.write(keyed, self.check(keyed))
         else:
             self.write_at(replace(batch, rowset=rowset))
 
-    def _has_alive(self, rowset: AnyRowSet, ordinals: Ordinals) -> bool:
-        count = rowset.row_count(self.bound)
-        alive = rowset.view(self.bound, self.own.get(rowset.id)).alive(count)
-        return int(ordinals[-1]) < count and (alive is None or bool(alive[ordinals].all()))
+    def _with_rows(self, part: StagedPart) -> AnyRowSet | None:
+        """The rowset that has some rows, as it is now, if they are alive there."""
+        rowset = rowset_of(part.rowset.id, (*self.staged, *self._components.rowsets))
+        # A rowset that still stands may have no more than a ghost: of a row that was inserted
+        # again there, and now is inserted elsewhere.
+        if rowset is None or not are_alive(rowset, part.ordinals, self.bound, self.own):
+            return None
+        return rowset
+
+    def _stage_again(self, changes: StagedChanges) -> None:
+        """Take over changes in files; where their rowset is gone, they are written anew."""
+        parts: list[StagedPart] = []
+        for part in changes.parts:
+            rowset = self._with_rows(part)
+            if rowset is not None:
+                parts.append(part.moved(rowset))
+                continue
+            keyed = part.in_memory().by_key(self.tablet)
+            for batch in keyed_to_addressed(keyed, self.check(keyed)):
+                parts.append(stage(self.tablet, batch, self.files.deltas))
+            self.files.discard_changes((part,))
+        self.stage_changes(parts, ())
 
     def resolve(self) -> tuple[TabletWrites, Sequence[Sequence[bytes]], Mapping[int, RowSet]]:
         """What the commit does, the keys of its inserts, and the rowsets it names by id.
@@ -347,43 +386,15 @@ class PendingWrites:
         The caller holds the commit lock, so that the delta stores named are those that take the
         changes.
         """
-        inserted = self._final_inserts() if len(self._inserts.deltas) else self._inserted
-        targets = {rowset.id: rowset for rowset in (*self.staged, *self._components.rowsets)}
+        inserted = self._inserted
+        if len(self._inserts.deltas):
+            inserted = final_inserts(self.tablet, self._inserts, self.bound)
+        stand = (*self.staged, *self._components.rowsets, *self.files.changed)
+        targets = {rowset.id: rowset for rowset in stand}
         writes = TabletWrites(
             self.tablet.id,
             self._components.memrowset.id,
             [insert for insert, _ in inserted],
-            [replace(m, store_id=store_id_of(targets[m.rowset_id])) for m in self._mutations],
+            self._own.mutations(targets),
         )
         return writes, [keys for _, keys in inserted], targets
-
-    def _final_inserts(self) -> list[tuple[RowInsert | BatchInsert, Sequence[bytes]]]:
-        """The new rows that are left after the transaction changed some of them again."""
-        schema = self.tablet.schema.columns
-        final: list[tuple[RowInsert | BatchInsert, Sequence[bytes]]] = []
-        for block in self._inserts.scan(schema, None, self.bound, None):
-            columns = {c.id: v for c, v in zip(schema, block.columns, strict=True)}
-            keys = self.tablet.key_encoder.encode(columns).to_pylist()
-            final.append((BatchInsert(columns), keys))
-        return final
-
-
-def misfits(batch: KeyedOperations, located: Located) -> npt.NDArray[np.bool_]:
-    """The rows of a batch that cannot be done where they were found, bool[n]."""
-    kind, alive = batch.kind, located.alive
-    wrong = np.zeros(len(alive), np.bool_)
-    if kind is RowOpKind.UPDATE or kind is RowOpKind.DELETE:
-        wrong |= ~alive
-    if kind is RowOpKind.INSERT or batch.fixed is not None:
-        wrong |= alive
-    return wrong
-
-
-def _changed(rowsets: Sequence[RowSet], probe: KeyProbe, bound: SnapshotBound) -> bool:
-    for rowset in rowsets:
-        since = rowset.changed_since(bound)
-        if since is not None:
-            ordinal = rowset.find_one(probe)
-            if ordinal >= 0 and since[ordinal]:
-                return True
-    return False

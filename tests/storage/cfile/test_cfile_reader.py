@@ -53,6 +53,7 @@ def test_ranges_rows_and_cells_are_those_of_the_whole_column(
     some = sorted(data.draw(st.lists(st.integers(0, ROWS - 1), max_size=20)))
     taken = reader.take(np.array(some, np.int64))
     assert taken.to_pylist() == [expected[i] for i in some]
+    assert reader.take_once(np.array(some, np.int64)).to_pylist() == taken.to_pylist()
     number = data.draw(st.integers(0, reader.block_count - 1))
     first, end = reader.zone_map.first_ordinals[number : number + 2].tolist()
     assert reader.read_block(number).to_pylist() == expected[first:end]
@@ -116,6 +117,19 @@ def test_rows_that_are_read_once_are_not_cached(files: Any, column: Any) -> None
     reader, _ = reader_of(files, column, TYPES[0], 100, cache)
     assert len(reader.read_once(10, ROWS - 10)) == ROWS - 20
     assert cache.entries == 0
+
+
+def test_rows_that_are_taken_once_are_not_cached_where_most_blocks_are_read(
+    files: Any, column: Any
+) -> None:
+    cache = BlockCache(1 << 26)
+    reader, values = reader_of(files, column, TYPES[0], 100, cache)
+    expected = values.to_pylist()
+    many, few = np.arange(7, ROWS - 7, 3), np.array([0, ROWS - 1])
+    assert reader.take_once(many).to_pylist() == [expected[i] for i in many]
+    assert cache.entries == 0
+    assert reader.take_once(few).to_pylist() == [expected[i] for i in few]
+    assert cache.entries > 0
 
 
 def test_rows_that_are_read_once_come_from_a_cached_column(files: Any, column: Any) -> None:

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -111,8 +112,20 @@ def test_a_pipe_is_refused_without_waiting_for_its_other_end(tmp_path: Path) -> 
 
 
 def test_a_device_is_refused() -> None:
-    with pytest.raises(DiskError, match="not a plain file"):
+    with pytest.raises(DiskError, match="not a plain file but a device"):
         env.open_random("/dev/zero")
+
+
+@pytest.mark.parametrize("look", [env.list_dir, env.open_random, env.names_of])
+def test_a_link_is_refused_as_one_with_what_it_names(
+    tmp_path: Path, target: Path, look: Callable[[str], object]
+) -> None:
+    for name, shown in ((target, f"'{target}'"), ("none", "'none', which is not there")):
+        link = tmp_path / f"link to {Path(name).name}"
+        link.symlink_to(name)
+        with pytest.raises(DiskError, match=f" but a symbolic link to {shown}") as caught:
+            look(str(link))
+        assert "in place of the link" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize("mask", [0, 0o022, 0o077])
@@ -206,3 +219,68 @@ def test_a_rename_to_another_file_system_says_what_to_do() -> None:
         "rename", "/db/tmp/1.base", OSError(errno.EXDEV, "Invalid cross-device link")
     )
     assert "EXDEV" in error.message and "unmount" in (error.hint or "")
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """The calls that bring something to the disk, each with the inode that it is about."""
+    calls: list[tuple[str, int]] = []
+    for name in ("fsync", "fdatasync"):
+        call = getattr(os, name)
+
+        def note(descriptor: int, name: str = name, call: Callable[[int], None] = call) -> None:
+            calls.append((name, os.fstat(descriptor).st_ino))
+            call(descriptor)
+
+        monkeypatch.setattr(os, name, note)
+    return calls
+
+
+def test_a_sync_of_a_file_asks_the_system_for_it(
+    tmp_path: Path, synced: list[tuple[str, int]]
+) -> None:
+    path = tmp_path / "file"
+    file = env.create(str(path), point="t")
+    file.append(b"data", point="t")
+    assert synced == []
+    file.sync(point="t")
+    assert synced == [("fdatasync", path.stat().st_ino)]
+    file.close()
+
+
+def test_a_sync_of_a_directory_asks_the_system_for_it(
+    tmp_path: Path, synced: list[tuple[str, int]]
+) -> None:
+    env.sync_dir(str(tmp_path), point="t")
+    assert synced == [("fsync", tmp_path.stat().st_ino)]
+
+
+def test_the_parent_of_each_directory_that_is_made_is_synced(
+    tmp_path: Path, synced: list[tuple[str, int]]
+) -> None:
+    env.make_dir(str(tmp_path / "a" / "b" / "c"))
+    parents = [tmp_path, tmp_path / "a", tmp_path / "a" / "b"]
+    assert synced == [("fsync", parent.stat().st_ino) for parent in parents]
+    synced.clear()
+    env.make_dir(str(tmp_path / "a" / "b" / "c"))
+    assert synced == []
+
+
+def test_what_a_sync_of_the_system_refuses_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    file = env.create(str(tmp_path / "file"), point="t")
+    monkeypatch.setattr(os, "fdatasync", refuse)
+    monkeypatch.setattr(os, "fsync", refuse)
+    for action in (
+        lambda: file.sync(point="t"),
+        lambda: env.sync_dir(str(tmp_path), point="t"),
+        lambda: env.make_dir(str(tmp_path / "new")),
+    ):
+        with pytest.raises(DiskError, match="Input/output error"):
+            action()
+    assert not (tmp_path / "new").exists(), "a second attempt would take it for durable"
+    file.close()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pykudu_sql.storage.catalog.alter import AddColumn
+from pykudu_sql.storage.catalog.catalog import new_table
 from pykudu_sql.storage.common.partition.partition import HashDimension, PartitionSchema
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.schema import ColumnSchema, create_schema
@@ -81,7 +82,8 @@ def open_store(env: MemoryEnv) -> Store:
 
 
 def build() -> Sample:
-    """Insert, flush, change, flush again, alter, and leave rows and batches in the log."""
+    """Insert, flush, change, flush again, alter, leave rows and batches in the log; then make a
+    table with its rows."""
     env = MemoryEnv()
     rows: dict[Key, Row] = {}
     past: list[tuple[int, Mapping[Key, Row]]] = []
@@ -118,5 +120,9 @@ def build() -> Sample:
         txn = store.begin()
         txn.write_row(table, RowOpKind.UPSERT, single)
         past.append(((txn.commit(durable=True) or 0) + 1, rows))
+        txn = store.begin()
+        made = txn.create_table(new_table("made", table.schema, table.partition_schema, "", {}))
+        txn.write(made, operations(made, RowOpKind.INSERT, [row(i) for i in range(9)]))
+        txn.commit(durable=True)
     files = {path: bytes(content.data) for path, content in env._files.items() if content.data}
     return Sample(files, tuple(past))

@@ -1,92 +1,26 @@
 """Power loss before every single call: only what was synced is left, and that is enough.
 
-The model disk below forgets whatever nobody synced: bytes without a sync of their file, names
-without a sync of their directory. Each missing sync in the log or the manifest fails one of these
-tests, which a kill of the process could not show.
+The model disk forgets whatever nobody synced (see `model_disk`). Each missing sync in the log or
+the manifest fails one of these tests, which a kill of the process could not show.
 """
 
 import itertools
 
 import pytest
 
-from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.errors import DiskError
+from pykudu_sql.storage.log.log_reader import LogReader
 from pykudu_sql.storage.log.manifest import Manifest
+from pykudu_sql.storage.log.record_log import LogKind
 from pykudu_sql.storage.log.write_ahead_log import WriteAheadLog
-from tests.storage.fault_env import FaultAction, FaultEnv, FaultPoint, Mutation
+from tests.storage.fault_env import Fail, FaultAction, FaultPoint, ShortWrite
+from tests.storage.model_disk import Left, ModelDisk, PowerLoss
 
 DATABASE = bytes(range(16))
 
 
-class PowerLoss(Exception):
-    """The moment the lights go out."""
-
-
-class ModelDisk:
-    """A file system in memory that knows which of its state is durable."""
-
-    def __init__(self, lose_power_at: int, cache: MemoryEnv | None = None) -> None:
-        """All that `cache` holds is durable; power goes before a call, counted from 1."""
-        self.cache = cache or MemoryEnv()
-        self.env = FaultEnv(self.cache, self._before)
-        self._lose_power_at = lose_power_at
-        self._bytes: dict[int, bytes] = {}
-        self._names: dict[str, dict[str, int]] = {}
-        self._alive: list[object] = []
-        for directory in self.cache._directories:
-            self._note_names(directory)
-        for path in self.cache._files:
-            self._bytes[self._content(path)] = self.cache.read_file(path)
-
-    def _before(self, point: FaultPoint) -> FaultAction:
-        if point.ordinal >= self._lose_power_at:
-            raise PowerLoss
-        if point.operation is Mutation.SYNC:
-            content = self._content(point.path)
-            self._bytes[content] = self.cache.read_file(point.path)
-        elif point.operation is Mutation.SYNC_DIR:
-            self._note_names(point.path)
-        return None
-
-    def _note_names(self, directory: str) -> None:
-        paths = {name: f"{directory}/{name}" for name in self.cache.list_dir(directory)}
-        self._names[directory] = {
-            name: self._content(path) for name, path in paths.items() if path in self.cache._files
-        }
-
-    def _content(self, path: str) -> int:
-        """What tells a file from another under the same name, as an inode does."""
-        content = self.cache._files[path]
-        self._alive.append(content)
-        return id(content)
-
-    def after_restart(self, *, torn: bool) -> MemoryEnv:
-        """What is there when the power is back.
-
-        Args:
-            torn: every second 16 bytes of what was not synced got through after all, of files
-                whose name is durable.
-        """
-        disk = MemoryEnv()
-        current = {id(content): bytes(content.data) for content in self.cache._files.values()}
-        for directory, names in self._names.items():
-            disk.make_dir(directory)
-            for name, content in names.items():
-                durable = self._bytes.get(content, b"")
-                if torn:
-                    durable = mixed(durable, current.get(content, durable))
-                disk.create(f"{directory}/{name}", point="t").append(durable, point="t")
-        return disk
-
-
-def mixed(old: bytes, new: bytes) -> bytes:
-    """Sixteen bytes of the one, sixteen of the other, in turn."""
-    size = max(len(old), len(new))
-    old, new = old.ljust(size, b"\0"), new.ljust(size, b"\0")
-    return b"".join((new if i % 32 else old)[i : i + 16] for i in range(0, size, 16))
-
-
-@pytest.mark.parametrize("torn", [False, True])
-def test_an_acknowledged_record_survives_power_loss_at_any_moment(torn: bool) -> None:
+@pytest.mark.parametrize("left", Left)
+def test_an_acknowledged_record_survives_power_loss_at_any_moment(left: Left) -> None:
     for moment in itertools.count(1):
         disk = ModelDisk(moment)
         durable: dict[int, bytes] = {}
@@ -108,7 +42,7 @@ def test_an_acknowledged_record_survives_power_loss_at_any_moment(torn: bool) ->
                     log.close()
         except PowerLoss:
             lost_power = True
-        restarted = disk.after_restart(torn=torn)
+        restarted = disk.after_restart(left)
         log = WriteAheadLog.open(restarted, "/wal", DATABASE, segment_bytes=256)
         recovered = dict(log.replay(0))
         assert durable.items() <= recovered.items() <= attempted.items()
@@ -119,8 +53,36 @@ def test_an_acknowledged_record_survives_power_loss_at_any_moment(torn: bool) ->
     assert moment > 60
 
 
-@pytest.mark.parametrize("torn", [False, True])
-def test_dropping_segments_survives_power_loss_at_any_moment(torn: bool) -> None:
+class RefusedSync(ModelDisk):
+    """A disk that refuses one sync of the write-ahead log, once told to."""
+
+    def __init__(self) -> None:
+        super().__init__(1 << 60)
+        self.refuses = False
+
+    def _before(self, point: FaultPoint) -> FaultAction:
+        if self.refuses and point.point == "wal.sync":
+            self.refuses = False
+            return Fail()
+        return super()._before(point)
+
+
+def test_what_a_new_segment_took_over_from_one_that_could_not_be_synced_is_durable() -> None:
+    disk = RefusedSync()
+    log = WriteAheadLog.open(disk.env, "/wal", DATABASE)
+    log.append(b"taken over")
+    disk.refuses = True
+    with pytest.raises(DiskError):
+        log.sync(1)
+    log.repair()
+    assert log.durable_sequence == 1
+    assert dict(WriteAheadLog.read(disk.after_restart(Left.NONE), "/wal", DATABASE)) == {
+        1: b"taken over"
+    }
+
+
+@pytest.mark.parametrize("left", Left)
+def test_dropping_segments_survives_power_loss_at_any_moment(left: Left) -> None:
     for moment in itertools.count(1):
         disk = ModelDisk(moment)
         flushed = last = 0
@@ -137,7 +99,7 @@ def test_dropping_segments_survives_power_loss_at_any_moment(torn: bool) -> None
         except PowerLoss:
             lost_power = True
         log = WriteAheadLog.open(
-            disk.after_restart(torn=torn), "/wal", DATABASE, segment_bytes=256, after=flushed
+            disk.after_restart(left), "/wal", DATABASE, segment_bytes=256, after=flushed
         )
         assert set(range(flushed + 1, last + 1)) <= {s for s, _ in log.replay(flushed)}
         if not lost_power:
@@ -145,8 +107,8 @@ def test_dropping_segments_survives_power_loss_at_any_moment(torn: bool) -> None
     assert moment > 30
 
 
-@pytest.mark.parametrize("torn", [False, True])
-def test_a_manifest_survives_power_loss_at_any_moment(torn: bool) -> None:
+@pytest.mark.parametrize("left", Left)
+def test_a_manifest_survives_power_loss_at_any_moment(left: Left) -> None:
     for moment in itertools.count(1):
         disk = ModelDisk(moment)
         states: list[list[dict[str, int]]] = [[]]
@@ -166,7 +128,7 @@ def test_a_manifest_survives_power_loss_at_any_moment(torn: bool) -> None:
             manifest.close()
         except PowerLoss:
             lost_power = True
-        restarted = disk.after_restart(torn=torn)
+        restarted = disk.after_restart(left)
         if restarted.exists("/db/CURRENT"):
             manifest = Manifest.open(restarted, "/db")
             assert manifest.edits in (states[-1], attempted)
@@ -175,3 +137,98 @@ def test_a_manifest_survives_power_loss_at_any_moment(torn: bool) -> None:
         if not lost_power:
             break
     assert moment > 40
+
+
+class DiskWithRefusals(ModelDisk):
+    """A disk that refuses every third write at one point, when all of its bytes are written."""
+
+    def __init__(self, lose_power_at: int, refused: str) -> None:
+        super().__init__(lose_power_at)
+        self._refused = refused
+        self._writes = 0
+
+    def _before(self, point: FaultPoint) -> FaultAction:
+        super()._before(point)
+        if point.point != self._refused:
+            return None
+        self._writes += 1
+        return None if self._writes % 3 else ShortWrite(1 << 30)
+
+
+@pytest.mark.parametrize("left", Left)
+def test_a_record_that_was_taken_back_stays_away_after_power_loss_at_any_moment(
+    left: Left,
+) -> None:
+    for moment in itertools.count(1):
+        disk = DiskWithRefusals(moment, "wal.append")
+        durable: list[bytes] = []
+        kept: list[bytes] = []
+        attempted: list[bytes] = []
+        lost_power = False
+        try:
+            log = WriteAheadLog.open(disk.env, "/wal", DATABASE)
+            for i in range(12):
+                attempted = [*kept, b"commit %d " % i * 4]
+                try:
+                    log.append(attempted[-1])
+                except DiskError:
+                    attempted = kept
+                    continue
+                kept = attempted
+                if i % 2:
+                    # Perhaps it is durable already: taking back the one before made it so.
+                    log.sync(log.last_sequence)
+                    durable = kept
+        except PowerLoss:
+            lost_power = True
+        log = WriteAheadLog.open(disk.after_restart(left), "/wal", DATABASE)
+        recovered = [payload for _, payload in log.replay(0)]
+        assert recovered[: len(durable)] == durable
+        assert recovered == attempted[: len(recovered)]
+        if not lost_power:
+            break
+    assert moment > 20
+
+
+@pytest.mark.parametrize("left", Left)
+def test_an_edit_that_was_taken_back_stays_away_after_power_loss_at_any_moment(left: Left) -> None:
+    for moment in itertools.count(1):
+        disk = DiskWithRefusals(moment, "manifest.append")
+        edits: list[dict[str, int]] = []
+        attempted: list[dict[str, int]] = []
+        lost_power = False
+        try:
+            manifest = Manifest.create(disk.env, "/db", DATABASE, [])
+            for n in range(8):
+                attempted = [*edits, {"n": n}]
+                try:
+                    manifest.append({"n": n})
+                except DiskError:
+                    attempted = edits
+                edits = attempted
+        except PowerLoss:
+            lost_power = True
+        restarted = disk.after_restart(left)
+        if restarted.exists("/db/CURRENT"):
+            assert Manifest.open(restarted, "/db").edits in (edits, attempted)
+        else:
+            assert not edits
+        if not lost_power:
+            break
+    assert moment > 20
+
+
+@pytest.mark.parametrize("left", Left)
+def test_a_clean_close_leaves_logs_that_are_sealed_after_a_power_loss(left: Left) -> None:
+    disk = ModelDisk(1 << 60)
+    manifest = Manifest.create(disk.env, "/db", DATABASE, [{"n": 0}])
+    manifest.append({"n": 1})
+    manifest.close()
+    log = WriteAheadLog.open(disk.env, "/db/wal", DATABASE)
+    log.append(b"commit")
+    log.close()
+    restarted = disk.after_restart(left)
+    for path, kind in (("/db/wal/1.log", LogKind.WAL), ("/db/manifest/1.log", LogKind.MANIFEST)):
+        reader = LogReader.open(restarted, path, kind, 1, DATABASE)
+        assert len(list(reader.records())) >= 1
+        assert reader.end.confirmed and reader.end.offset == restarted.size_of(path)

@@ -18,11 +18,13 @@ from pykudu_sql.storage.common.types.table_properties import (
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DiskError
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
+from pykudu_sql.storage.maintenance import manager
 from pykudu_sql.storage.maintenance.operation import OperationKind
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.upkeep.introspection import inside
 from tests.storage.fault_env import Fail, FaultAction, FaultEnv, FaultPoint, Mutation
 from tests.storage.model import read
+from tests.storage.model_disk import Left, ModelDisk
 
 BY_HAND = StoreOptions(threads=1, maintenance=False)
 
@@ -75,6 +77,20 @@ def test_a_full_memrowset_reaches_the_disk_by_itself_while_writers_go_on() -> No
         assert all(
             row[1] == ("y" if row[0] <= (written - 1) // 2 else "x" * 20) for row in rows.values()
         )
+
+
+def test_with_durability_normal_commits_are_durable_once_the_thread_has_come_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(manager, "SYNC_SECONDS", -1)
+    disk = ModelDisk(1 << 60)
+    options = StoreOptions(threads=1, maintenance=False, durability="normal")
+    with closing(Store(disk.env, "/db", options)) as store:
+        insert(store, make_table(store), 1, 2)
+        store.maintenance.wake()
+        left = disk.after_restart(Left.NONE)
+    with closing(Store(left, "/db", options)) as store:
+        assert len(read(store.begin(), store.catalog.table("t"))) == 2
 
 
 def test_rowsets_that_overlap_are_merged_by_themselves() -> None:

@@ -28,7 +28,6 @@ from pykudu_sql.storage.log.record_log import ALIGNMENT, FILE_HEADER_BYTES
 from pykudu_sql.storage.reader_store import ReaderStore
 from pykudu_sql.storage.store import Store, StoreOptions
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_redo
-from pykudu_sql.storage.upkeep.on_demand import optimize_table
 from tests.storage.model import Key, Row, operations, read
 
 OPTIONS = StoreOptions(threads=1, maintenance=False)
@@ -320,51 +319,3 @@ def test_a_lease_that_nobody_holds_is_removed(tmp_path: Path) -> None:
     dead.write_text("4711\nlong ago\nhost\nreads 1 1\n")
     assert oldest_lease(env, root) is None
     assert not dead.exists()
-
-
-class _Meanwhile(LocalEnv):
-    """Real files, and a writer that goes on between a reader's manifest and its log."""
-
-    def __init__(self, root: str) -> None:
-        super().__init__()
-        self.log = layout.wal_directory(root)
-        self.steps: list[Callable[[], None]] = []
-
-    def open_random(self, path: str) -> RandomAccessFile:
-        if self.steps and path.startswith(self.log):
-            self.steps.pop(0)()
-        return super().open_random(path)
-
-
-@pytest.mark.parametrize("is_merged", [False, True], ids=["flushed", "merged"])
-def test_a_commit_to_rows_that_move_meanwhile_is_seen_whole_or_not_at_all(
-    tmp_path: Path, is_merged: bool
-) -> None:
-    path = str(tmp_path / "db")
-    writer = open_writer(LocalEnv(), path)
-    upsert(writer, range(10), 1)
-    if is_merged:
-        writer.flush()
-        upsert(writer, range(10, 20), 1)
-
-    def move_and_change() -> None:
-        """One commit changes rows that have just moved, and adds one."""
-        writer.flush()
-        if is_merged:
-            table = writer.catalog.table("t")
-            optimize_table(writer.maintenance, table, writer.tablets, lambda: None)
-        upsert(writer, range(101), len(seen(writer)))
-
-    env = _Meanwhile(path)
-    env.steps = [move_and_change]
-    reader = ReaderStore(env, path, READING)
-    for _ in range(3):
-        env.steps = [move_and_change]
-        rows = seen(reader)
-        assert len({row[1] for row in rows.values()}) == 1, rows
-        reader.refresh()
-    env.steps = []
-    reader.refresh()
-    assert seen(reader) == seen(writer)
-    reader.close()
-    writer.close()

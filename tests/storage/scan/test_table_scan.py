@@ -50,3 +50,24 @@ def test_rowsets_are_let_go_with_the_last_row_whatever_the_threads_do(
         named = [r.meta.files for t in store.tablets.values() for r in t.components.tree.rowsets]
         assert len(list((tmp_path / "db").glob("tablets/*/*"))) == sum(map(len, named))
     store.close()
+
+
+def test_a_stream_asks_once_how_wide_its_rows_are_however_many_rowsets_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = mixed_store(tmp_path / "db")
+    scan = store.begin().scan(table_of(store), ScanSpec((0, 1, 2)))
+    assert len(scan.reads) > 2
+    asked: list[TableScan] = []
+    estimated = TableScan.estimated_bytes.fget
+    assert estimated is not None
+
+    def counted(one: TableScan) -> int:
+        asked.append(one)
+        size: int = estimated(one)
+        return size
+
+    monkeypatch.setattr(TableScan, "estimated_bytes", property(counted))
+    assert sum(batch.num_rows for batch in scan.batches()) == scan.to_table().num_rows
+    assert len(asked) == 1
+    store.close()

@@ -102,6 +102,12 @@ def outcome(road: Road, store: Store, table: TableInfo, kind: RowOpKind, row: Ro
     return Outcome(said, read(store.begin(), table))
 
 
+def reason(refused: Outcome) -> tuple[object, ...]:
+    """Why an operation was refused, without what can be done about it."""
+    kind, message, _, sqlstate = refused.said
+    return kind, message, sqlstate
+
+
 def collected(store: Store, table: TableInfo, kind: RowOpKind, row: Row) -> RowResults:
     txn = store.begin()
     results = txn.write(table, one_row(table, kind, row), RowErrorMode.COLLECT)
@@ -262,7 +268,11 @@ def test_a_staged_row_comes_to_the_same_as_one_of_a_batch(
         by_files = outcome(staged, store, table, kind, row)
         by_batch = outcome(as_batch, other, other_table, kind, row)
         assert by_files.rows == by_batch.rows
-        assert by_files.said == ((-1,) if len(by_batch.said) == 1 else by_batch.said)
+        if len(by_batch.said) == 1:
+            assert by_files.said == (-1,)
+        else:
+            # The hint is another: a job says how its operation is chosen, not what SQL would be.
+            assert reason(by_files) == reason(by_batch)
 
 
 def test_rows_named_by_addresses_cannot_be_collected() -> None:

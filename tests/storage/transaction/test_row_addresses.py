@@ -17,12 +17,12 @@ from pykudu_sql.storage.errors import InterfaceError, NotNullError, Serializatio
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from pykudu_sql.storage.ingest.bulk_writer import BULK_ROWS
 from pykudu_sql.storage.store import Store, StoreOptions
-from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major
 from pykudu_sql.storage.tablet.rowset.locator import TabletComponents
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.transaction import Transaction
 from tests.storage.addressing import addresses, write_rows
+from tests.storage.compactions import compact_tablets
 from tests.storage.model import operations
 
 K, N, FIXED = 0, 1, 2
@@ -69,12 +69,6 @@ def now(store: Store) -> Rows:
     return seen(store.begin(), store.catalog.table("t"))
 
 
-def compact(store: Store) -> None:
-    for tablet in store.tablets.values():
-        with tablet.maintenance_lock:
-            compact_rowsets(tablet, tablet.components.tree.rowsets, store.committer.host)
-
-
 def compact_deltas(store: Store) -> None:
     for tablet in store.tablets.values():
         with tablet.maintenance_lock:
@@ -94,7 +88,7 @@ def nothing(store: Store) -> None:
     """No maintenance."""
 
 
-EXCHANGES = [nothing, Store.flush, compact, compact_deltas]
+EXCHANGES = [nothing, Store.flush, compact_tablets, compact_deltas]
 
 
 @pytest.fixture
@@ -309,5 +303,5 @@ def test_writes_are_not_done_over_where_only_deltas_were_flushed_or_compacted(
         txn.commit(durable=False)
     assert now(store) == mixed | {3: 33, 5: 55, 15: 1515, 50: 50}
     store.flush()
-    compact(store)
+    compact_tablets(store)
     assert now(store) == mixed | {3: 33, 5: 55, 15: 1515, 50: 50}

@@ -51,10 +51,10 @@ def rows_of(txn: Transaction, store: Store) -> Rows:
 def write(txn: Transaction, store: Store, kind: RowOpKind, rows: Rows, how: str) -> None:
     table = store.catalog.table("t")
     deletes = kind is RowOpKind.DELETE_IGNORE
-    if how == "by address" and kind is not RowOpKind.UPSERT:
+    if how in ("by address", "in chunks") and kind is not RowOpKind.UPSERT:
         known = addresses(txn, table)
         found = {k: None if deletes else {1: n} for k, n in rows.items() if k in known}
-        write_rows(txn, table, known, found)
+        write_rows(txn, table, known, found, 2 if how == "in chunks" else 0)
         return
     cells: list[dict[int, Any]] = [{0: k} if deletes else {0: k, 1: n} for k, n in rows.items()]
     if how == "one by one":
@@ -75,7 +75,7 @@ STEP = st.one_of(
         st.just("write"),
         st.sampled_from([RowOpKind.UPSERT, RowOpKind.UPDATE_IGNORE, RowOpKind.DELETE_IGNORE]),
         st.dictionaries(st.integers(0, 9), st.integers(0, 99), min_size=1, max_size=6),
-        st.sampled_from(["together", "one by one", "by address"]),
+        st.sampled_from(["together", "one by one", "by address", "in chunks"]),
     ),
     st.tuples(st.just("savepoint")),
     st.tuples(st.just("back"), st.integers(0, 9)),

@@ -236,6 +236,8 @@ def test_a_range_after_an_equality_narrows_the_key_and_ends_it() -> None:
             InList(0, (1, 2)),
         ),
         (DataType(Kind.BOOL), True, InList(0, (True, False)), IsNotNull(0)),
+        (DOUBLE, True, InList(0, (1.0, 0.0)), InList(0, (0.0, 1.0))),
+        (DataType(Kind.FLOAT), False, InList(0, (0.0, 1.0)), InList(0, (0.0, 1.0))),
         (STRING, True, Comparison(0, Op.GE, ""), IsNotNull(0)),
         (STRING, True, Comparison(0, Op.LT, ""), NEVER),
         (STRING, True, StartsWith(0, ""), IsNotNull(0)),

@@ -90,7 +90,7 @@ def test_values_are_read_as_sql_would_cast_them(name: str, value: object, expect
         ("DECIMAL(3,1)", 100, ValueOutOfRangeError),
         ("DECIMAL(3,1)", "99.95", ValueOutOfRangeError),
         ("DECIMAL(3,1)", math.nan, ValueOutOfRangeError),
-        ("DATE", "2026-02-30", InvalidValueError),
+        ("DATE", "2026-02-30", ValueOutOfRangeError),
         ("DATE", 5, InvalidValueError),
         ("DATE", np.datetime64("NaT"), InvalidValueError),
         ("TIMESTAMP", "noon", InvalidValueError),

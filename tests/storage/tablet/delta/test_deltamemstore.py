@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Cell, DataType, Kind
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patch, apply_patches
 from pykudu_sql.storage.tablet.delta.delta_store import DeltaKind
-from pykudu_sql.storage.tablet.delta.delta_view import DeltaView, MemoryPart
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
 from pykudu_sql.storage.tablet.delta.deltamemstore import DeltaMemStore
 from pykudu_sql.storage.tablet.delta.row_change import RowChange
 from pykudu_sql.storage.tablet.rowset.rowset import replay_changes
 
 ROWS = 5
+MANY = 300
 COLUMNS = (ColumnSchema(1, "a", DataType(Kind.INT32)), ColumnSchema(2, "b", DataType(Kind.STRING)))
 TYPES = {column.id: column.type for column in COLUMNS}
 CELLS: dict[int, st.SearchStrategy[Cell]] = {
@@ -65,7 +67,7 @@ def test_one_rows_changes_come_to_what_a_list_of_them_comes_to(
     for rows, change in steps:
         add(store, rows, change, batched=batches.random() < 0.5)  # type: ignore[attr-defined]
     for bound in range(1, 27):
-        view = DeltaView([MemoryPart(store.visible(bound))])
+        view = DeltaView(store.visible(bound))
         alive = view.alive(ROWS)
         for row in range(ROWS):
             wanted = expected(steps, row, bound)
@@ -73,6 +75,41 @@ def test_one_rows_changes_come_to_what_a_list_of_them_comes_to(
             changes = [] if outcome is None else [outcome]
             assert replay_changes([0, "base"], COLUMNS, changes) == wanted
             assert (alive is None or bool(alive[row])) is (wanted is not None)
+
+
+@given(
+    sizes=st.lists(st.integers(1, MANY), min_size=1, max_size=12),
+    seed=st.integers(0, 1 << 32),
+    every=st.integers(1, 3),
+)
+def test_runs_read_between_changes_come_to_the_last_cell_of_each_row(
+    sizes: list[int], seed: int, every: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    store = DeltaMemStore(1, TYPES)
+    base = {1: pa.array(range(MANY), pa.int32()), 2: pa.array(["base"] * MANY)}
+    rows = {i: values.to_pylist() for i, values in base.items()}
+    for step, size in enumerate(sizes, 1):
+        changed = generator.choice(MANY, size, replace=False)
+        cells: dict[int, Cell] = {1: -step, 2: None if step % 4 == 0 else f"step {step}"}
+        cells.pop(int(generator.integers(1, 4)), None)
+        add(store, changed.tolist(), RowChange(step, DeltaKind.UPDATE, cells), batched=True)
+        for i, cell in cells.items():
+            for row in changed:
+                rows[i][row] = cell
+        if step % every == 0 or step == len(sizes):
+            view = DeltaView(store.visible(step + 1))
+            for column in COLUMNS:
+                plain, encoded = base[column.id], base[column.id].dictionary_encode()
+                for image in (plain, encoded) if column.id == 2 else (plain,):
+                    patched = apply_patches(image, 0, view.layers(column.id), column.type)
+                    assert patched.to_pylist() == rows[column.id]
+                whole = apply_patch(plain, 0, view.patch(column.id), column.type)
+                assert whole.to_pylist() == rows[column.id]
+                touched = view.changed(column.id)
+                merged = view.patch(column.id)
+                assert (touched is None) is (merged is None)
+                assert merged is None or merged.ordinals.tolist() == touched.tolist()
 
 
 def add(store: DeltaMemStore, rows: list[int], change: RowChange, *, batched: bool) -> None:

@@ -1,0 +1,140 @@
+"""The blocks of one CFile: its positional index, its dictionary, and its data blocks decoded.
+
+Every block's checksum is verified before anything in it is looked at, and what a checksum cannot
+promise is checked while decoding, so a read returns what was written or raises CorruptionError with
+file, CFile, block and offset.
+"""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from pykudu_sql.storage.cfile import block, block_decoder
+from pykudu_sql.storage.cfile.block_cache import BlockCache
+from pykudu_sql.storage.cfile.block_file import BlockFile, Section
+from pykudu_sql.storage.cfile.footer import CFileEntry
+from pykudu_sql.storage.cfile.positional_index import PositionalIndex
+from pykudu_sql.storage.errors import CorruptionError
+
+
+class CFileBlocks:
+    """What a CFile has in its file. Safe for threads.
+
+    Attributes:
+        index: where the data blocks lie, and their zone map.
+        first_ordinals: of the blocks, and behind the last the number of rows.
+    """
+
+    def __init__(self, file: BlockFile, entry: CFileEntry, cache: BlockCache) -> None:
+        """Read and check the positional index.
+
+        `cache`: keeps the dictionary. Raises CorruptionError: the index is not what was written.
+        """
+        self._file = file
+        self._entry = entry
+        self._cache = cache
+        self._dictionary_key = (file.path, entry.name, "dictionary")
+        self.index = self._read_index()
+        self.first_ordinals: list[int] = self.index.zone_map.first_ordinals.tolist()
+
+    def __str__(self) -> str:
+        return f"{self._file.path}: CFile '{self._entry.name}'"
+
+    def words(self) -> pa.Array | None:
+        """The dictionary, which has every value of the column; None when there is none.
+
+        Raises CorruptionError: it is not what was written.
+        """
+        pointer = self._entry.dictionary
+        if pointer is None:
+            return None
+        cached = self._cache.get(self._dictionary_key)
+        if isinstance(cached, pa.Array):
+            return cached
+        data = self._file.read(Section.DICTIONARY, self._entry.name, pointer)
+        try:
+            words = block_decoder.decode([block.unpack(data, None)], self._entry.type, None)
+            if words.null_count:
+                raise CorruptionError("a word is NULL")
+        except CorruptionError as error:
+            raise self._file.corruption(
+                Section.DICTIONARY, self._entry.name, 0, pointer.offset, error.message
+            ) from error
+        self._cache.put(self._dictionary_key, words, words.nbytes)
+        return words
+
+    def open(self, first: int, stop: int) -> Sequence[block.Block]:
+        """Data blocks first <= number < stop, checked and not yet decoded.
+
+        Raises CorruptionError: one is not what was written.
+        """
+        index = self.index
+        stored = self._file.read_run(
+            Section.DATA,
+            self._entry.name,
+            first,
+            index.offsets[first],
+            index.lengths[first:stop],
+            index.checksums[first:stop],
+        )
+        opened = []
+        for number, data in enumerate(stored, first):
+            rows = self.first_ordinals[number + 1] - self.first_ordinals[number]
+            try:
+                one = block.unpack(data, rows)
+                nulls = int(index.zone_map.null_counts[number])
+                if one.null_count != nulls:
+                    raise CorruptionError(f"{one.null_count} slots are NULL, its index has {nulls}")
+                opened.append(one)
+            except CorruptionError as error:
+                raise self._corrupt_block(number, error) from error
+        return opened
+
+    def decode(self, first: int, stop: int) -> pa.Array:
+        """The rows of neighbouring data blocks as one array.
+
+        Raises CorruptionError: one is not what was written.
+        """
+        if first == stop:
+            return pa.nulls(0, self._entry.type.arrow)
+        blocks, words = self.open(first, stop), self.words()
+        if words is not None:
+            self._check_codes(first, blocks)
+        try:
+            return block_decoder.decode(blocks, self._entry.type, words)
+        except CorruptionError:
+            # Decoded together they do not show which one it was; one by one they do.
+            for number, one in enumerate(blocks, first):
+                try:
+                    block_decoder.decode([one], self._entry.type, words)
+                except CorruptionError as error:
+                    raise self._corrupt_block(number, error) from error
+            raise
+
+    def _check_codes(self, first: int, blocks: Sequence[block.Block]) -> None:
+        """See that blocks are in codes: pruning trusts the dictionary to have every value."""
+        for number, one in enumerate(blocks, first):
+            if one.encoding.codes is None:
+                raise self._corrupt_block(
+                    number, CorruptionError(f"a block of a dictionary column is {one.encoding}")
+                )
+
+    def _corrupt_block(self, number: int, error: CorruptionError) -> CorruptionError:
+        return self._file.corruption(
+            Section.DATA, self._entry.name, number, self.index.offsets[number], error.message
+        )
+
+    def _read_index(self) -> PositionalIndex:
+        entry = self._entry
+        data = self._file.read(Section.INDEX, entry.name, entry.index)
+        try:
+            index = PositionalIndex.from_bytes(data.data, entry.type, entry.blocks, entry.offset)
+            if int(index.zone_map.first_ordinals[-1]) != entry.rows:
+                raise CorruptionError(f"the footer claims {entry.rows} rows")
+            if int(index.zone_map.null_counts.sum()) != entry.null_count:
+                raise CorruptionError(f"the footer claims {entry.null_count} NULLs")
+        except CorruptionError as error:
+            raise self._file.corruption(
+                Section.INDEX, entry.name, 0, entry.index.offset, error.message
+            ) from error
+        return index

@@ -1,0 +1,18 @@
+"""A table that a transaction makes: others see it from the commit on, with its rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.tablet.tablet import Tablet
+
+
+@dataclass(frozen=True, slots=True)
+class NewTable:
+    """A table that is not there yet.
+
+    `info`: as the manifest is to name it; `tablets`: by UUID; they have no folders yet.
+    """
+
+    info: TableInfo
+    tablets: Mapping[str, Tablet]

@@ -1,0 +1,102 @@
+"""Blocks that Ctrl-C does not break: what SIGINT is to do is done at their end.
+
+Python raises KeyboardInterrupt between any two steps of the main thread. Between a commit's record
+on disk and its rows in memory it would leave a process that goes on with something else than what
+the next opening finds. Programs that handle SIGINT in their own way have their handler called a
+little later as well.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import FrameType
+from typing import Any, ClassVar
+
+# The module beneath `signal`, whose own functions turn every handler into an enum and back: 7 us of
+# a commit of one row that takes 50, where these take 0.5.
+_signals = import_module("_signal")
+_handler_of: Callable[[int], Any] = _signals.getsignal
+_set_handler: Callable[[int, Any], Any] = _signals.signal
+_SIGINT: int = _signals.SIGINT
+_WAIT_SECONDS = 0.05
+
+
+class CtrlCHeld:
+    """A block of the main thread that SIGINT does not break; in other threads it never does.
+
+    The handler in force is called when the outermost such block ends. It may raise: the work of the
+    block is done then.
+    """
+
+    __slots__ = ("_handler", "_press")
+    _is_held: ClassVar[bool] = False  # whether the main thread is in such a block
+
+    def __init__(self) -> None:
+        """Nothing is held yet."""
+        self._handler: object = None
+        self._press: tuple[int, FrameType | None] | None = None
+
+    def __enter__(self) -> None:
+        if CtrlCHeld._is_held or threading.get_ident() != threading.main_thread().ident:
+            return
+        handler = _handler_of(_SIGINT)
+        if callable(handler):
+            self._handler = handler
+            _set_handler(_SIGINT, self._notice)
+            CtrlCHeld._is_held = True  # only now: before, SIGINT may have raised
+
+    def _notice(self, number: int, frame: FrameType | None) -> None:
+        self._press = number, frame
+
+    def __exit__(self, *_: object) -> None:
+        handler = self._handler
+        if callable(handler):
+            self._handler = None
+            CtrlCHeld._is_held = False
+            _set_handler(_SIGINT, handler)
+            if self._press is not None:
+                handler(*self._press)
+
+
+class CommitLock:
+    """A re-entrant lock; whoever has it is not broken off by Ctrl-C before giving it back."""
+
+    __slots__ = ("_holds", "_lock")
+
+    def __init__(self) -> None:
+        """Nobody has it."""
+        self._lock = threading.RLock()
+        self._holds: list[CtrlCHeld | None] = []
+
+    def __enter__(self) -> None:
+        held = None
+        if not CtrlCHeld._is_held:
+            held = CtrlCHeld()
+            held.__enter__()
+        self._lock.acquire()
+        self._holds.append(held)
+
+    def __exit__(self, *_: object) -> None:
+        held = self._holds.pop()
+        self._lock.release()
+        if held is not None:
+            held.__exit__()
+
+
+@contextmanager
+def waited_for(lock: threading.Lock, checkpoint: Callable[[], None]) -> Iterator[None]:
+    """A block that has a lock. The wait for it ends at Ctrl-C, and by what `checkpoint` raises,
+    which is called again and again meanwhile.
+    """
+    taken = False
+    try:
+        while not taken:
+            with CtrlCHeld():
+                taken = lock.acquire(timeout=_WAIT_SECONDS)
+            if not taken:
+                checkpoint()
+        yield
+    finally:
+        if taken:
+            lock.release()

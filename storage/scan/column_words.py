@@ -1,0 +1,51 @@
+"""The texts that a column of a scan may have, from dictionaries, deltas and memory.
+
+No row on disk is read for them, so they are known before a scan streams.
+"""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import plain
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.scan.table_scan import RowSetRead, TableScan
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+
+MOST_ROWS_IN_MEMORY = 64 * 1024
+
+
+def words_of(scan: TableScan, column: ColumnSchema, most: int) -> pa.Array | None:
+    """At least the texts that the rows of a scan have, each once, and no NULL.
+
+    `column`: a text column of the table; `most`: how many there may be. Returns None where they are
+    more, or where a rowset does not have them in a dictionary. Raises CorruptionError: a dictionary
+    is not what was written.
+    """
+    wanted = scan.row_filter()
+    words = pa.nulls(0, column.type.arrow)
+    for read in scan.reads:
+        rowset = read.rowset
+        if isinstance(rowset, DiskRowSet) and not rowset.may_match(wanted, scan.bound):
+            continue
+        for part in _parts(scan, read, column):
+            if part is None:
+                return None
+            words = pc.unique(pa.concat_arrays([words, plain(part)])).drop_null()
+            if len(words) > most:
+                return None
+    return words
+
+
+def _parts(scan: TableScan, read: RowSetRead, column: ColumnSchema) -> Iterator[pa.Array | None]:
+    rowset = read.rowset
+    if isinstance(rowset, DiskRowSet):
+        yield rowset.base.words(column)
+    elif isinstance(rowset, MemRowSet):
+        rows = rowset.row_count(scan.bound)
+        yield rowset.column(column, rows) if rows <= MOST_ROWS_IN_MEMORY else None
+    patch = rowset.view(scan.bound, read.own).patch(column.id)
+    if patch is not None:
+        yield patch.values if len(patch.values) <= MOST_ROWS_IN_MEMORY else None

@@ -1,0 +1,213 @@
+"""The order of a MemRowSet's keys: an ordered tree of the newest, sorted runs of all others.
+
+Kudu's MemRowSet is a B-tree in key order (`docs/design-docs/tablet.md`, "MemRowSet"). Here rows
+stand in the order of their commits, and this index says in which order their keys come. Writers do
+nothing for it: a dictionary keeps its keys in the order of insertion, which is that of ordinals, so
+whoever asks for order takes up the keys added since the last time. A few go to a SortedDict; many
+at once, and a full tree, become a run, a sorted array of keys with their ordinals. Runs are merged
+so that each is several times as large as the next, as in an LSM tree.
+
+A run never changes: a reader keeps the runs it took. The lock is that of readers among themselves.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from sortedcontainers import SortedDict
+
+from pykudu_sql.storage.common.keys.encoded_keys import EncodedKeys
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.predicate.key_bounds import KeyRange
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.rowset.memrowset_segments import PickedRows, Segment
+
+_MOST_IN_TREE = 4096
+# A run is merged with the next larger one unless that is more than so many times as large.
+_RATIO = 4
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRun:
+    """Rows in the order of their keys.
+
+    Attributes:
+        keys: ascending and distinct.
+        ordinals: of the rows, int64[n].
+        stop: no ordinal is as high.
+    """
+
+    keys: EncodedKeys
+    ordinals: Ordinals
+    stop: int
+
+    def __len__(self) -> int:
+        return len(self.ordinals)
+
+    def below(self, count: int) -> "KeyRun":
+        """The rows with ordinals below a number."""
+        if self.stop <= count:
+            return self
+        positions = np.flatnonzero(self.ordinals < count)
+        return KeyRun(self.keys.take(positions), self.ordinals[positions], count)
+
+    def part(self, start: int, stop: int) -> "KeyRun":
+        """The rows start <= position < stop."""
+        return KeyRun(self.keys.slice(start, stop), self.ordinals[start:stop], self.stop)
+
+    def within(self, ranges: Sequence[KeyRange]) -> "list[KeyRun]":
+        """The rows whose keys lie in some ranges, a part for each that holds any.
+
+        `ranges`: of encoded keys, ascending and disjoint.
+        """
+        width = self.keys.width
+        parts = []
+        for low, high in ranges:
+            start = _position(self.keys, low, width)
+            stop = len(self) if high is None else _position(self.keys, high, width)
+            if start < stop:
+                parts.append(self.part(start, stop))
+        return parts
+
+
+def _position(keys: EncodedKeys, bound: bytes, width: int) -> int:
+    """How many of some sorted keys are below a bound of any length."""
+    if width == 0 or len(bound) <= width:
+        needle = EncodedKeys.from_bytes([bound.ljust(width, b"\0")], width)
+        return int(keys.insertion_points(needle, "left")[0])
+    # A key that is all of the bound's beginning is below the bound, which goes on.
+    needle = EncodedKeys.from_bytes([bound[:width]], width)
+    return int(keys.insertion_points(needle, "right")[0])
+
+
+def merged(runs: Sequence[KeyRun]) -> KeyRun:
+    """Runs, at least one, as one."""
+    if len(runs) == 1:
+        return runs[0]
+    keys = EncodedKeys.concat([run.keys for run in runs])
+    order = keys.argsort()
+    ordinals = np.concatenate([run.ordinals for run in runs])[order]
+    return KeyRun(keys.take(order), ordinals, max(run.stop for run in runs))
+
+
+def _sorted_run(keys: EncodedKeys, first: int) -> KeyRun:
+    """Keys in the order of ordinals, which are counted from `first`, as a run."""
+    stop = first + len(keys)
+    if keys.is_sorted():
+        return KeyRun(keys, np.arange(first, stop, dtype=np.int64), stop)
+    order = keys.argsort()
+    return KeyRun(keys.take(order), order + first, stop)
+
+
+class KeyOrder:
+    """The keys of a MemRowSet in order. Safe for threads; see the module's text."""
+
+    def __init__(
+        self, ordinals: dict[bytes, int], segments: Sequence[Segment], encoder: KeyEncoder
+    ) -> None:
+        """Nothing is in order yet.
+
+        Args:
+            ordinals: of all keys, in ascending order; grows at its end, and loses none.
+            segments: of the rows, which are there before their keys are; grows alike.
+            encoder: of the keys.
+        """
+        self._all = ordinals
+        self._segments = segments
+        self._encoder = encoder
+        self._width = encoder.width
+        self._covered = 0
+        self._tree: SortedDict = SortedDict()
+        self._tree_run: KeyRun | None = None
+        self._runs: tuple[KeyRun, ...] = ()
+        self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """A rough size of what the order takes, the keys' bytes of the tree left aside."""
+        return sum(run.keys.nbytes + run.ordinals.nbytes for run in self._runs)
+
+    def runs(self) -> tuple[KeyRun, ...]:
+        """Every row that was there when this was called, and perhaps later ones."""
+        with self._lock:
+            self._catch_up()
+            if self._tree and self._tree_run is None:
+                self._tree_run = self._sorted_tree()
+            return self._runs if self._tree_run is None else (*self._runs, self._tree_run)
+
+    def within(self, ranges: Sequence[KeyRange]) -> Ordinals:
+        """The ordinals of the rows whose keys lie in some ranges, in no order, int64[n].
+
+        `ranges`: of encoded keys, ascending and disjoint.
+        """
+        with self._lock:
+            self._catch_up()
+            runs = self._runs
+            newest = [
+                self._tree[key]
+                for low, high in ranges
+                for key in self._tree.irange(low, high, inclusive=(True, False))
+            ]
+        parts = [part.ordinals for run in runs for part in run.within(ranges)]
+        return np.concatenate([*parts, np.array(newest, np.int64)])
+
+    def whole(self) -> KeyRun:
+        """Every row as one run, which takes the place of all runs; there must be a row."""
+        with self._lock:
+            self._catch_up()
+            runs = [*self._runs, self._sorted_tree()] if self._tree else self._runs
+            self._runs = (merged(runs),)
+            self._clear_tree()
+            return self._runs[0]
+
+    def _catch_up(self) -> None:
+        """Take up the keys that came since the last time. The caller holds the lock."""
+        first, stop = self._covered, len(self._all)
+        if stop - first > _MOST_IN_TREE:
+            self._covered = stop
+            self._add_run(_sorted_run(self._encoded_keys(first, stop), first))
+        elif keys := self._newest_keys():
+            self._covered = first + len(keys)
+            self._tree.update(zip(keys, range(first, self._covered), strict=True))
+            self._tree_run = None
+        if len(self._tree) > _MOST_IN_TREE:
+            self._add_run(self._sorted_tree())
+            self._clear_tree()
+
+    def _encoded_keys(self, start: int, stop: int) -> EncodedKeys:
+        """The keys of the rows start <= ordinal < stop, from their columns."""
+        ordinals = np.arange(start, stop, dtype=np.int64)
+        rows = PickedRows(self._segments, ordinals, DeltaView(()))
+        columns = self._encoder.columns
+        return self._encoder.encode({c.id: rows.read(c, 0, len(ordinals)) for c in columns})
+
+    def _newest_keys(self) -> list[bytes]:
+        """The keys behind those taken up, in the order of their ordinals."""
+        while count := len(self._all) - self._covered:
+            try:
+                keys = list(islice(reversed(self._all), count))
+            except RuntimeError:  # a writer added one meanwhile
+                continue
+            if self._all[keys[-1]] == self._covered:
+                keys.reverse()
+                return keys
+        return []
+
+    def _add_run(self, run: KeyRun) -> None:
+        kept = list(self._runs)
+        while kept and len(kept[-1]) <= _RATIO * len(run):
+            run = merged([kept.pop(), run])
+        self._runs = (*kept, run)
+
+    def _sorted_tree(self) -> KeyRun:
+        """What the tree holds, as a run."""
+        ordinals = np.fromiter(self._tree.values(), np.int64, len(self._tree))
+        keys = EncodedKeys.from_bytes(list(self._tree), self._width)
+        return KeyRun(keys, ordinals, self._covered)
+
+    def _clear_tree(self) -> None:
+        self._tree = SortedDict()
+        self._tree_run = None

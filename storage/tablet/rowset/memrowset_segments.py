@@ -1,0 +1,246 @@
+"""Segments of a MemRowSet: its rows in the order of their commits, in pieces that scans read whole.
+
+Rows that come one by one stand as tuples of cells, batches as Arrow columns; small batches share a
+segment, so a scan's cost grows with the rows and not with the commits that brought them. A segment
+grows at its end only. Writers hold the commit lock; readers name how many rows they see, and what
+is added meanwhile lies behind those.
+"""
+
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.common.predicate.row_filter import FilterStep
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import array_to_cells, cells_to_array, constant_array
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Cell
+from pykudu_sql.storage.tablet.delta.delta_applier import apply_patches, patch_of
+from pykudu_sql.storage.tablet.delta.delta_store import Ordinals, concat_values
+from pykudu_sql.storage.tablet.delta.delta_view import DeltaView
+from pykudu_sql.storage.tablet.rowset.tablet_scanner import ordinals_between
+
+# A segment of single rows is converted anew for each length that a scan sees, so it is smaller.
+_MOST_SINGLE_ROWS = 4096
+# Reading puts a segment together with what came since the last time, and picks rows by segment.
+_MOST_BATCH_ROWS = 131072
+
+
+class RowSegment:
+    """Rows that came one by one, as tuples of cells."""
+
+    def __init__(self, start: int, column_ids: tuple[int, ...]) -> None:
+        """No rows yet.
+
+        Args:
+            start: ordinal of the first row.
+            column_ids: the columns of its rows.
+        """
+        self.start = start
+        self.rows: list[tuple[Cell, ...]] = []
+        self._column_ids = column_ids
+        self._positions = {column_id: place for place, column_id in enumerate(column_ids)}
+        self._columns: dict[int, pa.Array] = {}
+
+    def takes(self, column_ids: tuple[int, ...]) -> bool:
+        """Whether a row of some columns may be added."""
+        return self._column_ids == column_ids and len(self.rows) < _MOST_SINGLE_ROWS
+
+    def cell(self, row: int, column: ColumnSchema) -> Cell:
+        """One cell. `row`: counted from the segment's first."""
+        position = self._positions.get(column.id)
+        return column.read_default if position is None else self.rows[row][position]
+
+    def column(self, column: ColumnSchema, count: int) -> pa.Array:
+        """The first `count` cells of a column."""
+        return self.cells(column, count).slice(0, count)
+
+    def cells(self, column: ColumnSchema, count: int) -> pa.Array:
+        """The first `count` cells of a column, or more; converted once for each new length."""
+        position = self._positions.get(column.id)
+        if position is None:
+            return constant_array(column.read_default, column.type, count)
+        cells = self._columns.get(column.id)
+        if cells is None or len(cells) < count:
+            cells = cells_to_array([row[position] for row in self.rows[:count]], column.type)
+            self._columns[column.id] = cells
+        return cells
+
+
+class BatchSegment:
+    """Rows of one large batch or of some small ones, as Arrow columns."""
+
+    def __init__(self, start: int, column_ids: frozenset[int]) -> None:
+        """No rows yet.
+
+        Args:
+            start: ordinal of the first row.
+            column_ids: the columns of its rows.
+        """
+        self.start = start
+        self._column_ids = column_ids
+        self._batches: list[Mapping[int, pa.Array]] = []
+        self._starts: list[int] = []
+        self._rows = 0
+        self._columns: dict[int, tuple[int, pa.Array]] = {}
+
+    def takes(self, column_ids: Collection[int], rows: int) -> bool:
+        """Whether so many rows of some columns may be added."""
+        return self._rows + rows <= _MOST_BATCH_ROWS and self._column_ids == set(column_ids)
+
+    def add(self, columns: Mapping[int, pa.Array], rows: int) -> None:
+        """Add a batch. `columns`: by column id, `rows` cells each."""
+        self._starts.append(self._rows)
+        self._batches.append(columns)
+        self._rows += rows
+
+    def cell(self, row: int, column: ColumnSchema) -> Cell:
+        """One cell. `row`: counted from the segment's first."""
+        if column.id not in self._column_ids:
+            return column.read_default
+        batch = bisect_right(self._starts, row) - 1
+        values = self._batches[batch][column.id]
+        return array_to_cells(values.slice(row - self._starts[batch], 1), column.type)[0]
+
+    def column(self, column: ColumnSchema, count: int) -> pa.Array:
+        """The first `count` cells of a column."""
+        return self.cells(column, count).slice(0, count)
+
+    def cells(self, column: ColumnSchema, count: int) -> pa.Array:
+        """The first `count` cells of a column, or more; new batches go behind what was read."""
+        if column.id not in self._column_ids:
+            return constant_array(column.read_default, column.type, count)
+        batches, cells = self._columns.get(column.id, (0, None))
+        if cells is None or len(cells) < count:
+            parts = [batch[column.id] for batch in self._batches[batches:]]
+            batches += len(parts)
+            parts = parts if cells is None else [cells, *parts]
+            cells = parts[0] if len(parts) == 1 else concat_values(parts)
+            self._columns[column.id] = batches, cells
+        return cells
+
+
+Segment = RowSegment | BatchSegment
+
+
+class SegmentColumns:
+    """A `RowSource` over the first rows of a segment and what their mutations come to."""
+
+    def __init__(self, segment: Segment, stop: int, view: DeltaView) -> None:
+        """Nothing is read yet.
+
+        Args:
+            segment: of the rows.
+            stop: the ordinal behind the last row that is seen.
+            view: what the mutations come to.
+        """
+        self._segment = segment
+        self._stop = stop
+        self._view = view
+        self._cells: dict[int, pa.Array] = {}
+
+    def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        first = self._segment.start
+        cells = self._cells.get(column.id)
+        if cells is None:
+            inserted = self._segment.column(column, self._stop - first)
+            cells = apply_patches(inserted, first, self._view.layers(column.id), column.type)
+            self._cells[column.id] = cells
+        return cells.slice(start - first, stop - start)
+
+    def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
+        first = self._segment.start
+        return pc.take(self.read(column, first, self._stop), pa.array(ordinals - first))
+
+    def addresses(self, start: int, stop: int) -> Ordinals:
+        return ordinals_between(start, stop)
+
+    def evaluate(self, step: FilterStep, start: int, stop: int) -> None:
+        return None
+
+
+class PickedRows:
+    """A `RowSource` over some rows of a MemRowSet, in any order; a row is named by its position."""
+
+    def __init__(self, segments: Sequence[Segment], ordinals: Ordinals, view: DeltaView) -> None:
+        """Nothing is read yet.
+
+        Args:
+            segments: all of the MemRowSet that a snapshot sees a row of.
+            ordinals: of the rows, distinct, int64[n].
+            view: what the mutations come to.
+        """
+        self._segments = segments
+        self._starts = np.array([segment.start for segment in segments], np.int64)
+        self._ordinals = ordinals
+        self._view = view
+        self._pieces: dict[tuple[int, int], _Pieces] = {}
+
+    def read(self, column: ColumnSchema, start: int, stop: int) -> pa.Array:
+        ordinals = self._ordinals[start:stop]
+        pieces = self._pieces.get((start, stop))
+        if pieces is None:
+            pieces = self._pieces[start, stop] = self._pieces_of(ordinals)
+        return self._cells(column, ordinals, pieces)
+
+    def take(self, column: ColumnSchema, ordinals: Ordinals) -> pa.Array:
+        picked = self._ordinals[ordinals]
+        return self._cells(column, picked, self._pieces_of(picked))
+
+    def addresses(self, start: int, stop: int) -> Ordinals:
+        return self._ordinals[start:stop]
+
+    def evaluate(self, step: FilterStep, start: int, stop: int) -> None:
+        return None
+
+    def _cells(self, column: ColumnSchema, ordinals: Ordinals, pieces: "_Pieces") -> pa.Array:
+        layers = self._view.layers(column.id)
+        parts = [part for layer in layers if (part := patch_of(layer, ordinals)) is not None]
+        return apply_patches(pieces.inserted(column), 0, parts, column.type)
+
+    def _pieces_of(self, ordinals: Ordinals) -> "_Pieces":
+        """Where some rows stand."""
+        numbers = np.searchsorted(self._starts, ordinals, "right") - 1
+        if len(self._segments) < 1 << 16:
+            numbers = numbers.astype(np.uint16)  # which numpy sorts by radix
+        order = np.argsort(numbers, kind="stable")
+        distinct, firsts = np.unique(numbers[order], return_index=True)
+        rows = np.split(ordinals[order], firsts[1:])
+        segments = [self._segments[number] for number in distinct.tolist()]
+        inside = [part - s.start for s, part in zip(segments, rows, strict=True)]
+        counts = [int(part.max()) + 1 for part in inside]
+        pieces = list(zip(segments, counts, map(pa.array, inside), strict=True))
+        if len(segments) == 1:
+            return _Pieces(pieces, None)
+        back = np.empty(len(order), np.int64)
+        back[order] = np.arange(len(order), dtype=np.int64)
+        return _Pieces(pieces, pa.array(back))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """Rows by the segment that they stand in.
+
+    Attributes:
+        of_segments: segments that have any of them; how many rows of the segment are needed for
+            them; their positions in it.
+        back: for each row wanted, its place among those of all segments; None where that is the
+            order wanted.
+    """
+
+    of_segments: Sequence[tuple[Segment, int, pa.Array]]
+    back: pa.Array | None
+
+    def inserted(self, column: ColumnSchema) -> pa.Array:
+        """The cells as they were inserted, in the order wanted."""
+        unchecked = pc.TakeOptions(boundscheck=False)
+        parts = [
+            pc.call_function("take", [segment.cells(column, count), rows], unchecked)
+            for segment, count, rows in self.of_segments
+        ]
+        if self.back is None:
+            return parts[0]
+        return pc.take(concat_values(parts), self.back, boundscheck=False)

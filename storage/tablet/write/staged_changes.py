@@ -1,0 +1,147 @@
+"""UPDATE and DELETE of very many rows: delta files that are written before their commit.
+
+The changes of one statement to one rowset are one REDO file, in the staging folder and without a
+time. It takes the place of `AddressedOperations` in memory: its ordinals stay true as long as the
+rowset does, and where that is gone the rows are found by their keys, file by file. Rows of a
+MemRowSet have no files; their changes stay in memory, as they do themselves.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound
+from pykudu_sql.storage.tablet.delta.delta_store import (
+    DeltaKind,
+    Deltas,
+    Ordinals,
+    last_of_each,
+    merge_redo,
+    select,
+    uniform_deltas,
+)
+from pykudu_sql.storage.tablet.delta.deltafile import REDO, DeltaFile
+from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
+from pykudu_sql.storage.tablet.rowset.locator import Located
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.rowset.staged_files import (
+    StagedFiles,
+    open_staged_deltas,
+    write_deltas,
+)
+from pykudu_sql.storage.tablet.tablet import Tablet
+from pykudu_sql.storage.tablet.write.addressed_operations import AddressedOperations, AnyRowSet
+from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
+
+
+@dataclass(frozen=True, slots=True)
+class StagedDeltas:
+    """The changes of one statement to living rows of one rowset, each once.
+
+    `rowset`: that has the rows; `file`: of the changes, all of one kind.
+    """
+
+    rowset: DiskRowSet
+    file: DeltaFile
+
+    @property
+    def rows(self) -> int:
+        """How many rows are changed."""
+        return self.file.meta.stats.records
+
+    @property
+    def ordinals(self) -> Ordinals:
+        """Of the rows, ascending and distinct, int64[n]."""
+        return self.file.deltas(()).ordinals
+
+    @property
+    def file_numbers(self) -> Sequence[int]:
+        """Of the files that hold the changes."""
+        return (self.file.meta.number,)
+
+    def in_memory(self) -> AddressedOperations:
+        """The changes, in memory."""
+        return _operations(self.rowset, self.file.deltas())
+
+    def moved(self, rowset: AnyRowSet) -> "StagedDeltas":
+        """The same changes of the rowset as it is now."""
+        assert isinstance(rowset, DiskRowSet)
+        return StagedDeltas(rowset, self.file)
+
+    def is_changed(self, tablet: Tablet, bound: SnapshotBound) -> bool:
+        """Whether some commit at or after a bound touched one of the rows, wherever it is now."""
+        return _operations(self.rowset, self.file.deltas(())).is_changed(tablet, bound)
+
+
+StagedPart = StagedDeltas | AddressedOperations
+
+
+@dataclass(frozen=True, slots=True)
+class StagedChanges:
+    """The changes of one large statement to one tablet. `parts`: no two have a row in common."""
+
+    parts: Sequence[StagedPart]
+
+
+def stage(tablet: Tablet, operations: AddressedOperations, staged: StagedFiles) -> StagedPart:
+    """Write operations to a file, if they are for rows on disk.
+
+    Args:
+        tablet: theirs.
+        operations: at least one; they change something.
+        staged: takes the file.
+
+    Raises DiskError: the disk refused.
+    """
+    rowset = operations.rowset
+    if isinstance(rowset, MemRowSet):
+        return operations
+    (meta,) = write_deltas(tablet.files, staged, REDO, _deltas(operations), tablet.types)
+    return StagedDeltas(rowset, open_staged_deltas(tablet.files, meta, rowset.meta.rows))
+
+
+def merge_parts(tablet: Tablet, parts: Sequence[StagedPart], staged: StagedFiles) -> StagedPart:
+    """The changes of one statement to one rowset as one; of a row that is there several times the
+    last counts.
+
+    Args:
+        tablet: the rowset's.
+        parts: in the order of their making; at least one.
+        staged: takes the file, where another one is written.
+
+    Raises DiskError: the disk refused; CorruptionError: a file is not what was written.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    merged = merge_redo([_deltas(part.in_memory()) for part in parts])
+    last = last_of_each(merged.ordinals)
+    distinct = merged if last.all() else select(merged, last)
+    return stage(tablet, _operations(parts[0].rowset, distinct), staged)
+
+
+def keyed_to_addressed(batch: KeyedOperations, located: Located) -> Iterator[AddressedOperations]:
+    """Operations by key as operations on the rows that are alive, by rowset."""
+    for index in np.unique(located.where[located.alive]):
+        rowset = located.rowsets[index]
+        assert isinstance(rowset, MemRowSet | DiskRowSet)
+        places = np.flatnonzero(located.alive & (located.where == index))
+        places = places[np.argsort(located.ordinals[places])]
+        columns = {i: batch.operations.columns[i].take(pa.array(places)) for i in batch.set_ids}
+        yield AddressedOperations(batch.kind, columns, rowset, located.ordinals[places])
+
+
+def _deltas(operations: AddressedOperations) -> Deltas:
+    """Operations as uncommitted REDO deltas."""
+    kind, columns = operations.delta_kind, operations.columns
+    return uniform_deltas(kind, operations.ordinals, columns, UNCOMMITTED)
+
+
+def _operations(rowset: AnyRowSet, deltas: Deltas) -> AddressedOperations:
+    """Deltas of one kind, each of which sets the same columns, as operations."""
+    is_delete = int(deltas.kinds[0]) == DeltaKind.DELETE
+    kind = RowOpKind.DELETE if is_delete else RowOpKind.UPDATE_IGNORE
+    columns = {i: cells.values for i, cells in deltas.cells.items()}
+    return AddressedOperations(kind, columns, rowset, deltas.ordinals)

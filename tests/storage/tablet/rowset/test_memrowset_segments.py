@@ -1,0 +1,81 @@
+"""A segment gives the rows that were added to it, at every length that a reader may see."""
+
+import gc
+import weakref
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
+from pykudu_sql.storage.common.types.hybrid_time import Timestamp
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
+from pykudu_sql.storage.tablet.rowset.memrowset_segments import BatchSegment, RowSegment
+
+NUMBER = ColumnSchema(1, "n", DataType(Kind.INT32))
+WORD = ColumnSchema(2, "w", DataType(Kind.STRING))
+LATER = ColumnSchema(3, "later", DataType(Kind.INT32), read_default=7)
+
+
+@given(batches=st.lists(st.tuples(st.integers(1, 6), st.booleans(), st.integers(0, 9)), max_size=9))
+def test_a_batch_segment_reads_the_same_before_and_after_more_is_added(
+    batches: list[tuple[int, bool, int]],
+) -> None:
+    segment = BatchSegment(100, frozenset({1, 2}))
+    numbers: list[int] = []
+    words: list[str] = []
+    for rows, is_encoded, seen in batches:
+        more = range(len(numbers), len(numbers) + rows)
+        part = pa.array([f"w{n % 3}" for n in more])
+        columns = {
+            1: pa.array(more, pa.int32()),
+            2: part.dictionary_encode() if is_encoded else part,
+        }
+        segment.add(columns, rows)
+        numbers += more
+        words += [f"w{n % 3}" for n in more]
+        count = min(seen, len(numbers))
+        if count:
+            assert segment.column(NUMBER, count).to_pylist() == numbers[:count]
+            assert segment.column(WORD, count).to_pylist() == words[:count]
+            assert segment.column(LATER, count).to_pylist() == [7] * count
+    for row, word in enumerate(words):
+        assert segment.cell(row, WORD) == word
+        assert segment.cell(row, NUMBER) == row
+        assert segment.cell(row, LATER) == 7
+
+
+def test_small_batches_of_the_same_columns_share_a_segment() -> None:
+    segment = BatchSegment(0, frozenset({1}))
+    assert segment.takes({1: None}, 1_000_000) is False
+    segment.add({1: pa.array([1, 2], pa.int32())}, 2)
+    assert segment.takes({1: None}, 500)
+    assert not segment.takes({1: None, 2: None}, 500)
+    assert not segment.takes({1: None}, 1_000_000)
+
+
+def test_a_row_segment_takes_rows_of_its_columns_until_it_is_full() -> None:
+    segment = RowSegment(0, (1, 2))
+    assert segment.takes((1, 2))
+    assert not segment.takes((1,))
+    segment.rows.extend((n, "x") for n in range(5000))
+    assert not segment.takes((1, 2))
+    assert segment.column(NUMBER, 3).to_pylist() == [0, 1, 2]
+    assert segment.column(NUMBER, 5).to_pylist() == [0, 1, 2, 3, 4]
+    assert segment.cell(4, LATER) == 7
+
+
+def test_a_memrowset_whose_order_was_asked_for_goes_with_its_last_reference() -> None:
+    encoder = KeyEncoder((NUMBER,))
+    memrowset = MemRowSet(1, {1: NUMBER.type}, encoder)
+    memrowset.insert_one(encoder.encode_one((5,)), (5,), (1,), Timestamp(1))
+    assert memrowset.key_range() == (encoder.encode_one((5,)),) * 2
+    watched = weakref.ref(memrowset)
+    gc.disable()
+    try:
+        del memrowset
+        assert watched() is None
+    finally:
+        gc.enable()
