@@ -1,15 +1,14 @@
 """One statement to its plan: what holds for all of them, around the registry of `statements`."""
 
-from dataclasses import replace
 from functools import partial
 
 from pykudu_sql.planner.checkpoint import checked_by
 from pykudu_sql.planner.deep_stack import run_deep
-from pykudu_sql.planner.parse.error_positions import errors_located
+from pykudu_sql.planner.parse.error_positions import locate
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Plan
 from pykudu_sql.planner.statements import plan_statement
-from pykudu_sql.storage.errors import InterfaceError, StatementTooComplexError
+from pykudu_sql.storage.errors import Error, InterfaceError, StatementTooComplexError
 
 MAX_STATEMENT_CHARACTERS = 256 * 1024 * 1024
 
@@ -29,17 +28,17 @@ def plan(sql: str, context: PlanContext) -> Plan:
             f"statement of {len(sql)} characters is too long",
             hint="bulk data goes through append()",
         )
-    moment = context.now()
-    work = partial(plan_statement, sql, 0, replace(context, now=lambda: moment))
     try:
-        with errors_located(sql), checked_by(context.checkpoint):
-            planned = run_deep(work)
+        with checked_by(context.checkpoint):
+            planned = run_deep(partial(plan_statement, sql, 0, context))
+    except Error as error:
+        locate(error, sql)
+        raise
     except RecursionError:
         raise StatementTooComplexError(
             "statement is nested too deeply", hint="write parts of it as WITH queries"
         ) from None
-    keys = {type(key) for key in planned.parameters}
-    if len(keys) > 1:
+    if len(set(map(type, planned.parameters))) > 1:
         raise InterfaceError(
             "a statement takes `?` or `:name` parameters, not both", sqlstate="07001"
         )

@@ -75,7 +75,7 @@ def _unknown_statement(tokens: TokenStream) -> Error:
 
 
 def _select(tokens: TokenStream, context: PlanContext) -> Plan:
-    return constant_row(tokens.text, tokens.current.start) or _query(tokens, context)
+    return constant_row(tokens) or _query(tokens, context)
 
 
 def _query(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -137,6 +137,12 @@ def _merge(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.dml.merge import plan_merge
 
     return plan_merge(tokens.text, context, tokens.current.start)
+
+
+def _copy(tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.dml.copy import plan_copy
+
+    return plan_copy(tokens, context)
 
 
 def _truncate(tokens: TokenStream, context: PlanContext) -> Plan:
@@ -204,6 +210,7 @@ _TABLES = (
     StatementEntry(("DELETE",), _delete, ("DELETE FROM",)),
     StatementEntry(("MERGE",), _merge, ("MERGE INTO",)),
     StatementEntry(("TRUNCATE",), _truncate, ("TRUNCATE TABLE",)),
+    StatementEntry(("COPY",), _copy, ("COPY",)),
     StatementEntry(("CREATE",), _create_table, ("CREATE TABLE",)),
     StatementEntry(("CREATE", "OR", "REPLACE", "TABLE"), _create_table),
     StatementEntry(("ALTER",), _alter_table, ("ALTER TABLE",)),

@@ -1,24 +1,23 @@
 """The binder: every column of a parsed query to its table, at its timestamp, or an error.
 
 The tree stays as it was parsed; the bindings are noted beside it: the mentions of tables and the
-columns they use, the table of each column, the joins of each SELECT.
-Names resolve as in the engine: qualified by alias, else the one relation that has the column, else
-an alias of the SELECT list, else a query around it. More than one relation is an error.
+columns they use, the table of each column, the joins of each SELECT. `column_resolution` says how
+names resolve.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import (
     BoundQuery,
     BoundSelect,
-    bind_column,
-    bind_field,
     note_columns,
     relation_of,
 )
+from pykudu_sql.planner.bind.column_resolution import ColumnResolver
 from pykudu_sql.planner.bind.columns_expansion import expand_columns
 from pykudu_sql.planner.bind.compared_timestamps import convert_timestamp_texts
 from pykudu_sql.planner.bind.from_clause import Ctes, FromClauses
@@ -33,19 +32,11 @@ from pykudu_sql.planner.bind.lineage import (
     united,
 )
 from pykudu_sql.planner.bind.moment import reads_current_time
-from pykudu_sql.planner.bind.names import (
-    ambiguous,
-    repeated,
-    undefined_column,
-    unresolved,
-)
-from pykudu_sql.planner.bind.qualifiers import qualified_relation, struct_field
 from pykudu_sql.planner.bind.relations import (
     Aliases,
     Branch,
     DerivedTable,
     OutputColumn,
-    Relation,
     Scope,
     TableReference,
     absent_relations,
@@ -65,6 +56,8 @@ from pykudu_sql.planner.functions.output_names import (
 from pykudu_sql.planner.functions.query_forms import (
     check_operand,
     check_positions,
+    check_single,
+    check_width,
     free_variable,
     is_from_item,
     is_stray_join,
@@ -74,30 +67,14 @@ from pykudu_sql.planner.functions.query_forms import (
 )
 from pykudu_sql.planner.parse.long_list import long_list
 from pykudu_sql.planner.parse.source_spans import node_span
-from pykudu_sql.planner.parse.star_syntax import check_inner_star, check_undressed, check_unmatched
-from pykudu_sql.planner.parse.unsupported import unsupported_clause
+from pykudu_sql.planner.parse.star_syntax import check_undressed, check_unmatched
+from pykudu_sql.planner.parse.unsupported import refuse_unsupported_node
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.tree_nodes import children_of
 from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
 SCAN_PREFIX = "__scan_"
 NESTED_QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
-
-_REFUSED: Mapping[type[exp.Expr], str] = {
-    exp.Columns: "COLUMNS(...)",
-    exp.Pivot: "PIVOT",
-    exp.TableSample: "TABLESAMPLE",
-    exp.Into: "SELECT INTO",
-    exp.Lock: "FOR UPDATE",
-    exp.Parameter: "@variables",
-    exp.SessionParameter: "@@variables",
-    exp.MatchRecognize: "MATCH_RECOGNIZE",
-    exp.HistoricalData: "AT (...)",
-    exp.Connect: "CONNECT BY",
-    exp.Collate: "COLLATE",
-    exp.DDL: "a statement inside a query",
-    exp.DML: "a statement inside a query",
-}
-_REFUSED_KINDS = tuple(_REFUSED)
 
 
 def bind(tree: exp.Expr, context: PlanContext) -> BoundQuery:
@@ -126,12 +103,12 @@ def _bound(tree: exp.Expr, binder: "_Binder") -> BoundQuery:
     return BoundQuery(
         tree,
         tuple(relations.references),
-        tuple(binder.qualified),
+        tuple(binder.columns.qualified),
         tuple(binder.selects),
         tuple(binder.stars),
         tuple(column.name for column in columns),
         relations.uses.column_ids(),
-        frozenset(binder.starred),
+        frozenset(binder.columns.starred),
         relations.engine_aliases.names,
         relations.volatile or reads_current_time(tree),
         frozenset(relations.views),
@@ -148,12 +125,11 @@ class _Binder:
 
     def __init__(self, context: PlanContext, result: exp.Expr | None) -> None:
         self._result = result
-        self.qualified: list[tuple[exp.Column, Relation]] = []
         self.selects: list[BoundSelect] = []
         self.stars: list[tuple[exp.Star, tuple[TableReference, ...]]] = []
-        self.starred: set[TableReference] = set()
         self.relations = FromClauses(context, self.query, self.expression)
         self._uses = self.relations.uses
+        self.columns = ColumnResolver(self._uses, self.relations.engine_aliases)
 
     def query(self, node: exp.Expr, outer: Scope | None, ctes: Ctes) -> list[OutputColumn]:
         """Bind a query of any kind; its columns are not used yet."""
@@ -206,21 +182,21 @@ class _Binder:
             if isinstance(current, exp.Comprehension):
                 free_variable(current)
             if isinstance(current, exp.Column):
-                self._column(current, scope, clause)
+                self.columns.resolve(current, scope, clause)
                 continue
             if isinstance(current, exp.Star):
-                self._use_all(current, scope)
-            stack.extend(reversed(list(current.iter_expressions())))
+                self.columns.use_all(current, scope)
+            stack.extend(reversed(children_of(current)))
 
     def _subquery(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> None:
         columns = self.query(node, scope, ctes)
+        if node.parent is not None and not compares_rows(node.parent):
+            check_single(node, len(columns))
         if not isinstance(node.parent, exp.Exists):
             self._uses.note_outputs(columns)
 
     def _check(self, node: exp.Expr) -> None:
-        if isinstance(node, _REFUSED_KINDS):
-            what = next(what for kind, what in _REFUSED.items() if isinstance(node, kind))
-            raise unsupported_clause(what, node_span(node))
+        refuse_unsupported_node(node)
         if isinstance(node, exp.Func):
             check_function(node)
         else:
@@ -257,7 +233,10 @@ class _Binder:
         self._uses.note_outputs(first)
         columns = [OutputColumn(column.name, shown=or_null(column.shown)) for column in first]
         inner = {**ctes, name: self._uses.renamed(columns, cte.args["alias"])}
-        self._uses.note_outputs(self.query(cte.this.right, outer, inner))
+        others = self.query(cte.this.right, outer, inner)
+        self._uses.note_outputs(others)
+        if not cte.this.args.get("by_name"):
+            check_width(cte.this.right, cte.this.key.upper(), len(columns), len(others))
         self._modifiers(cte.this, outer, inner, columns)
         note_columns(cte.this, columns)
         return columns
@@ -283,12 +262,8 @@ class _Binder:
             others = self.query(operand, outer, ctes)
             self._uses.note_outputs(others)
             branches.append(others)
-            if len(others) != len(columns) and not by_name:
-                raise ProgrammingError(
-                    f"{node.key.upper()} of queries with {len(columns)} and {len(others)} columns",
-                    span=node_span(operand),
-                    sqlstate="42601",
-                )
+            if not by_name:
+                check_width(operand, node.key.upper(), len(columns), len(others))
         if by_name:
             name_outputs(node)
             columns = by_their_names(branches, node)
@@ -373,10 +348,10 @@ class _Binder:
             return
         entries, covered = scope.star(), list(scope.visible())
         if isinstance(item, exp.Column) and item.table:
-            relation = self._qualified(item, scope)
+            relation = self.columns.relation_of(item, scope)
             entries = [(name, ((relation, name),)) for name in relation.column_names()]
             covered = [relation]
-        self.stars.append((star, tuple(self._starred(covered))))
+        self.stars.append((star, tuple(self.columns.note_starred(covered))))
         if not entries:
             raise SyntaxError("SELECT * needs a FROM clause", span=node_span(star))
         columns = [
@@ -401,10 +376,8 @@ class _Binder:
         self._uses.note_outputs(columns)
         for node in changes.replaced:
             self.expression(node.this, names, ctes)
-        return modified(columns, changes, scope, self._relation_finder(scope))
-
-    def _relation_finder(self, scope: Scope) -> Callable[[exp.Column], Relation]:
-        return lambda column: self._qualified(column, scope)
+        relation_of = partial(self.columns.relation_of, scope=scope)
+        return modified(columns, changes, scope, relation_of)
 
     def _shown(self, item: exp.Expr, scope: Scope) -> Branch:
         """What an entry of the SELECT list shows, if it is a column as it is."""
@@ -412,74 +385,6 @@ class _Binder:
             item = item.this
         relation = relation_of(item)
         return Branch(scope, relation, item.name.lower()) if relation is not None else Branch(scope)
-
-    def _column(self, column: exp.Column, scope: Scope, first: Sequence[str]) -> None:
-        name = column.name.lower()
-        if isinstance(column.this, exp.Star):
-            check_inner_star(column)
-            relation = self._qualified(column, scope)
-            self._starred([relation])
-            for each in relation.column_names():
-                self._uses.note(relation, each)
-            return
-        field = struct_field(column, scope) if column.table else None
-        if field is not None:
-            for relation, struct in field.struct:
-                self._uses.note(relation, struct)
-            bind_field(column, field)
-            return
-        if column.table:
-            relation = self._qualified(column, scope)
-            if name not in relation.all_names():
-                names = relation.column_names()
-                raise undefined_column(name, names, node_span(column.this))
-            self._bind_column(column, [relation])
-            return
-        if name in first:
-            if name in scope.repeated:
-                raise repeated(name, column)
-            return
-        for level in scope.chain():
-            owners = level.relations_with(name)
-            if len(owners) == 1 or (owners and name in level.merged):
-                self._bind_column(column, owners)
-                return
-            if owners and name not in level.aliases:
-                raise ambiguous(column, owners)
-            if owners or name in level.aliases:
-                if not owners and name in level.repeated:
-                    raise repeated(name, column)
-                for relation in owners:
-                    self._uses.note(relation, name)
-                return
-        raise unresolved(column, scope)
-
-    def _bind_column(self, column: exp.Column, relations: Sequence[Relation]) -> None:
-        bind_column(column, relations)
-        for relation in relations:
-            self._uses.note(relation, column.name.lower())
-
-    def _qualified(self, column: exp.Column, scope: Scope) -> Relation:
-        relation = qualified_relation(column, scope)
-        self.relations.engine_aliases.distinguish_nearer(relation, scope)
-        self.qualified.append((column, relation))
-        return relation
-
-    def _use_all(self, star: exp.Star, scope: Scope) -> None:
-        """A star inside an expression: nothing in count(*), else every column."""
-        check_inner_star(star)
-        if isinstance(star.parent, exp.Count):
-            return
-        self._starred(scope.visible())
-        for relation in scope.visible():
-            for name in relation.column_names():
-                self._uses.note(relation, name)
-
-    def _starred(self, relations: Iterable[Relation]) -> list[TableReference]:
-        """The stored tables among the relations of a star, which are noted."""
-        references = [relation for relation in relations if isinstance(relation, TableReference)]
-        self.starred.update(references)
-        return references
 
 
 def _first_of_each_alias(select: exp.Select) -> Mapping[str, int]:

@@ -19,6 +19,7 @@ from pykudu_sql.planner.parse.guards import guard_words
 from pykudu_sql.planner.parse.headings import name_expanded
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.unsupported import unsupported_clause
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.common.types import compute as pc
 from pykudu_sql.storage.errors import InvalidValueError, SourceSpan, UndefinedColumnError
 
@@ -60,7 +61,7 @@ class _Expander:
         first, *others = (self._columns_of(node) for node in marks)
         if any(names != first for names in others):
             raise unsupported_clause("COLUMNS(...)", node_span(marks[0]))
-        self._words += sum(1 for _ in item.walk()) * len(first)
+        self._words += sum(1 for _ in all_nodes(item)) * len(first)
         guard_words(self._words)
         return [self._with_column(item, *named) for named in first]
 
@@ -137,7 +138,7 @@ def _wrapped(item: exp.Expr) -> exp.Tuple:
 
 def _marks(wrapped: exp.Tuple) -> list[exp.Columns]:
     """The COLUMNS of an entry, without those of queries inside of it."""
-    nodes = wrapped.find_all(exp.Columns)
+    nodes = nodes_of(wrapped, exp.Columns)
     return [node for node in nodes if node.find_ancestor(exp.Select) is None]
 
 

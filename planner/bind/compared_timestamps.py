@@ -15,6 +15,7 @@ from pykudu_sql.planner.functions.utc_offsets import in_utc, is_timestamp, liter
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.parse.long_list import map_long_list
 from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.common.types.types import Kind
 
 _READ_WITH_OFFSET = (
@@ -28,6 +29,8 @@ _COMPARISONS = (
     *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In),
 )
 
+_CONVERTING = (*_COMPARISONS, exp.Cast, exp.Case)
+
 
 def convert_timestamp_texts(tree: exp.Expr) -> frozenset[ParameterKey]:
     """Rewrite the literals and text columns that are compared with a TIMESTAMP, or cast to one.
@@ -35,7 +38,9 @@ def convert_timestamp_texts(tree: exp.Expr) -> frozenset[ParameterKey]:
     `tree`: a bound query, changed in place. Returns the parameters that are compared or cast so.
     """
     met = set()
-    for node in list(tree.walk()):
+    for node in all_nodes(tree):
+        if not isinstance(node, _CONVERTING):
+            continue
         for written in list(_timestamp_operands(node)):
             if isinstance(written, exp.Column):
                 _convert_column(written, isinstance(node, exp.TryCast))
@@ -56,7 +61,7 @@ def _convert_column(column: exp.Column, tries: bool) -> None:
         return
     cast = "TRY_CAST" if tries else "CAST"
     converted = parse(f"SELECT ({_READ_WITH_OFFSET.format(cast)})").expressions[0]
-    for place in list(converted.find_all(exp.Column)):
+    for place in nodes_of(converted, exp.Column):
         place.replace(column.copy())
     column.replace(converted)
 

@@ -6,16 +6,18 @@ statement is planned.
 """
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.moment import constant_value
+from pykudu_sql.planner.bind.moment import constant_values
 from pykudu_sql.planner.functions.functions import is_volatile
 from pykudu_sql.planner.parse.dialect import POSITIONAL
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.storage.errors import DataError, ProgrammingError
 
 _MAX_DIGITS = 38
@@ -44,8 +46,41 @@ def parameter_key(node: exp.Placeholder) -> ParameterKey:
 
 def constant(node: exp.Expr, context: PlanContext) -> Constant | Hole | None:
     """The constant value of an expression; None if it varies by row or cannot be computed."""
+    made = constants([node], context)
+    return None if made is None else made[0]
+
+
+def constants(nodes: Sequence[exp.Expr], context: PlanContext) -> list[Constant | Hole] | None:
+    """The constant values of some expressions; None if one varies by row or cannot be computed.
+
+    What the engine has to compute, it computes together.
+    """
+    nodes = list(map(_plain, nodes))
+    made = list(map(_written, nodes))
+    places = [place for place, value in enumerate(made) if value is None]
+    if any(_varies(nodes[place]) for place in places):
+        return None
+    try:
+        values = constant_values([nodes[place] for place in places], context)
+    except (DataError, ProgrammingError):
+        return None  # the engine will say so when the row is there
+    for place, value in zip(places, values, strict=True):
+        made[place] = Constant(value)
+    return [value for value in made if value is not None]
+
+
+def _plain(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.Paren):
         node = node.this
+    return node
+
+
+def _varies(node: exp.Expr) -> bool:
+    return any(isinstance(part, _VARYING) or is_volatile(part) for part in all_nodes(node))
+
+
+def _written(node: exp.Expr) -> Constant | Hole | None:
+    """What is a constant as it is written."""
     match node:
         case exp.Literal():
             return Constant(literal_value(node))
@@ -61,14 +96,8 @@ def constant(node: exp.Expr, context: PlanContext) -> Constant | Hole | None:
             return Constant(_negated(literal_value(number)))
         case exp.Cast(this=exp.Literal(is_string=True) as text):
             moment = _moment(text.this, node.to)
-            if moment is not None:
-                return Constant(moment)
-    if any(isinstance(part, _VARYING) or is_volatile(part) for part in node.walk()):
-        return None
-    try:
-        return Constant(constant_value(node, context))
-    except (DataError, ProgrammingError):
-        return None  # the engine will say so when the row is there
+            return None if moment is None else Constant(moment)
+    return None
 
 
 def literal_value(node: exp.Literal) -> object:

@@ -214,8 +214,8 @@ class FromClauses:
                     hint="write it behind the tables inside",
                     span=node_span(node),
                 )
-            derived = DerivedTable(alias, self.uses.renamed(ctes[name], node.args.get("alias")))
-            return derived
+            columns = self.uses.renamed(ctes[name], node.args.get("alias"))
+            return DerivedTable(alias, columns, node=node)
         if node.db.lower() in SYSTEM_SCHEMAS:
             bound = None
             table = self._system(node, f"{node.db}.{node.name}".lower(), version)
@@ -249,7 +249,7 @@ class FromClauses:
             OutputColumn(n, ((reference, n),), (Branch(within, reference, n),), ((reference, n),))
             for n in reference.column_names()
         ]
-        return DerivedTable(reference.alias, self.uses.renamed(outputs, alias))
+        return DerivedTable(reference.alias, self.uses.renamed(outputs, alias), node=node)
 
     def _history(self, node: exp.Table, alias: str, history: HistorySource) -> Relation:
         """A mention of a table's changes or versions."""
@@ -300,8 +300,7 @@ class FromClauses:
             self.uses.note_outputs(outputs)
         columns = self.uses.renamed(columns, node.args.get("alias"))
         database = None if node.alias else database_of(view.name)
-        derived = DerivedTable(alias, columns, database, placed)
-        return derived
+        return DerivedTable(alias, columns, database, placed)
 
     def _system(self, node: exp.Table, name: str, version: exp.Version | None) -> TableInfo:
         """A table of schema `sys`, which shows the present."""
@@ -327,10 +326,8 @@ class FromClauses:
             name_columns(node, [column.name for column in columns])
         alias = node.alias.lower() or f"{UNNAMED_SUBQUERY}{len(scope.relations) + 1}"
         columns = self.uses.renamed(columns, node.args.get("alias"))
-        placed = node if isinstance(node, exp.Subquery) else None
-        database = None if placed is None else placed.meta.get(NAMED_DATABASE)
-        derived = DerivedTable(alias, columns, database, placed)
-        return derived
+        database = node.meta.get(NAMED_DATABASE) if isinstance(node, exp.Subquery) else None
+        return DerivedTable(alias, columns, database, node)
 
     def _function(self, node: exp.Expr, call: exp.Func, scope: Scope, ctes: Ctes) -> Relation:
         name = next(iter(sorted(function_names(call) & TABLE_FUNCTIONS)), None)
@@ -353,7 +350,7 @@ class FromClauses:
         if number:
             outputs.append(OutputColumn("ordinality" if number is True else number.name.lower()))
         columns = self.uses.renamed(outputs, node.args.get("alias"))
-        return DerivedTable(alias, columns)
+        return DerivedTable(alias, columns, node=node)
 
 
 def _common(left: Sequence[Relation], right: Sequence[Relation]) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.moment import Moment, constant_moment
+from pykudu_sql.planner.bind.moment import PointInTime, constant_point_in_time
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
@@ -73,7 +73,7 @@ def versions_source(name: str, version: exp.Version, context: PlanContext) -> Hi
     if not moments:
         whole = HistoryWindow(HistoryKind.VERSIONS, None, until, until)
         return HistorySource(name, whole, until, ())
-    first, last = (constant_moment(m, context, "FOR SYSTEM_TIME") for m in moments)
+    first, last = (constant_point_in_time(m, context, "FOR SYSTEM_TIME") for m in moments)
     high = bound_before(last.first) if version.args.get("kind") == "FROM" else last.bound
     _check_order(first, last, node_span(moments[1]))
     window = HistoryWindow(HistoryKind.VERSIONS, first.bound, high, until)
@@ -96,7 +96,7 @@ def changes_source(call: exp.Func, context: PlanContext) -> HistorySource:
         )
     name = f"{table.table}.{table.name}" if table.table else table.name
     moments = tuple(arguments[1:])
-    bounds = [constant_moment(moment, context, "CHANGES") for moment in moments]
+    bounds = [constant_point_in_time(moment, context, "CHANGES") for moment in moments]
     high = context.settings.as_of
     if len(bounds) == 2:
         high = bounds[1].bound
@@ -130,7 +130,7 @@ def history_table(table: TableInfo, kind: HistoryKind) -> TableInfo:
     return replace(table, schema=schema)
 
 
-def _check_order(first: Moment, last: Moment, span: SourceSpan | None) -> None:
+def _check_order(first: PointInTime, last: PointInTime, span: SourceSpan | None) -> None:
     if last.bound < first.bound:
         raise InvalidValueError(
             "the window of time ends before it begins", hint="swap its moments", span=span

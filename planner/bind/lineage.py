@@ -29,6 +29,7 @@ from pykudu_sql.planner.bind.relations import (
     Scope,
     Shown,
 )
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.common.types.types import DataType
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
@@ -175,7 +176,7 @@ def _free(
         return frozenset()  # the nearest row depends on the rows that do not match
     free = groups
     for clause in (*select.expressions, select.args.get("qualify"), select.args.get("order")):
-        for window in clause.find_all(exp.Window) if clause is not None else ():
+        for window in nodes_of(clause, exp.Window) if clause is not None else ():
             parts = window.args.get("partition_by") or ()
             references = frozenset(
                 reference for part in parts if (reference := _column_reference(part))

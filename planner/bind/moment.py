@@ -2,11 +2,11 @@
 
 A snapshot of bound B sees the commits with a timestamp below B. `AS OF t` includes commits at t: a
 hybrid timestamp t gives t + 1, a time of microsecond precision m gives the first hybrid time after
-that microsecond. One statement has one time: `PlanContext.now` is fixed before planning starts.
+that microsecond. One statement has one time: `PlanContext.now`.
 """
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
+from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.functions.functions import check_function
 from pykudu_sql.planner.functions.rules import apply_rules
@@ -22,6 +23,7 @@ from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.hybrid_time import (
@@ -48,6 +50,7 @@ CURRENT_KINDS = (
     exp.CurrentTimestamp, exp.Localtimestamp, exp.CurrentDate, exp.CurrentTime, exp.Localtime,
     exp.UtcTimestamp, exp.Anonymous,
 )  # fmt: skip
+_COMPUTED_TOGETHER = 256  # the engine keeps a vector of rows for each column
 # No database is as old as that: a smaller number is a year, a date or seconds by mistake.
 _OLDEST_HYBRID = from_micros(946_684_800_000_000)
 _FORMS = (
@@ -59,12 +62,12 @@ _NOW_NAMES = ("now", "get_current_timestamp", "transaction_timestamp", "statemen
 
 def statement_time(context: PlanContext) -> dt.datetime:
     """The statement's time, UTC without zone."""
-    return to_datetime(context.now())
+    return to_datetime(context.now)
 
 
 def current_nodes(tree: exp.Expr) -> Iterator[exp.Expr]:
     """The calls of the current time: now(), CURRENT_DATE and their kind."""
-    for node in tree.walk():
+    for node in all_nodes(tree):
         if isinstance(node, CURRENT_KINDS) and (
             not isinstance(node, exp.Anonymous) or node.name.lower() in _NOW_NAMES
         ):
@@ -95,7 +98,7 @@ def fold_current(tree: exp.Expr, context: PlanContext) -> exp.Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class PointInTime:
     """A moment in SQL: one hybrid time, or all those of one microsecond.
 
     `first`: the first hybrid time that belongs to it; `bound`: of the snapshot AS OF it.
@@ -121,10 +124,10 @@ def version_bound(version: exp.Version, context: PlanContext) -> SnapshotBound:
     if version.name == "VERSION" and isinstance(moment, exp.Literal) and moment.is_string:
         span = node_span(moment)
         return snapshot_bound(moment.name.lower(), context, span)
-    return constant_moment(moment, context, "AS OF").bound
+    return constant_point_in_time(moment, context, "AS OF").bound
 
 
-def constant_moment(node: exp.Expr, context: PlanContext, clause: str) -> Moment:
+def constant_point_in_time(node: exp.Expr, context: PlanContext, clause: str) -> PointInTime:
     """The moment of a constant expression, or of `snapshot('name')`.
 
     `context`: snapshots and time; `clause`: that it stands in, for errors. Raises
@@ -140,12 +143,12 @@ def constant_moment(node: exp.Expr, context: PlanContext, clause: str) -> Moment
         )
     if _is_snapshot(node):
         bound = snapshot_bound(node.expressions[0].name.lower(), context, span)
-        return Moment(last_before(bound), bound)
+        return PointInTime(last_before(bound), bound)
     if node.find(exp.Column, exp.Query) is not None:
         raise ProgrammingError(
             f"{clause} needs a constant, not {display(node)}", span=span, sqlstate="42P10"
         )
-    return moment_of(constant_value(node, context), context, span, clause)
+    return point_in_time(constant_value(node, context), context, span, clause)
 
 
 def _is_snapshot(node: exp.Expr) -> bool:
@@ -163,36 +166,56 @@ def may_move(node: exp.Expr) -> bool:
         named = node.name == "VERSION" and isinstance(node.expression, exp.Literal)
         if named and node.expression.is_string:
             return True
-    return any(_is_snapshot(part) for part in node.walk()) or reads_current_time(node)
+    return any(_is_snapshot(part) for part in all_nodes(node)) or reads_current_time(node)
 
 
 def constant_value(node: exp.Expr, context: PlanContext) -> Any:
     """The value of an expression without columns, computed by the engine unless it is a literal.
 
-    The one door from SQL text to the engine while planning, so functions are checked here. Raises
-    DataError, ProgrammingError: a function is not offered, or the engine cannot compute it.
+    Raises DataError, ProgrammingError: see `constant_values`.
     """
     if isinstance(node, exp.Literal):
         return node.this if node.is_string else node.to_py()
-    for call in node.find_all(exp.Func):
+    (value,) = constant_values([node], context)
+    return value
+
+
+def constant_values(nodes: Sequence[exp.Expr], context: PlanContext) -> list[Any]:
+    """The values of expressions without columns, computed by few statements of the engine.
+
+    The one door from SQL text to the engine while planning, so functions are checked here. Raises
+    DataError, ProgrammingError: a function is not offered, or the engine cannot compute one.
+    """
+    values: list[Any] = []
+    for begin in range(0, len(nodes), _COMPUTED_TOGETHER):
+        checkpoint()
+        items = [_engine_sql(node, context) for node in nodes[begin : begin + _COMPUTED_TOGETHER]]
+        values.extend(context.evaluate(f"SELECT {', '.join(items)}"))
+    return values
+
+
+def _engine_sql(node: exp.Expr, context: PlanContext) -> str:
+    for call in nodes_of(node, exp.Func):
         check_function(call)
     folded = bound_values(apply_rules(fold_current(node.copy(), context)))
-    return context.evaluate("SELECT " + to_sql(type_literals(folded)))
+    return to_sql(type_literals(folded))
 
 
-def moment_bound(value: object, context: PlanContext, span: SourceSpan | None) -> SnapshotBound:
-    """The bound of `AS OF value`; see `moment_of`."""
-    return moment_of(value, context, span, "AS OF").bound
+def as_of_bound(value: object, context: PlanContext, span: SourceSpan | None) -> SnapshotBound:
+    """The bound of `AS OF value`; see `point_in_time`."""
+    return point_in_time(value, context, span, "AS OF").bound
 
 
-def moment_of(value: object, context: PlanContext, span: SourceSpan | None, clause: str) -> Moment:
+def point_in_time(
+    value: object, context: PlanContext, span: SourceSpan | None, clause: str
+) -> PointInTime:
     """The moment of a value: a hybrid timestamp, a time, or text of one.
 
     Raises InvalidValueError: the value is no moment; SnapshotInFutureError: it has not come yet.
     """
     hybrid = _hybrid_time(value)
     if hybrid is not None:
-        moment = Moment(hybrid, bound_at(hybrid))
+        moment = PointInTime(hybrid, bound_at(hybrid))
         if 0 < hybrid < _OLDEST_HYBRID:
             raise InvalidValueError(
                 f"{clause} {value} is no moment: a number is a hybrid timestamp (microseconds "
@@ -211,8 +234,8 @@ def moment_of(value: object, context: PlanContext, span: SourceSpan | None, clau
             ) from error
         if not isinstance(micros, int):
             raise InvalidValueError(f"{clause} NULL is no moment", span=span)
-        moment = Moment(from_micros(micros), bound_at_micros(micros))
-    if moment.first > context.now():
+        moment = PointInTime(from_micros(micros), bound_at_micros(micros))
+    if moment.first > context.now:
         raise SnapshotInFutureError(
             f"{clause} {value} has not come yet", hint="it is a moment after now", span=span
         )

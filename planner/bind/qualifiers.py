@@ -49,12 +49,20 @@ class EngineAliases:
         """Give a relation a name of its own in the engine's SQL, if its name is taken."""
         if self.of(relation) not in used:
             return
-        alias = f"{relation.database}.{relation.alias}"
+        database = relation.database
+        alias = relation.alias if database is None else f"{database}.{relation.alias}"
         while alias in used:
             alias += "'"
         self.names[relation] = alias
         if isinstance(relation, DerivedTable) and relation.node is not None:
-            relation.node.args["alias"].set("this", exp.to_identifier(alias, quoted=True))
+            _set_alias(relation.node, alias)
+
+
+def _set_alias(node: exp.Expr, alias: str) -> None:
+    """Name an item of a FROM clause, the names of its columns as they are."""
+    given = node.args.get("alias") or exp.TableAlias()
+    given.set("this", exp.to_identifier(alias, quoted=True))
+    node.set("alias", given)
 
 
 def add_relation(

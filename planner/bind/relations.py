@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.query_plans import HistoryWindow
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.system_catalog import is_system
@@ -91,13 +92,13 @@ class DerivedTable:
         alias: the name its columns are qualified with, lower case.
         columns: it has.
         database: see `TableReference`; views have one.
-        node: the query of a view in the tree.
+        node: the item of FROM that can be given another alias.
     """
 
     alias: str
     columns: Sequence[OutputColumn]
     database: str | None = None
-    node: exp.Subquery | None = None
+    node: exp.Expr | None = None
 
     @property
     def scopes(self) -> "list[Scope]":
@@ -289,6 +290,7 @@ class ColumnUses:
         if len(names) > len(columns):
             raise ProgrammingError(
                 f"'{alias.name.lower()}' has {len(columns)} columns, its alias names {len(names)}",
+                span=node_span(alias.columns[len(columns)]),
                 sqlstate="42P10",
             )
         self.note_outputs(columns)

@@ -13,6 +13,7 @@ from functools import reduce
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError, StatementTooComplexError
 
 ROW_WIDTH = "pykudu_row_width"  # in the meta of a query: the number of columns it has to have
@@ -179,7 +180,7 @@ class _Rows:
 
     def _with_query(self, kind: type[exp.Expr], row: exp.Expr) -> _Compared:
         # In the query they would gather its rows instead.
-        for call in row.find_all(exp.Window, exp.AggFunc):
+        for call in nodes_of(row, exp.Window, exp.AggFunc):
             if isinstance(call, exp.Window) or call.find(exp.Column) is None:
                 raise NotSupportedError(
                     "a window function or count(*) in a row cannot be compared with a query",
@@ -285,4 +286,4 @@ def _bare(node: exp.Expr | None) -> exp.Expr | None:
 
 def _first(node: exp.Expr) -> exp.Expr:
     """The first node of an expression that has a place in the statement."""
-    return next((each for each in node.walk() if "start" in each.meta), node)
+    return next((each for each in all_nodes(node) if "start" in each.meta), node)

@@ -148,7 +148,7 @@ def vacuum(tokens: TokenStream, context: PlanContext) -> Plan:
 
 def summarize(tokens: TokenStream, context: PlanContext) -> Plan:
     """`SUMMARIZE t`, `SUMMARIZE SELECT ..`."""
-    from pykudu_sql.planner.query.summarize import plan_summary
+    from pykudu_sql.planner.commands.summarize import plan_summary
 
     return plan_summary(tokens, context)
 

@@ -98,7 +98,7 @@ def _columns(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _column_stats(kind: str, tokens: TokenStream, context: PlanContext) -> Plan:
-    from pykudu_sql.planner.query.column_stats import plan_column_stats
+    from pykudu_sql.planner.commands.column_stats import plan_column_stats
 
     table = named_table(tokens, context)
     tokens.expect_end()

@@ -34,20 +34,20 @@ def rollback(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.take()
     _accept_noise(tokens)
     if tokens.accept("TO"):
-        return _place(tokens, SavepointAction.ROLLBACK_TO)
+        return _savepoint_control(tokens, SavepointAction.ROLLBACK_TO)
     tokens.expect_end()
     return TransactionControl(TransactionAction.ROLLBACK)
 
 
 def savepoint(tokens: TokenStream, context: PlanContext) -> Plan:
     """`SAVEPOINT name`."""
-    return _place(tokens, SavepointAction.SET)
+    return _savepoint_control(tokens, SavepointAction.SET)
 
 
 def release(tokens: TokenStream, context: PlanContext) -> Plan:
     """`RELEASE [SAVEPOINT] name`."""
     tokens.take()
-    return _place(tokens, SavepointAction.RELEASE)
+    return _savepoint_control(tokens, SavepointAction.RELEASE)
 
 
 def _whole(tokens: TokenStream, action: TransactionAction) -> Plan:
@@ -61,7 +61,7 @@ def _accept_noise(tokens: TokenStream) -> None:
         tokens.accept("WORK")
 
 
-def _place(tokens: TokenStream, action: SavepointAction) -> Plan:
+def _savepoint_control(tokens: TokenStream, action: SavepointAction) -> Plan:
     tokens.accept("SAVEPOINT")
     name = tokens.name("the savepoint's name")
     tokens.expect_end()

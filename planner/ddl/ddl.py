@@ -8,8 +8,8 @@ here too: a step that has nothing to do does not reach the plan.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pykudu_sql.planner.bind.ddl_constants import default_cell
 from pykudu_sql.planner.bind.named_table import existing_table
+from pykudu_sql.planner.ddl.ddl_constants import default_cell
 from pykudu_sql.planner.ddl.partitioning import partition_schema, range_partition
 from pykudu_sql.planner.ddl_grammar.syntax import (
     AddColumnsSyntax,

@@ -29,8 +29,8 @@ def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
     InvalidSchemaError: the expression is no moment, or no constant; SnapshotInFutureError: it has
     not come yet.
     """
-    from pykudu_sql.planner.bind.ddl_constants import value_of
-    from pykudu_sql.planner.bind.moment import moment_bound
+    from pykudu_sql.planner.bind.moment import as_of_bound
+    from pykudu_sql.planner.ddl.ddl_constants import value_of
 
     if tokens.accept("SNAPSHOT"):
         place = tokens.current
@@ -41,7 +41,7 @@ def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
         tokens.accept("VERSION", "AS", "OF")
     expression = _up_to_comment(tokens)
     span = expression.span
-    return moment_bound(value_of(expression, context), context, span)
+    return as_of_bound(value_of(expression, context), context, span)
 
 
 def _up_to_comment(tokens: TokenStream) -> Expression:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pykudu_sql.planner.bind.ddl_constants import cell_of
+from pykudu_sql.planner.ddl.ddl_constants import cell_of
 from pykudu_sql.planner.ddl_grammar.syntax import (
     BoundClause,
     Expression,

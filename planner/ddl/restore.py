@@ -41,7 +41,7 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     # Tables are named as the catalog stores them, whatever the session's database is.
     world = context.within(DEFAULT_DATABASE, None)
     # The bound of a microsecond that is not over yet lies ahead; nothing is committed there.
-    moment = min(last_before(bound), context.now())
+    moment = min(last_before(bound), context.now)
     now, past = quote_name(table.name), f"{quote_name(then.name)} AS OF {moment}"
     pairs = [(old.name, table.schema.by_id[old.id].name) for old in then.schema.columns]
     key_names = {then.schema.by_id[i].name for i in then.schema.key_ids}

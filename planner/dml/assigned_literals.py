@@ -1,6 +1,8 @@
 """Numbers that a query writes into DECIMAL columns, with all the digits that are written.
 
-Followed are columns of derived tables, of WITH and of set operations to the numbers that they show.
+Followed are columns of derived tables, of WITH and of set operations, and the values of CASE and
+its kind, to the numbers that they show. What is computed from a number that the engine reads as a
+double would be rounded, and is refused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,23 +13,32 @@ from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.bind.bound_query import columns_of
 from pykudu_sql.planner.bind.relations import Shown
 from pykudu_sql.planner.functions.exact_literals import is_long
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.types.origins import origins, shown_by
+from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.planner.types.origins import alternatives, origins, shown_by
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
+from pykudu_sql.storage.errors import ValueOutOfRangeError
 
 _PLACE = "pykudu_long_literal"  # in the meta of a literal and its copies: which one it is
+_KEEPING = (
+    *(exp.Paren, exp.Alias, exp.Neg, exp.Filter, exp.Window, exp.IgnoreNulls, exp.Order),
+    *(exp.Max, exp.Min, exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue),
+)  # whose value is one of those of what they are about
+_OTHERWISE = (exp.Cast, exp.Predicate, exp.Connector)  # they say of what type it is
 
 
 def type_assigned_literals(
-    tree: exp.Expr, columns: Sequence[ColumnSchema], context: PlanContext
+    tree: exp.Expr, columns: Sequence[ColumnSchema | None], context: PlanContext
 ) -> None:
     """Cast numbers of more digits than the engine's types have to the columns that they fill.
 
     The engine would take them for doubles. The tree is changed in place; it is bound for this only
-    if it has such a number. `tree`: of a query whose columns fill others, in their order.
+    if it has such a number. `tree`: of a query whose columns fill others, in their order; None is
+    no column. Raises ValueOutOfRangeError: what fills a DECIMAL is computed from such a number.
     """
-    literals = [node for node in tree.find_all(exp.Literal) if is_long(node)]
+    literals = [node for node in nodes_of(tree, exp.Literal) if is_long(node)]
     if not literals:
         return
     for place, literal in enumerate(literals):
@@ -36,12 +47,27 @@ def type_assigned_literals(
     bind(probe, context)
     scales: dict[int, int] = {}
     for shown, column in zip(_filling(probe), columns, strict=False):
-        for literal in _literals(shown) if column.type.kind is Kind.DECIMAL else ():
-            place = literal.meta[_PLACE]
-            scales[place] = max(scales.get(place, 0), column.type.scale)
+        if column is not None and column.type.kind is Kind.DECIMAL:
+            for literal in _literals(shown, column, []):
+                place = literal.meta[_PLACE]
+                scales[place] = max(scales.get(place, 0), column.type.scale)
     for place, scale in scales.items():
-        text = exp.Literal.string(str(literals[place].this))
-        literals[place].replace(exp.cast(text, f"DECIMAL(38, {scale})"))
+        _write(literals[place], scale)
+
+
+def type_assigned_constant(node: exp.Expr, column: ColumnSchema) -> None:
+    """The same for an expression without columns and queries that fills a column.
+
+    A number alone stays. Raises ValueOutOfRangeError: it is computed from such a number.
+    """
+    if column.type.kind is Kind.DECIMAL and node.find(exp.Query) is None:
+        for literal in list(_literals((node,), column, [])):
+            if literal is not node:
+                _write(literal, column.type.scale)
+
+
+def _write(literal: exp.Literal, scale: int) -> None:
+    literal.replace(exp.cast(exp.Literal.string(str(literal.this)), f"DECIMAL(38, {scale})"))
 
 
 def _filling(tree: exp.Expr) -> Iterator[Shown]:
@@ -56,15 +82,53 @@ def _filling(tree: exp.Expr) -> Iterator[Shown]:
         yield column.shown
 
 
-def _literals(shown: Shown) -> Iterator[exp.Literal]:
-    """The numbers too long for the engine that something shows, in whatever subquery."""
-    for value in origins(shown):
-        while isinstance(value, exp.Paren | exp.Alias | exp.Neg):
+def _literals(shown: Shown, column: ColumnSchema, seen: list[exp.Expr]) -> Iterator[exp.Literal]:
+    """The numbers too long for the engine that something shows, in whatever subquery.
+
+    `seen`: what has been followed. Raises ValueOutOfRangeError: something computed is shown.
+    """
+    pending = [each for each in origins(shown) if isinstance(each, exp.Expr)]
+    while pending:
+        value = pending.pop()
+        while isinstance(value, _KEEPING):
             value = value.this
-        if isinstance(value, exp.Literal) and is_long(value):
-            yield value
-        elif isinstance(value, exp.Column):
-            yield from _literals(shown_by(value))
-        elif isinstance(value, exp.Query):
-            for column in columns_of(value)[:1]:
-                yield from _literals(column.shown)
+        if any(value is each for each in seen):
+            continue
+        seen.append(value)
+        if isinstance(value, exp.Literal):
+            if is_long(value):
+                yield value
+        elif isinstance(value, exp.Column | exp.Query):
+            pending.extend(_followed(value))
+        elif one_of := alternatives(value):
+            pending.extend(one_of)
+        elif not isinstance(value, exp.Cast):
+            _refuse_computed(value, column)
+
+
+def _followed(node: exp.Expr) -> Iterator[exp.Expr]:
+    """What a column, or the first column of a query, shows."""
+    columns = columns_of(node)[:1] if isinstance(node, exp.Query) else []
+    for shown in [each.shown for each in columns] or [shown_by(node)]:
+        yield from (each for each in origins(shown) if isinstance(each, exp.Expr))
+
+
+def _refuse_computed(value: exp.Expr, column: ColumnSchema) -> None:
+    """See that a value is computed from no number that the engine reads as a double."""
+    pending, seen = [value], list[exp.Expr]()
+    while pending:
+        node = pending.pop()
+        if any(node is each for each in seen):
+            continue
+        seen.append(node)
+        if is_long(node):
+            raise ValueOutOfRangeError(
+                f"column '{column.name}' of type {column.type} is computed from {node.this}, "
+                "which has more digits than a DECIMAL",
+                hint="CAST the number, as CAST(x AS DECIMAL(38,20)), or to DOUBLE",
+                span=node_span(node),
+            )
+        if isinstance(node, exp.Column | exp.Query):
+            pending.extend(_followed(node))
+        elif not isinstance(node, _OTHERWISE):
+            pending.extend(node.iter_expressions())

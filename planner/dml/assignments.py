@@ -15,11 +15,13 @@ from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.moment import fold_current
 from pykudu_sql.planner.bind.names import undefined_column
 from pykudu_sql.planner.bind.target import cell_literal
+from pykudu_sql.planner.dml.assigned_literals import type_assigned_constant
 from pykudu_sql.planner.functions.functions import gathers_rows
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.star_syntax import check_inner_star
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.value import Parameter, Value
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.common.types.cells import to_cell
@@ -160,10 +162,11 @@ def assigned_value(column: ColumnSchema, node: exp.Expr, context: PlanContext) -
         )
     if node.find(exp.Column) is not None:
         return Assignment(column, node, False)
+    type_assigned_constant(node, column)
     value = constant(fold_current(node.copy(), context), context)
     if isinstance(value, Hole):
         parameter = Parameter(value.key, column.type, column.name)
-        for placeholder in node.find_all(exp.Placeholder):
+        for placeholder in nodes_of(node, exp.Placeholder):
             note_receiver(placeholder, parameter)
         return Assignment(column, node, True, parameter)
     if not isinstance(value, Constant):

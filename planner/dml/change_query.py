@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.correlation_name import CorrelationName
+from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
 from pykudu_sql.planner.dml.returning import ReturnedRows
 from pykudu_sql.planner.plan.change_plans import ACTION, ChangeBranch, Returning
+from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,21 @@ def draft(
     if returned is not None:
         returning = _carry(items, table, name, returned)
     return DraftedQuery(items, tuple(branches), returning)
+
+
+def select_drafted(
+    select: exp.Select, drafted: DraftedQuery, table: TableInfo, context: PlanContext
+) -> None:
+    """Let a SELECT show what branches need, with all digits of the numbers that fill DECIMALs.
+
+    Raises ValueOutOfRangeError: see `type_assigned_literals`.
+    """
+    select.set("expressions", drafted.items)
+    columns: list[ColumnSchema | None] = [None] * len(drafted.items)
+    for branch in drafted.branches:
+        for column_id, place in branch.columns:
+            columns[place] = table.schema.by_id[column_id]
+    type_assigned_literals(select, columns, context)
 
 
 def _only_for(number: int, node: exp.Expr, action: exp.Expr) -> exp.Expr:

@@ -16,7 +16,7 @@ from pykudu_sql.planner.bind.correlation_name import CorrelationName
 from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.bind.target import mention
 from pykudu_sql.planner.dml.assignments import read_assignments
-from pykudu_sql.planner.dml.change_query import BranchDraft, draft
+from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted
 from pykudu_sql.planner.dml.insert_tail import Conflict
 from pykudu_sql.planner.dml.returning import ReturnedRows, read_returning
 from pykudu_sql.planner.plan.change_plans import (
@@ -30,6 +30,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.plan.write_plans import InsertQuery, InsertValues
 from pykudu_sql.planner.query.query import finish
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import own_name
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
@@ -183,7 +184,7 @@ def _planned(
         cases.append(exp.If(this=otherwise, true=exp.Literal.number(1)))
     drafted = draft(exp.Case(ifs=cases), drafts, table, target.name, returned)
     select = _joined(target)
-    select.set("expressions", drafted.items)
+    select_drafted(select, drafted, table, context)
     bound = bind(select, context).with_volatility(volatile)
     _stand_in(select)
     scan_count = len(rows.query.scans) if isinstance(rows, InsertQuery) else 0
@@ -226,7 +227,7 @@ def _qualify(update: exp.Update, target: Target) -> None:
     """Names without a qualifier mean the row that is there."""
     by_name = target.table.schema.by_name
     for part in (*update.expressions, update.args.get("where")):
-        for column in [] if part is None else list(part.find_all(exp.Column)):
+        for column in [] if part is None else nodes_of(part, exp.Column):
             plain = not column.table and column.find_ancestor(exp.Query) is None
             if plain and column.name.lower() in by_name:
                 target.name.qualify(column)

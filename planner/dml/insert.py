@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind
-from pykudu_sql.planner.bind.constant import Constant, Hole, constant
+from pykudu_sql.planner.bind.constant import Constant, Hole, constants
 from pykudu_sql.planner.bind.correlation_name import CorrelationName, name_of_table
 from pykudu_sql.planner.bind.moment import fold_current
 from pykudu_sql.planner.bind.target import cell_literal, target_table
-from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
+from pykudu_sql.planner.dml.assigned_literals import (
+    type_assigned_constant,
+    type_assigned_literals,
+)
 from pykudu_sql.planner.dml.conflict import (
     Target,
     check_conflict_columns,
@@ -319,13 +322,17 @@ def _insert_expressions(
     rows = [_cells(row) for row in tree.expressions]
     for row in rows:
         _check_width(head, len(row), start.start)
+        for node, column in zip(row, head.columns, strict=True):
+            type_assigned_constant(node, column)
+    nodes = [node for row in rows for node in row if not _is_default(node)]
+    written = constants([fold_current(node, context) for node in nodes], context)
+    if written is None:
+        return _insert_computed(head, tree, context)
+    values = map(_raw, written)
     columns: list[list[Raw]] = [[] for _ in head.columns]
     for row in rows:
-        for values, node in zip(columns, row, strict=True):
-            raw = _raw(node, context)
-            if raw is _COMPUTED:
-                return _insert_computed(head, tree, context)
-            values.append(raw)
+        for cells, node in zip(columns, row, strict=True):
+            cells.append(Marker.DEFAULT if _is_default(node) else next(values))
     offsets = [start.start] * len(rows)
     return _insert_values(head, ValueRows(tuple(columns), offsets), cacheable=not bound.volatile)
 
@@ -334,26 +341,19 @@ def _cells(row: exp.Expr) -> list[exp.Expr]:
     return row.expressions if isinstance(row, exp.Tuple) else [row.this]
 
 
-_COMPUTED = Named("")
+def _is_default(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Var) and node.name.upper() == "DEFAULT"
 
 
-def _raw(node: exp.Expr, context: PlanContext) -> Raw:
-    """A cell's value while planning; `_COMPUTED` if only the engine can compute it."""
-    if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
-        return Marker.DEFAULT
-    value = constant(fold_current(node, context), context)
-    if isinstance(value, Hole):
-        return Named(value.key)
-    if isinstance(value, Constant):
-        return value.value  # type: ignore[return-value]
-    return _COMPUTED
+def _raw(value: Constant | Hole) -> Raw:
+    return Named(value.key) if isinstance(value, Hole) else value.value  # type: ignore[return-value]
 
 
 def _insert_computed(head: _Head, tree: exp.Values, context: PlanContext) -> InsertQuery:
     """The rows as a query; DEFAULT becomes the column's default."""
     for row in tree.expressions:
         for node, column in zip(_cells(row), head.columns, strict=True):
-            if isinstance(node, exp.Var) and node.name.upper() == "DEFAULT":
+            if _is_default(node):
                 node.replace(cell_literal(column.write_default, column))
     type_assigned_literals(tree, head.columns, context)
     query = finish(bind(tree, context), context)

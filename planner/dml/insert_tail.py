@@ -14,6 +14,7 @@ from sqlglot import exp
 from pykudu_sql.planner.parse.dialect import POSITIONAL, parse
 from pykudu_sql.planner.parse.lexer import Token, TokenKind, tokenize
 from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import NotSupportedError, SourceSpan, SyntaxError
 
 _TAIL = re.compile(r"\bON\s+CONFLICT\b|\bRETURNING\b", re.IGNORECASE)
@@ -147,6 +148,6 @@ def _renumber(tree: exp.Expr, text: str, rows: int, place: int) -> None:
         token.kind is TokenKind.PARAMETER and token.text == "?"
         for token in tokenize(text[:place], rows)
     )
-    for node in tree.find_all(exp.Placeholder):
+    for node in nodes_of(tree, exp.Placeholder):
         if node.name.startswith(POSITIONAL):
             node.set("this", f"{POSITIONAL}{int(node.name[1:]) + before}")

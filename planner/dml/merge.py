@@ -19,7 +19,7 @@ from pykudu_sql.planner.bind.moment import reads_current_time
 from pykudu_sql.planner.bind.relations import NAMED_DATABASE
 from pykudu_sql.planner.bind.target import mentioned_table
 from pykudu_sql.planner.dml.assignments import Assignment, assigned_value, read_assignments
-from pykudu_sql.planner.dml.change_query import BranchDraft, draft
+from pykudu_sql.planner.dml.change_query import BranchDraft, draft, select_drafted
 from pykudu_sql.planner.dml.insert_columns import check_required, insert_columns
 from pykudu_sql.planner.dml.merge_sides import (
     check_side,
@@ -135,7 +135,7 @@ def _finished(
     volatile: bool,
 ) -> ChangeQuery:
     drafted = draft(action, drafts, merge.table, merge.name, returned)
-    select.set("expressions", drafted.items)
+    select_drafted(select, drafted, merge.table, merge.context)
     bound = bind(select, merge.context).with_volatility(volatile)
     query = finish(bound, merge.context)
     return ChangeQuery(merge.table, query, drafted.branches, "MERGE", drafted.returning)

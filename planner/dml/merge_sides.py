@@ -15,6 +15,7 @@ from pykudu_sql.planner.bind.relations import Relation
 from pykudu_sql.planner.dml.assignments import is_default
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import UndefinedTableError
 
 
@@ -79,7 +80,7 @@ def check_side(
 def _named(tables: exp.Select, bound: BoundQuery) -> Iterator[tuple[exp.Column, Relation]]:
     """The columns of a query with the relations they belong to."""
     yield from bound.qualified
-    for column in tables.find_all(exp.Column):
+    for column in nodes_of(tables, exp.Column):
         binding, field = binding_of(column), field_of(column)
         if field is not None:
             yield from ((column, relation) for relation, _ in field.struct)

@@ -26,6 +26,7 @@ from pykudu_sql.planner.plan.change_plans import (
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.query_plans import Query
 from pykudu_sql.planner.query.query import finish
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import NotSupportedError, ProgrammingError
 
 # Marks the rows of a relation that a join found; no `*` shows it.
@@ -70,9 +71,9 @@ def read_returning(
     ambiguous, or an aggregate stands in the list; NotSupportedError: a subquery stands in the list.
     """
     _refuse(items)
-    place = next(i for i, node in enumerate(select.find_all(exp.Table)) if node is target)
+    place = next(i for i, node in enumerate(nodes_of(select, exp.Table)) if node is target)
     probe = select.copy()
-    mention = list(probe.find_all(exp.Table))[place]
+    mention = nodes_of(probe, exp.Table)[place]
     probe.set("expressions", list(items))
     actions = _hide_actions(probe)
     probe.set("where", None)
@@ -115,7 +116,7 @@ def _hide_actions(probe: exp.Select) -> list[exp.Expr]:
     """Stand-ins for the calls of merge_action(), which only RETURNING knows, while it is bound."""
     hidden: list[exp.Expr] = []
     for item in probe.expressions:
-        for call in list(item.find_all(exp.Anonymous)):
+        for call in nodes_of(item, exp.Anonymous):
             if call.name.lower() == "merge_action" and not call.expressions:
                 stand_in = exp.Paren(this=exp.Literal.string("merge_action"))
                 name = exp.to_identifier("merge_action")
@@ -143,7 +144,7 @@ class _Reader:
         name = output_name(item)
         node = item.this if isinstance(item, exp.Alias) else item
         parent = exp.Paren(this=node)
-        for column in list(parent.find_all(exp.Column)):
+        for column in nodes_of(parent, exp.Column):
             column.replace(self._value(column))
         yield name, parent.this
 

@@ -11,7 +11,6 @@ alone; DELETE IGNORE is DELETE.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 
 from sqlglot import exp
 
@@ -23,18 +22,24 @@ from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.bind.target import mention, mentioned_table, target_table
 from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
 from pykudu_sql.planner.dml.assignments import Assignment, read_assignments
-from pykudu_sql.planner.dml.change_query import BranchDraft, draft, one_match_each
+from pykudu_sql.planner.dml.change_query import (
+    BranchDraft,
+    draft,
+    one_match_each,
+    select_drafted,
+)
 from pykudu_sql.planner.dml.returning import read_returning
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.error_positions import errors_located
+from pykudu_sql.planner.parse.headings import name_entry
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.change_plans import ChangeQuery
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import DeleteQuery, KeyDelete, KeyUpdate, NoOperation, UpdateQuery
 from pykudu_sql.planner.plan.value import ParameterKey, Value
-from pykudu_sql.planner.pushdown.key_access import key_values, parameters_of
+from pykudu_sql.planner.pushdown.key_access import GeneralPlan, key_values, parameters_of
 from pykudu_sql.planner.query.query import finish
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
@@ -92,8 +97,7 @@ def plan_update(
     assigned; ImmutableColumnError: an immutable column is assigned; DataError: a constant does not
     fit its column.
     """
-    as_query = partial(plan_update, text, context.without_key_access(), start)
-    general = cache(errors_located(text)(as_query))
+    general = GeneralPlan(plan_update, text, context, start)
     text, kind = _without_ignore(text, start)
     tree = parse(text, start)
     if (
@@ -111,7 +115,7 @@ def plan_update(
         set_ids = _set_anyway(assignments, kind)
         branch = BranchDraft(kind, [*rows.keys(), *set_ids])
         return _returning(rows, branch, tree, context)
-    rows.select.set("expressions", [a.as_node() for a in assignments])
+    rows.select.set("expressions", [_named_value(a) for a in assignments])
     type_assigned_literals(rows.select, [a.column for a in assignments], context)
     bound = _bound(rows, rows.select.expressions, context)
     bound = bound.with_volatility(volatile)
@@ -123,6 +127,13 @@ def plan_update(
             return KeyUpdate(rows.table, key, pairs, general, keys, not bound.volatile)
     query = finish(bound, context)
     return UpdateQuery(rows.table, tuple(a.column.id for a in assignments), query)
+
+
+def _named_value(assignment: Assignment) -> exp.Expr:
+    """The value for a SELECT list, headed as its column: no heading has to be made of its text."""
+    node = assignment.as_node()
+    name_entry(node, assignment.column.name)
+    return node
 
 
 def _set_anyway(assignments: Sequence[Assignment], kind: RowOpKind) -> list[tuple[int, exp.Expr]]:
@@ -140,8 +151,7 @@ def plan_delete(
     Raises SyntaxError, NotSupportedError: a clause is wrong or not offered; UndefinedTableError,
     UndefinedColumnError: a name is unknown.
     """
-    as_query = partial(plan_delete, text, context.without_key_access(), start)
-    general = cache(errors_located(text)(as_query))
+    general = GeneralPlan(plan_delete, text, context, start)
     text, _ = _without_ignore(text, start)
     tree = parse(text, start)
     if not isinstance(tree, exp.Delete):
@@ -173,7 +183,7 @@ def _returning(
     volatile = reads_current_time(tree)
     returned = read_returning(shown, rows.select, rows.target, context)
     drafted = draft(exp.Literal.number(0), [branch], rows.table, rows.name, returned)
-    rows.select.set("expressions", drafted.items)
+    select_drafted(rows.select, drafted, rows.table, context)
     if rows.joined:
         one_match_each(rows.select, rows.key_columns())
     bound = bind(rows.select, context)
@@ -239,7 +249,7 @@ def _has_addresses(rows: _TargetRows, values: Sequence[exp.Expr], context: PlanC
 def _shows_whole_rows(node: exp.Expr, target: exp.Table) -> bool:
     """Whether a subquery has `target.*`, and so would show the addresses."""
     alias = target.alias_or_name.lower()
-    columns = node.find_all(exp.Column)
+    columns = nodes_of(node, exp.Column)
     return any(column.is_star and column.table.lower() == alias for column in columns)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
+from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS
 from pykudu_sql.planner.plan.value import Parameter, ParameterKey, Value
 from pykudu_sql.storage.common.types.cells import to_cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -19,12 +20,13 @@ from pykudu_sql.storage.common.types.types import Kind
 from pykudu_sql.storage.errors import DataError, ProgrammingError, SourceSpan
 
 _GAP = r"\s*"
+_DIGITS = rf"\d{{1,{MAX_NUMBER_CHARACTERS}}}"
 _VALUE = re.compile(
     rf"""{_GAP}(?:
-      ([+-]?\d+(?![\w.]))
+      ([+-]?{_DIGITS}(?![\w.]))
     | ('[^']*(?:''[^']*)*')
     | (NULL\b|TRUE\b|FALSE\b|DEFAULT\b)
-    | ([+-]?(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?(?!\w))
+    | ([+-]?(?:{_DIGITS}(?:\.\d*)?|\.\d+)(?:E[+-]?{_DIGITS})?(?!\w))
     | (\?)
     | :([^\W\d]\w*)
     | (?:DATE|TIMESTAMP){_GAP}('[^']*')

@@ -17,6 +17,8 @@ from pykudu_sql.planner.explain.predicate_text import (
 from pykudu_sql.planner.plan.plan import (
     ChangeQuery,
     ConflictInsert,
+    CopyFrom,
+    CopyTo,
     CreateTable,
     DeleteQuery,
     Explain,
@@ -182,6 +184,12 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             lines += _tree("DELETE", _query(plan.gone, facts))
             lines += _tree("WRITE", _query(plan.rows, facts))
             return _tree(f"RESTORE TABLE {plan.table.name}", lines)
+        case CopyFrom():
+            listed = ", ".join(column.name for column in plan.columns or ())
+            head = f"COPY {plan.table.name} FROM '{plan.source}'"
+            return _tree(head, [f"columns: {listed}"] if listed else [])
+        case CopyTo():
+            return _tree(f"COPY TO '{plan.target}'", _query(plan.query, facts))
         case CreateTable() if plan.query is not None:
             return _tree(f"CREATE TABLE {plan.name}", _query(plan.query, facts))
     return [plan.headline]

@@ -19,10 +19,10 @@ _REFUSED: Mapping[type[exp.Expr], str] = {
     exp.Limit: "LIMIT",
     exp.HavingMax: "HAVING",
 }
-_BEHIND = (exp.Filter, exp.Window, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+BEHIND_AGGREGATES = (exp.Filter, exp.Window, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 # Aggregates whose result does not depend on the order of rows.
 _UNORDERED = (exp.ApproxDistinct, exp.Median, exp.PercentileCont, exp.PercentileDisc)
-_LOGICAL = (exp.LogicalAnd, exp.LogicalOr)
+LOGICAL_AGGREGATES = (exp.LogicalAnd, exp.LogicalOr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def plain_logical_aggregate(node: exp.Expr) -> exp.Expr:
 
     The parser's node has no room for the clauses; its printer puts them into a CAST.
     """
-    if isinstance(node, _LOGICAL):
+    if isinstance(node, LOGICAL_AGGREGATES):
         if isinstance(node.this, exp.Order):
             node.set("this", node.this.this)
         if isinstance(node.this, exp.Distinct):
@@ -99,12 +99,12 @@ def push_aggregate_clause(node: exp.Expr) -> exp.Expr:
 
     Raises NotSupportedError: a clause that compatibility aggregates do not take.
     """
-    meaning = node.this if isinstance(node, _BEHIND) else None
+    meaning = node.this if isinstance(node, BEHIND_AGGREGATES) else None
     if not isinstance(meaning, exp.Paren) or _NAME not in meaning.meta:
         return node
     name = meaning.meta[_NAME]
     _refuse(node, name)
-    place = _clause_place(meaning)
+    place = _clause_target(meaning)
     if isinstance(node, exp.Filter) and isinstance(place, exp.Filter):
         rows = exp.and_(place.expression.this, node.expression.this)
         place.set("expression", exp.Where(this=rows))
@@ -115,7 +115,7 @@ def push_aggregate_clause(node: exp.Expr) -> exp.Expr:
     return meaning
 
 
-def _clause_place(meaning: exp.Expr) -> exp.Expr:
+def _clause_target(meaning: exp.Expr) -> exp.Expr:
     """The aggregate in an expression, with the FILTER that the expression gives it."""
     aggregate = meaning.find(exp.AggFunc)
     if aggregate is None:

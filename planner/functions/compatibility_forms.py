@@ -112,7 +112,7 @@ def units_later(arguments: Sequence[exp.Expr]) -> exp.Expr:
             f"'{name}' is no unit of time", hint=f"there are {', '.join(_ADDED)}", sqlstate="22023"
         )
     interval = exp.Anonymous(this=f"to_{name}s", expressions=[count.copy()])
-    return exp.paren(exp.Add(this=exp.cast(moment.copy(), "timestamp"), expression=interval))
+    return exp.paren(exp.Add(this=exp.cast(moment, exp.DType.TIMESTAMP), expression=interval))
 
 
 def named(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
@@ -172,8 +172,8 @@ def truncated(arguments: Sequence[exp.Expr]) -> exp.Expr:
             hint=f"there are {', '.join(_UNITS)}",
             sqlstate="22023",
         )
-    cut = exp.func("datetrunc", exp.Literal.string(unit), exp.cast(moment.copy(), "timestamp"))
-    return exp.cast(cut, "timestamp")
+    cut = exp.func("datetrunc", exp.Literal.string(unit), exp.cast(moment, exp.DType.TIMESTAMP))
+    return exp.cast(cut, exp.DType.TIMESTAMP)
 
 
 def decoded(arguments: Sequence[exp.Expr]) -> exp.Expr:

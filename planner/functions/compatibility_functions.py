@@ -30,6 +30,7 @@ from pykudu_sql.planner.functions.sqlite_datetime import (
     sqlite_datetime_call,
 )
 from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.value_bounds.computed_once import ARGUMENTS, name_arguments, with_parts
 from pykudu_sql.planner.value_bounds.value_sizes import most_bytes
 from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
@@ -325,12 +326,16 @@ _TEMPLATE_NAMES = frozenset(name for name, _ in TEMPLATES)
 COMPATIBILITY_FUNCTIONS = frozenset((*_TEMPLATE_NAMES, *_FORMS))
 
 
+_COLLECTING = (exp.ArrayConcatAgg, exp.ArrayUniqueAgg)
+COMPATIBILITY_KINDS = (*_COLLECTING, exp.Anonymous)  # the nodes that calls of them are
+
+
 def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
     """What a call of a compatibility function means to the engine; any other node as it is.
 
     A name called with a number of arguments that has no template stays, and the engine says so.
     """
-    if isinstance(node, exp.ArrayConcatAgg | exp.ArrayUniqueAgg):
+    if isinstance(node, _COLLECTING):
         name, call_arguments = node.sql_name().lower(), [node.this]
     elif isinstance(node, exp.Anonymous):
         name, call_arguments = node.name.lower(), node.expressions
@@ -346,17 +351,17 @@ def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
     if text is None:
         return node
     if name == "date_sub" and isinstance(arguments[1], exp.Interval):
-        moment = exp.cast(arguments[0], "timestamp")
+        moment = exp.cast(arguments[0], exp.DType.TIMESTAMP)
         return exp.paren(exp.Sub(this=moment, expression=arguments[1]), copy=False)
     template = _parsed(text).copy()
-    for part in template.find_all(exp.Func):
+    for part in nodes_of(template, exp.Func):
         part.meta[SOURCE_NAME] = name  # what is said of a part is said of the call
     return with_clauses(_meaning(template, arguments), call)
 
 
 def _meaning(template: exp.Expr, arguments: Sequence[exp.Expr]) -> exp.Expr:
     """A template with arguments in it; large ones that it mentions twice are computed once."""
-    slots = [place for place in template.find_all(exp.Column) if _number(place)]
+    slots = [place for place in nodes_of(template, exp.Column) if _number(place)]
     mentions = Counter(place.name for place in slots)
     is_aggregate = template.find(exp.AggFunc) is not None
     repeated = {

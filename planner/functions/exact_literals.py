@@ -9,6 +9,7 @@ double, as it is written.
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.decimal_values import MAX_DIGITS
+from pykudu_sql.planner.tree_nodes import all_nodes
 
 
 def type_literals(tree: exp.Expr) -> exp.Expr:
@@ -16,7 +17,7 @@ def type_literals(tree: exp.Expr) -> exp.Expr:
 
     `tree`: of a query, or a value alone.
     """
-    nodes = list(tree.walk())
+    nodes = all_nodes(tree)
     for node in nodes:
         if isinstance(node, exp.Cast) and node.to.is_type(exp.DType.DECIMAL):
             _write_long_number(node)
@@ -27,6 +28,11 @@ def type_literals(tree: exp.Expr) -> exp.Expr:
         if typed is not node:
             node.replace(typed)
     return tree
+
+
+def is_written_long(node: exp.Literal) -> bool:
+    """Whether a number is written with more digits than a DECIMAL has; no other changes."""
+    return not node.is_string and len(str(node.this)) > MAX_DIGITS
 
 
 def is_long(node: exp.Expr) -> bool:

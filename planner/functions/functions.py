@@ -12,6 +12,7 @@ from sqlglot import exp
 from pykudu_sql.planner.functions.compatibility_functions import COMPATIBILITY_FUNCTIONS
 from pykudu_sql.planner.parse.call_arity import undefined_function
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.vocabulary.function_table import (
     FUNCTIONS,
     NODE_NAMES,
@@ -85,7 +86,7 @@ def gathers_rows(node: exp.Expr) -> bool:
     return any(
         not _GATHERING.isdisjoint(function_names(call))
         and call.find_ancestor(exp.Window, exp.Query) is None
-        for call in node.find_all(exp.Func)
+        for call in nodes_of(node, exp.Func)
     )
 
 

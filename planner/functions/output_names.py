@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.parse.headings import heading, name_entry
+from pykudu_sql.planner.tree_nodes import nodes_of
 
 
 def output_name(item: exp.Expr) -> str:
@@ -41,7 +42,7 @@ def name_outputs(query: exp.Expr) -> None:
 
 def name_ordered(query: exp.Expr, order: exp.Expr) -> None:
     """The same where the query's own ORDER BY may ask for a heading: it has to be quoted."""
-    if any(column.this.args.get("quoted") for column in order.find_all(exp.Column)):
+    if any(column.this.args.get("quoted") for column in nodes_of(order, exp.Column)):
         name_outputs(query)
 
 

@@ -1,11 +1,12 @@
 """Forms of a query that the engine lacks, rewritten to ones it has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.output_names import output_name
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.tree_nodes import children_of, nodes_of
 from pykudu_sql.storage.errors import ProgrammingError, SyntaxError
 
 _OF_WHOLE: Mapping[str, str] = {"order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET"}
@@ -27,7 +28,7 @@ def free_variable(node: exp.Comprehension) -> None:
     """Let the variable of `[x + 1 FOR x IN list]` be a name of its own, no column."""
     name = node.expression.name.lower()
     for part in (node.this, node.args.get("condition")):
-        for column in [] if part is None else list(part.find_all(exp.Column)):
+        for column in [] if part is None else nodes_of(part, exp.Column):
             if column.name.lower() == name and not column.table:
                 column.replace(exp.to_identifier(column.name, quoted=True))
 
@@ -101,10 +102,10 @@ def referenced_outputs(select: exp.Select, names: Sequence[str]) -> list[int]:
     keys = [node.this.unnest() for node in order.expressions] if order is not None else []
     counted = [key for key in keys if isinstance(key, exp.Literal | exp.Var)]
     if group is not None:
-        counted.extend(group.find_all(exp.Literal))
+        counted.extend(nodes_of(group, exp.Literal))
     if any(not key.is_string for key in counted) or (group is not None and group.args.get("all")):
         return list(range(len(names)))
-    referenced = {column.name.lower() for key in keys for column in key.find_all(exp.Column)}
+    referenced = {column.name.lower() for key in keys for column in nodes_of(key, exp.Column)}
     return [i for i, name in enumerate(names) if name.lower() in referenced]
 
 
@@ -117,16 +118,25 @@ def check_positions(query: exp.Expr, count: int) -> None:
     keys = [ordered.this for ordered in order.expressions] if order is not None else []
     on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
     for clause in (group, on):
-        keys.extend(clause.expressions if clause is not None else ())
+        keys.extend(_keys(clause) if clause is not None else ())
     for key in [key.unnest() for key in keys]:
         number = key.this if isinstance(key, exp.Neg) else key
         is_count = isinstance(number, exp.Literal) and not number.is_string
         if is_count and number.name.isdigit() and not 0 < int(key.sql()) <= count:
             raise ProgrammingError(
                 f"there is no column {key.sql()}: the SELECT list has {count}",
-                span=node_span(number),
+                span=node_span(key),
                 sqlstate="42P10",
             )
+
+
+def _keys(clause: exp.Expr) -> Iterator[exp.Expr]:
+    """The keys of GROUP BY or DISTINCT ON, those in ROLLUP, CUBE and GROUPING SETS too."""
+    for each in children_of(clause):
+        if isinstance(each, exp.Tuple | exp.Rollup | exp.Cube | exp.GroupingSets):
+            yield from _keys(each)
+        else:
+            yield each
 
 
 def check_operand(operand: exp.Expr, operation: exp.SetOperation) -> None:
@@ -142,5 +152,32 @@ def check_operand(operand: exp.Expr, operation: exp.SetOperation) -> None:
             raise SyntaxError(
                 f"{clause} of one query of {word} needs parentheses around that query",
                 hint=f"write (SELECT ... {clause} ...) {word} ..., or put it behind the last query",
-                span=next((p for each in node.walk() if (p := node_span(each))), None),
+                span=node_span(node),
             )
+
+
+def check_width(operand: exp.Expr, operation: str, expected: int, columns: int) -> None:
+    """See that an operand of a set operation has as many columns as the first one.
+
+    `operation`: its word. Raises ProgrammingError: it has more or fewer (42601).
+    """
+    if columns != expected:
+        raise ProgrammingError(
+            f"{operation} of queries with {expected} and {columns} columns",
+            span=node_span(operand),
+            sqlstate="42601",
+        )
+
+
+def check_single(query: exp.Expr, columns: int) -> None:
+    """See that a subquery that stands for a value, or for a list of these, has one column.
+
+    Raises ProgrammingError: it has several (42601).
+    """
+    if columns > 1 and not isinstance(query.parent, exp.Exists):
+        raise ProgrammingError(
+            f"a subquery used as a value has {columns} columns, not one",
+            hint="select one column, or compare a row: (a, b) IN (SELECT ...)",
+            span=node_span(query),
+            sqlstate="42601",
+        )

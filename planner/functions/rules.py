@@ -5,19 +5,25 @@ true division, `DIV` prints as `//`, NULLs sort as largest, since the dialect is
 those settings; a unary plus is dropped by the parser.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from sqlglot import exp
 
 from pykudu_sql.planner.functions.aggregate_clauses import (
+    BEHIND_AGGREGATES,
+    LOGICAL_AGGREGATES,
     plain_logical_aggregate,
     push_aggregate_clause,
 )
 from pykudu_sql.planner.functions.compatibility_forms import letters_pattern
-from pykudu_sql.planner.functions.compatibility_functions import replace_compatibility_function
+from pykudu_sql.planner.functions.compatibility_functions import (
+    COMPATIBILITY_KINDS,
+    replace_compatibility_function,
+)
 from pykudu_sql.planner.functions.utc_offsets import utc_cast
 from pykudu_sql.planner.parse.dialect import display
+from pykudu_sql.planner.tree_nodes import all_nodes, derived_from, nodes_of
 from pykudu_sql.storage.errors import NotSupportedError
 
 Rule = Callable[[exp.Expr], exp.Expr]
@@ -39,7 +45,7 @@ def varchar_cast(node: exp.Expr) -> exp.Expr:
     sizes = node.to.expressions
     if not sizes:
         return node
-    whole = type(node)(this=node.this, to=exp.DataType.build("text"))
+    whole = type(node)(this=node.this, to=exp.DataType(this=exp.DType.TEXT))
     return exp.Left(this=whole, expression=sizes[0].this)
 
 
@@ -47,7 +53,7 @@ def formatted_cast(node: exp.Expr) -> exp.Expr:
     """`CAST(x AS STRING FORMAT 'YYYY-MM-DD')` and its reverse, with the standard's patterns."""
     pattern = node.args.get("format")
     if isinstance(node, exp.Cast) and pattern is not None:
-        moment = exp.cast(node.this, "timestamp")
+        moment = exp.cast(node.this, exp.DType.TIMESTAMP)
         return exp.Anonymous(this="strftime", expressions=[moment, letters_pattern(pattern)])
     is_text = isinstance(pattern, exp.Literal) and "%" not in pattern.name
     if isinstance(node, exp.StrToDate | exp.StrToTime) and pattern is not None and is_text:
@@ -61,6 +67,26 @@ def approximate_top(node: exp.Expr) -> exp.Expr:
         return node
     arguments = [node.this, node.expression]
     return exp.AnonymousAggFunc(this="approx_top_k", expressions=arguments)
+
+
+def map_of_lists(node: exp.Expr) -> exp.Expr:
+    """`MAP {k: v}` as `map([k], [v])`, where the braces are no struct and a value may be any."""
+    if not isinstance(node, exp.ToMap):
+        return node
+    written: exp.Expr = node.this
+    braces = written
+    while isinstance(braces, exp.Bracket):  # the parser reads `MAP {k: v}[k]` as of `{k: v}[k]`
+        braces = braces.this
+    pairs = braces.expressions if isinstance(braces, exp.Struct) else []
+    if not pairs or any(isinstance(pair.this, exp.Identifier) for pair in pairs):
+        return node
+    keys = exp.Array(expressions=[pair.this for pair in pairs])
+    values = exp.Array(expressions=[pair.expression for pair in pairs])
+    mapped = exp.Map(keys=keys, values=values)
+    if written is braces:
+        return mapped
+    braces.replace(mapped)
+    return written
 
 
 def sha2_of_256_bits(node: exp.Expr) -> exp.Expr:
@@ -96,7 +122,7 @@ def unreachable_alternative(node: exp.Expr) -> exp.Expr:
         lambda argument: not _is_constant(argument), (node.this, *node.expressions)
     )
     for alternative in node.expressions[len(list(alternatives)) :]:
-        for column in list(alternative.find_all(exp.Column)):
+        for column in nodes_of(alternative, exp.Column):
             if column.find_ancestor(exp.AggFunc, exp.Select) is select:
                 column.replace(exp.AnyValue(this=column.copy()))
     return node
@@ -106,7 +132,7 @@ def _is_group_key(node: exp.Expr, select: exp.Select) -> bool:
     """Whether a value stands in an entry of the SELECT list that GROUP BY names or counts."""
     keys = select.args["group"].expressions
     for place, item in enumerate(select.expressions, 1):
-        if any(each is node for each in item.walk()):
+        if any(each is node for each in all_nodes(item)):
             named = {str(place), item.alias.lower()} - {""}
             return any(not key.find(exp.Func) and key.name.lower() in named for key in keys)
     return False
@@ -119,31 +145,30 @@ def _is_constant(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal)
 
 
-RULES: tuple[Rule, ...] = (
-    replace_compatibility_function,
-    push_aggregate_clause,
-    plain_logical_aggregate,
-    empty_in_list,
-    approximate_top,
-    sha2_of_256_bits,
-    formatted_cast,
-    varchar_cast,
-    utc_cast,
-    unreachable_alternative,
+# In their order, with the classes of nodes that each may change.
+RULES: Sequence[tuple[Rule, Sequence[type[exp.Expr]]]] = (
+    (replace_compatibility_function, COMPATIBILITY_KINDS),
+    (push_aggregate_clause, BEHIND_AGGREGATES),
+    (plain_logical_aggregate, LOGICAL_AGGREGATES),
+    (empty_in_list, (exp.In,)),
+    (approximate_top, (exp.ApproxTopK,)),
+    (map_of_lists, (exp.ToMap,)),
+    (sha2_of_256_bits, (exp.SHA2,)),
+    (formatted_cast, (exp.Cast, exp.StrToDate, exp.StrToTime)),
+    (varchar_cast, (exp.Cast,)),
+    (utc_cast, (exp.Cast,)),
+    (unreachable_alternative, (exp.Coalesce,)),
 )
-
-
-# More than half of the nodes of most trees.
-_NEVER_RULED = (exp.Column, exp.Identifier, exp.Literal)
+_IS_RULED = derived_from(*(kind for _, kinds in RULES for kind in kinds))
 
 
 def apply_rules(tree: exp.Expr) -> exp.Expr:
     """The tree after all rules; changed in place, the innermost nodes first."""
-    for node in reversed(list(tree.walk())):
-        if isinstance(node, _NEVER_RULED):
+    for node in reversed(all_nodes(tree)):
+        if not _IS_RULED[type(node)]:
             continue
         changed = node
-        for rule in RULES:
+        for rule, _ in RULES:
             changed = rule(changed)
         if changed is not node and node is tree:
             tree = changed

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.errors import InvalidValueError
 
 _SHIFT = re.compile(r"([+-]?\d+(?:\.\d+)?) (second|minute|hour|day|month|year)s?")
@@ -54,7 +55,7 @@ def sqlite_datetime_call(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
 
 def _tree(template: str, moment: exp.Expr) -> exp.Expr:
     tree: exp.Expr = parse(f"SELECT ({template.format('_moment')})").expressions[0]
-    for column in list(tree.find_all(exp.Column)):
+    for column in nodes_of(tree, exp.Column):
         column.replace(moment.copy())
     return tree
 
@@ -67,13 +68,13 @@ def _moment(arguments: Sequence[exp.Expr]) -> exp.Expr:
     texts = [_modifier(modifier) for modifier in modifiers]
     if "unixepoch" in texts:
         seconds = exp.Mul(
-            this=exp.cast(operand.copy(), "double"), expression=exp.Literal.number("1e6")
+            this=exp.cast(operand, exp.DType.DOUBLE), expression=exp.Literal.number("1e6")
         )
         moment: exp.Expr = exp.Anonymous(
-            this="make_timestamp", expressions=[exp.cast(seconds, "bigint")]
+            this="make_timestamp", expressions=[exp.cast(seconds, exp.DType.BIGINT)]
         )
     else:
-        moment = exp.cast(_with_day(operand), "timestamp")
+        moment = exp.cast(_with_day(operand), exp.DType.TIMESTAMP)
     for text in texts:
         moment = _changed(moment, text)
     return moment

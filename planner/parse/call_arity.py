@@ -13,6 +13,7 @@ from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.parse.guards import CLOSING, OPENING
 from pykudu_sql.planner.parse.token_rewrites import INNER_NAMES, is_called
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.vocabulary.function_table import FUNCTIONS, NODE_NAMES, SOURCE_NAME
 from pykudu_sql.storage.errors import ProgrammingError, SourceSpan
 
@@ -134,12 +135,14 @@ def check_arguments(tree: exp.Expr, calls: Mapping[int, TokenCall]) -> None:
     `tree`: of the statement; `calls`: of the tokens that it was made of. Raises ProgrammingError: a
     call has too few or too many (42883).
     """
+    if not calls:
+        return
     for call in calls.values():
         if call.is_certain:
             _check(call)
     without_place = []
     unread = set(calls)
-    for node in tree.find_all(exp.Func):
+    for node in nodes_of(tree, exp.Func):
         call_tokens = calls.get(node.meta.get("start", -1))
         if call_tokens is None:
             without_place.append(node)

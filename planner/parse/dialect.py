@@ -30,7 +30,8 @@ from pykudu_sql.planner.parse.guards import MAX_TOKENS, guard_text, guard_tokens
 from pykudu_sql.planner.parse.headings import marked, note_headings
 from pykudu_sql.planner.parse.intervals import with_plain_intervals
 from pykudu_sql.planner.parse.lexer import tokenize
-from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, place_long_lists
+from pykudu_sql.planner.parse.long_list import LongList, cut_long_lists, restore_long_lists
+from pykudu_sql.planner.parse.source_spans import place_signs
 from pykudu_sql.planner.parse.syntax_errors import unparsed
 from pykudu_sql.planner.parse.token_rewrites import (
     CURRENT_TIME_CALLS,
@@ -45,6 +46,7 @@ from pykudu_sql.planner.parse.type_parameters import (
 )
 from pykudu_sql.planner.parse.unsupported import refuse_with_offset
 from pykudu_sql.planner.parse.version_clauses import with_versions
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourceSpan,
@@ -64,6 +66,8 @@ _BEFORE_PARAMETER = frozenset(
         TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DPIPE,
     }
 )  # fmt: skip
+_COLON, _DECIMAL, _IDENTIFIER = TokenType.COLON, TokenType.DECIMAL, TokenType.IDENTIFIER
+_PLACEHOLDER = TokenType.PLACEHOLDER
 _SHORT_CHARACTERS = 2_000
 
 
@@ -122,6 +126,7 @@ def parse(text: str, start: int = 0) -> exp.Expr:
     tree = _tree(raw.tokens, marked(tokens), text)
     checkpoint()
     check_arguments(tree, token_calls(raw.tokens))
+    place_signs(tree, tokens)
     _normalize(tree, tokens, raw.lists)
     note_headings(tree, tokens, text)
     return tree
@@ -132,9 +137,9 @@ def _normalize(tree: exp.Expr, tokens: Sequence[Token], lists: Sequence[LongList
 
     Raises StatementTooComplexError, NotSupportedError: see `parse`.
     """
-    guard_tree(tree, _places(tokens))
-    place_long_lists(tree, lists)
-    if any(token.token_type is TokenType.DECIMAL for token in tokens):
+    guard_tree(tree, _span_lookup(tokens))
+    restore_long_lists(tree, lists)
+    if any(token.token_type is _DECIMAL for token in tokens):
         complete_decimals(tree)
 
 
@@ -205,7 +210,7 @@ def printed(tree: exp.Expr) -> str:
 
 def _unsupported(generator: Generator, tree: exp.Expr) -> NotSupportedError:
     """The error for a tree that the generator has no words for; names the inmost such function."""
-    for call in reversed(list(tree.find_all(exp.Func))):
+    for call in reversed(nodes_of(tree, exp.Func)):
         try:
             generator.generate(call)
         except UnsupportedError:
@@ -231,7 +236,7 @@ def _generated(generator: Generator, tree: exp.Expr) -> str:
 def display(tree: exp.Expr) -> str:
     """A tree as a person would write it, for names of result columns and EXPLAIN."""
     tree = exp.maybe_copy(tree)
-    for call in list(tree.find_all(exp.Anonymous, exp.Initcap)):
+    for call in nodes_of(tree, exp.Anonymous, exp.Initcap):
         if isinstance(call, exp.Anonymous):
             if call.name in CURRENT_TIME_CALLS and _is_present(call.expressions):
                 call.set("expressions", call.expressions[1:])
@@ -259,13 +264,13 @@ def _check_types(tree: exp.Expr, tokens: Sequence[Token]) -> None:
     odd = {
         token.text.upper(): token
         for token in tokens
-        if token.token_type is TokenType.IDENTIFIER and not token.text.isidentifier()
+        if token.token_type is _IDENTIFIER and not token.text.isidentifier()
     }
     if not odd:
         return
     if "" in odd:
         raise SyntaxError("a name in quotes is empty", span=SourceSpan(odd[""].start, 2))
-    for node in tree.walk():
+    for node in all_nodes(tree):
         for value in node.args.values():
             if isinstance(value, str):
                 for name in [name for name in odd if name in value.upper()]:
@@ -282,21 +287,21 @@ def _quoted_type(span: SourceSpan | None) -> SyntaxError:
     )
 
 
-def _places(tokens: Sequence[Token]) -> Callable[[str], SourceSpan | None]:
+def _span_lookup(tokens: Sequence[Token]) -> Callable[[str], SourceSpan | None]:
     """What says where a word stands first, alone or within a text; None if it does not."""
 
     @cache
     def first_alone() -> dict[str, Token]:
         return {token.text.upper(): token for token in reversed(tokens)}
 
-    def place(word: str) -> SourceSpan | None:
+    def span_of(word: str) -> SourceSpan | None:
         sought = word.upper()
         token = first_alone().get(sought)
         if token is None:
             token = next((token for token in tokens if sought in token.text.upper()), None)
         return None if token is None else SourceSpan(token.start, token.end - token.start + 1)
 
-    return place
+    return span_of
 
 
 def _tokens(text: str, start: int) -> list[Token]:
@@ -349,14 +354,14 @@ def _numbered(tokens: list[Token]) -> list[Token]:
     count = 0
     named = False
     for i, token in enumerate(tokens):
-        if token.token_type is TokenType.PLACEHOLDER:
+        if token.token_type is _PLACEHOLDER:
             out.append(token_like(token, TokenType.PARAMETER, "$"))
             out.append(token_like(token, TokenType.VAR, f"{POSITIONAL}{count}"))
             count += 1
         elif named:
             out.append(token_like(token, TokenType.VAR, token.text))
             named = False
-        elif token.token_type is TokenType.COLON and _names_parameter(tokens, i):
+        elif token.token_type is _COLON and _names_parameter(tokens, i):
             out.append(token_like(token, TokenType.PARAMETER, "$"))
             named = True
         else:

@@ -1,6 +1,6 @@
 """The one place where the span of an error becomes a position that a person can read.
 
-All of the planner raises errors with spans; `errors_located` stands where the statement comes in.
+All of the planner raises errors with spans; `locate` is called where the statement comes in.
 """
 
 from collections.abc import Iterator

@@ -15,7 +15,7 @@ _SUSPECT = re.compile(r"[\d.][eE][\d_]+[+-]\d")
 _NUMBER_OR_OTHER = re.compile(
     r"""
       --[^\n]* | /\*.*?\*/ | '[^']*' | "[^"]*" | `[^`]*` | [^\W\d][\w$]*
-    | (?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE](?:(?P<exponent>\d[\d_]*)|[+-]\d[\d_]*))?
+    | (?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE](?:(?P<exponent>\d[\d_]*)|[+-]\d[\d_]*))?
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import Token, TokenType, exp
 
-from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind
-from pykudu_sql.planner.parse.normalizers import NORMALIZERS, Place
+from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, check_token
+from pykudu_sql.planner.parse.normalizers import NORMALIZERS, SpanOf
+from pykudu_sql.planner.tree_nodes import children_of
 from pykudu_sql.storage.errors import (
     NotSupportedError,
     SourceSpan,
@@ -36,6 +37,10 @@ _BEFORE_ITEM = frozenset(
 _PREFIXES = frozenset(
     {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE, TokenType.PARAMETER}
 )
+_COMMA, _R_PAREN, _JOIN, _SEMICOLON = (
+    TokenType.COMMA, TokenType.R_PAREN, TokenType.JOIN, TokenType.SEMICOLON,
+)  # fmt: skip
+_GUARDED = OPENING | CLOSING | _PREFIXES | {_COMMA, _JOIN, _SEMICOLON}
 _OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "||", "::", "->", "->>", "=", "<", ">", "<=", ">="}
 )
@@ -66,7 +71,8 @@ def guard_text(text: str, start: int) -> None:
     """Refuse quickly what the parser would take long to refuse.
 
     Its tokens are a few more or less than the parser's, so the limits are a little wider. Raises
-    StatementTooComplexError: it is too long or too deep.
+    StatementTooComplexError: it is too long or too deep; SyntaxError: a quote or comment has no
+    end.
     """
     count = depth = unary = subscripts = 0
     counts = dict.fromkeys(("chain", "joins", "sets", "queries"), 0)
@@ -74,6 +80,7 @@ def guard_text(text: str, start: int) -> None:
     for match in TOKEN_PATTERN.finditer(text, start):
         if match.lastindex == TokenKind.SPACE:
             continue
+        check_token(match)
         count += 1
         mark = match.group()
         if match.lastindex == TokenKind.WORD:
@@ -170,6 +177,9 @@ def guard_tokens(tokens: Sequence[Token]) -> None:
     previous = None
     for token in tokens:
         kind = token.token_type
+        if kind not in _GUARDED:
+            previous, prefixes = kind, 0
+            continue
         subscripts += kind is TokenType.L_BRACKET and previous is TokenType.R_BRACKET
         if _lacks_item(previous, kind):
             raise SyntaxError(
@@ -183,14 +193,14 @@ def guard_tokens(tokens: Sequence[Token]) -> None:
             deepest = max(deepest, depth)
         elif kind in CLOSING:
             depth -= depth > 0
-        elif kind is TokenType.SEMICOLON:
+        elif kind is _SEMICOLON:
             raise SyntaxError(
                 "more than one statement was given",
                 hint="execute them one by one; split_statements() cuts a script",
                 span=SourceSpan(token.start),
             )
         prefixes = prefixes + 1 if kind in _PREFIXES else 0
-        joins += kind is TokenType.JOIN
+        joins += kind is _JOIN
         if max(depth, prefixes, subscripts) > MAX_NESTING:
             raise _too_deep(token.start)
     if joins > MAX_JOINS:
@@ -220,17 +230,17 @@ def _guard_retried(tokens: Sequence[Token]) -> None:
 
 def _lacks_item(previous: TokenType | None, kind: TokenType) -> bool:
     """Whether a list has a comma with nothing on one side, which the parser passes over."""
-    if kind is TokenType.COMMA:
+    if kind is _COMMA:
         return previous in _BEFORE_ITEM
-    return kind is TokenType.R_PAREN and previous is TokenType.COMMA
+    return kind is _R_PAREN and previous is _COMMA
 
 
-def guard_tree(tree: exp.Expr, place: Place) -> None:
+def guard_tree(tree: exp.Expr, span_of: SpanOf) -> None:
     """Refuse trees that engines choke on; chains of AND and OR are flat to them.
 
     Args:
         tree: as it was parsed; words in it are spelt as `NORMALIZERS` do.
-        place: where a word stands in the statement.
+        span_of: where a word stands in the statement.
 
     Raises StatementTooComplexError: it is too deep; NotSupportedError: the parser knows it only as
     text to pass through; Error: of `NORMALIZERS`.
@@ -249,7 +259,7 @@ def guard_tree(tree: exp.Expr, place: Place) -> None:
             raise NotSupportedError(f"{str(node.this).upper()} is not supported here")
         normalize = NORMALIZERS.get(type(node))
         if normalize is not None:
-            normalize(node, place)
-        for child in node.iter_expressions():
+            normalize(node, span_of)
+        for child in children_of(node):
             flat = isinstance(node, exp.Connector) and type(child) is type(node)
             stack.append((child, depth if flat else depth + 1, calls))

@@ -14,9 +14,13 @@ from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.parse.guards import CLOSING, OPENING
 from pykudu_sql.planner.parse.lexer import tokenize
+from pykudu_sql.planner.tree_nodes import nodes_of
 
 _META = "pykudu_heading"
 _RETURNING = "returning"
+_SELECT, _FROM, _COMMA = TokenType.SELECT, TokenType.FROM, TokenType.COMMA
+_DOT, _SEMICOLON, _RETURNING_WORD = TokenType.DOT, TokenType.SEMICOLON, TokenType.RETURNING
+_NAMED = (exp.Alias, exp.Column, exp.Star)  # what needs no heading
 _BEFORE_ENTRIES = frozenset(
     {TokenType.ALL, TokenType.DISTINCT, TokenType.STRAIGHT_JOIN, TokenType.HINT}
 )
@@ -77,31 +81,34 @@ class _Lists:
     by_mark: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     levels: list[_Level] = field(default_factory=lambda: [_Level()])
 
-    def read(self) -> None:
-        """Cut the lists."""
+    def read(self) -> Mapping[str, Sequence[tuple[int, int]]]:
+        """Cut the lists, once."""
+        if self.by_mark:
+            return self.by_mark
+        behind = _SEMICOLON
         for i, token in enumerate(self.tokens):
             level, kind = self.levels[-1], token.token_type
             if kind in CLOSING and len(self.levels) > 1:
                 self.levels.pop().end(i)
-                continue
-            behind = self.tokens[i - 1].token_type if i else TokenType.SEMICOLON
-            if kind is TokenType.SELECT and behind is not TokenType.DOT:
+            elif kind is _SELECT and behind is not _DOT:
                 level.begin(i, self.by_mark.setdefault(_mark(token), []))
-            elif kind is TokenType.RETURNING and len(self.levels) == 1 and level.entries is None:
+            elif kind is _RETURNING_WORD and len(self.levels) == 1 and level.entries is None:
                 level.begin(i, self.by_mark.setdefault(_RETURNING, []))
             elif level.entries is not None:
                 self._inside(level, i, kind, behind)
             if kind in OPENING:
                 self.levels.append(_Level())
+            behind = kind
         for level in self.levels:
             level.end(len(self.tokens))
+        return self.by_mark
 
     def _inside(self, level: _Level, i: int, kind: TokenType, behind: TokenType) -> None:
         """Read a token of a list."""
-        if kind is TokenType.COMMA:
+        if kind is _COMMA:
             level.end_entry(i)
         elif level.first is None:
-            if kind is TokenType.FROM:
+            if kind is _FROM:
                 level.end(i)
             elif level.has_keys:
                 level.has_keys = False
@@ -120,7 +127,7 @@ def marked(tokens: Sequence[Token]) -> list[Token]:
             token.token_type, token.text, token.line, token.col, token.start, token.end,
             [_mark(token)],
         )
-        if token.token_type is TokenType.SELECT
+        if token.token_type is _SELECT
         else token
         for token in tokens
     ]  # fmt: skip
@@ -139,16 +146,16 @@ def note_headings(tree: exp.Expr, tokens: Sequence[Token], text: str) -> None:
         text: that they were made of.
     """
     lists = _Lists(tokens)
-    nodes = list(tree.find_all(exp.Select, exp.Returning))
-    if nodes:
-        lists.read()
-    for node in nodes:
+    for node in nodes_of(tree, exp.Select, exp.Returning):
         marks = (_RETURNING,) if isinstance(node, exp.Returning) else node.pop_comments() or ()
-        entries = next((lists.by_mark[mark] for mark in marks if mark in lists.by_mark), ())
+        if all(isinstance(item, _NAMED) for item in node.expressions):
+            continue
+        by_mark = lists.read()
+        entries = next((by_mark[mark] for mark in marks if mark in by_mark), ())
         if len(entries) != len(node.expressions):
             continue
         for item, (first, last) in zip(node.expressions, entries, strict=True):
-            if not isinstance(item, exp.Alias | exp.Column | exp.Star):
+            if not isinstance(item, _NAMED):
                 item.meta[_META] = _written(tokens[first : last + 1], text)
 
 

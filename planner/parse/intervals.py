@@ -19,7 +19,8 @@ _ENDS_OPERAND = frozenset(
         TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.PLACEHOLDER, TokenType.END,
     }
 )  # fmt: skip
-_NO_UNIT_BEHIND = frozenset({TokenType.COMMA, TokenType.INTERVAL})
+_INTERVAL = TokenType.INTERVAL
+_NO_UNIT_BEHIND = frozenset({TokenType.COMMA, _INTERVAL})
 
 
 def with_plain_intervals(tokens: list[Token]) -> list[Token]:
@@ -27,11 +28,11 @@ def with_plain_intervals(tokens: list[Token]) -> list[Token]:
 
     Raises InvalidValueError: a text is no interval; SyntaxError: a unit or AGO stands behind one.
     """
-    if all(token.token_type is not TokenType.INTERVAL for token in tokens):
+    if all(token.token_type is not _INTERVAL for token in tokens):
         return tokens
     result = list(tokens)
     for i, token in enumerate(tokens):
-        at = i + 1 if token.token_type is TokenType.INTERVAL else None
+        at = i + 1 if token.token_type is _INTERVAL else None
         while at is not None and at < len(tokens):
             at = _next_quantity(result, at)
     return result
@@ -49,7 +50,7 @@ def _next_quantity(tokens: list[Token], at: int) -> int | None:
             TokenType.STRING, text, token.line, token.col, token.start, token.end, token.comments
         )
     if token.token_type is not TokenType.STRING or is_number(token.text):
-        unit = _unit_place(tokens, at)
+        unit = _unit_position(tokens, at)
         if unit is None:
             return None
         end = unit
@@ -67,7 +68,7 @@ def _next_quantity(tokens: list[Token], at: int) -> int | None:
     return at if is_added else None
 
 
-def _unit_place(tokens: Sequence[Token], start: int) -> int | None:
+def _unit_position(tokens: Sequence[Token], start: int) -> int | None:
     """Where the unit behind a quantity stands, None if it has none."""
     depth = 0
     for place in range(start, len(tokens)):

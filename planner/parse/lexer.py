@@ -11,10 +11,10 @@ Lexical rules, the same for both: `'...'` is a string with `''` inside for a quo
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
-from pykudu_sql.storage.errors import SourceSpan, SyntaxError
+from pykudu_sql.storage.errors import SourceSpan, StatementTooComplexError, SyntaxError
 
 
 class TokenKind(IntEnum):
@@ -37,7 +37,7 @@ TOKEN_PATTERN = re.compile(
       (\s+ | --[^\n]* | /\*.*?\*/)
     | ([xX]'[^']*')
     | ([^\W\d][\w$]*)
-    | ((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    | ((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
     | ('[^']*(?:''[^']*)*')
     | ("[^"]*(?:""[^"]*)*" | `[^`]*(?:``[^`]*)*`)
     | (\? | (?<!:):[^\W\d]\w*)
@@ -46,11 +46,15 @@ TOKEN_PATTERN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_UNCLOSED = {"'": "string", '"': "quoted name", "`": "quoted name", "/*": "comment"}
+MAX_NUMBER_CHARACTERS = 4096  # converting a number takes the square of its digits
+_KINDS = (TokenKind.SYMBOL, *TokenKind)  # by their number
+_SPACE, _WORD, _NUMBER = TokenKind.SPACE, TokenKind.WORD, TokenKind.NUMBER
+_UNCLOSED = TokenKind.UNCLOSED
+_BOUNDED = frozenset({_NUMBER, _UNCLOSED})  # which `check_token` looks at
+_UNCLOSED_NAMES = {"'": "string", '"': "quoted name", "`": "quoted name", "/*": "comment"}
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token.
 
     Attributes:
@@ -75,7 +79,7 @@ class Token:
     @property
     def word(self) -> str:
         """The upper-case spelling of a word without quotes, else the empty string."""
-        return self.text.upper() if self.kind is TokenKind.WORD else ""
+        return self.text.upper() if self.kind is _WORD else ""
 
     @property
     def name(self) -> str:
@@ -86,19 +90,37 @@ class Token:
 def tokenize(text: str, start: int = 0) -> Iterator[Token]:
     """The tokens of a statement from an offset on, without spaces, an END token last.
 
-    Raises SyntaxError: a string, a quoted name or a comment has no end.
+    Raises SyntaxError, StatementTooComplexError: see `check_token`.
     """
     for match in TOKEN_PATTERN.finditer(text, start):
-        kind = match.lastindex
-        if kind == TokenKind.SPACE:
+        kind = match.lastindex or 0
+        if kind == _SPACE:
             continue
-        if kind == TokenKind.UNCLOSED:
-            mark = match.group()
-            raise SyntaxError(
-                f"this {_UNCLOSED[mark]} has no end", span=SourceSpan(match.start(), len(mark))
-            )
-        yield Token(TokenKind(kind or TokenKind.SYMBOL), match.group(), match.start())
+        if kind in _BOUNDED:
+            check_token(match)
+        yield Token(_KINDS[kind], match.group(), match.start())
     yield Token(TokenKind.END, "", len(text))
+
+
+def check_token(match: re.Match[str]) -> None:
+    """Refuse a match of `TOKEN_PATTERN` behind which nobody should read on.
+
+    What has no end is looked for to the end of the text, at each place where it seems to begin.
+    Raises SyntaxError: a string, a quoted name or a comment has no end; StatementTooComplexError: a
+    number is too long.
+    """
+    if match.lastindex == _UNCLOSED:
+        mark = match.group()
+        raise SyntaxError(
+            f"this {_UNCLOSED_NAMES[mark]} has no end", span=SourceSpan(match.start(), len(mark))
+        )
+    length = match.end() - match.start()
+    if match.lastindex == _NUMBER and length > MAX_NUMBER_CHARACTERS:
+        raise StatementTooComplexError(
+            f"a number of {length} characters is too long",
+            hint=f"a number has at most {MAX_NUMBER_CHARACTERS}; write more digits as a text",
+            span=SourceSpan(match.start(), length),
+        )
 
 
 def unquote(text: str) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, unquote
+from pykudu_sql.planner.parse.lexer import TOKEN_PATTERN, TokenKind, check_token, unquote
+from pykudu_sql.planner.tree_nodes import nodes_of
 
 LEAST_VALUES = 1000
 COLUMN = "value"
@@ -69,6 +70,7 @@ def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequen
         place = match.end()
         if match.lastindex == TokenKind.SPACE:
             continue
+        check_token(match)
         count += 1
         cut = _list_at(text, match.start()) if after_in and match.group() == "(" else None
         after_in = match.group().upper() == "IN"
@@ -99,9 +101,9 @@ def _list_at(text: str, place: int) -> tuple[LongList, int] | None:
     return values, match.end()
 
 
-def place_long_lists(tree: exp.Expr, lists: Sequence[LongList]) -> None:
+def restore_long_lists(tree: exp.Expr, lists: Sequence[LongList]) -> None:
     """Put queries of lists where their marks stand."""
-    for node in tree.find_all(exp.In) if lists else ():
+    for node in nodes_of(tree, exp.In) if lists else ():
         marks = node.expressions
         if len(marks) == 1 and isinstance(marks[0], exp.Literal) and marks[0].this[:6] == _MARK:
             query = exp.Subquery(this=exp.select(exp.column(COLUMN)))
@@ -119,4 +121,9 @@ def map_long_list(node: exp.Expr, convert: Callable[[str], str]) -> None:
     """Change the texts of the list that a subquery replaces; leave other nodes alone."""
     values = long_list(node)
     if values is not None and values.is_text:
-        node.meta[_META] = replace(values, values=tuple(convert(str(v)) for v in values.values))
+        put_long_list(node, replace(values, values=tuple(convert(str(v)) for v in values.values)))
+
+
+def put_long_list(node: exp.Expr, values: LongList) -> None:
+    """Let a subquery stand for another list than it does."""
+    node.meta[_META] = values

@@ -8,8 +8,10 @@ What is printed is checked with the same lists again (`node_allowlist`).
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
 
 from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.vocabulary.data_types import check_type
 from pykudu_sql.planner.vocabulary.interval_text import interval_text
 from pykudu_sql.planner.vocabulary.time_units import check_part, interval_unit
@@ -17,12 +19,14 @@ from pykudu_sql.storage.errors import (
     DataError,
     InvalidValueError,
     NotSupportedError,
+    ProgrammingError,
     SourceSpan,
     SyntaxError,
 )
 
-Place = Callable[[str], SourceSpan | None]
+SpanOf = Callable[[str], SourceSpan | None]
 Kinds = Sequence[type[exp.Expr]]
+_PRINTER = DuckDB().generator()
 
 # What has in its argument `unit` a unit of intervals, and what a part of a time.
 OF_UNITS: Kinds = (
@@ -38,104 +42,104 @@ OF_PARTS: Kinds = (
 _TAKES_PART = {"date_part": 2, "datepart": 2, "date_sub": 3, "datesub": 3}
 
 
-def _interval_unit(node: exp.Expr, place: Place) -> None:
+def _interval_unit(node: exp.Expr, span_of: SpanOf) -> None:
     unit = node.args.get("unit")
     if isinstance(unit, exp.Var) and isinstance(node, exp.Interval) and node.this is None:
         raise NotSupportedError(
             "the type INTERVAL of one unit is not supported",
             hint="write x::INTERVAL, and date_trunc() for times",
-            span=place(unit.name),
+            span=span_of(unit.name),
         )
     if isinstance(unit, exp.IntervalSpan):
         raise NotSupportedError(
             "an interval from one unit to another is not supported",
             hint="write INTERVAL '1 day 2 hours'",
-            span=place("TO"),
+            span=span_of("TO"),
         )
     if isinstance(unit, exp.Var):
-        unit.set("this", interval_unit(unit.name, place(unit.name)))
+        unit.set("this", interval_unit(unit.name, span_of(unit.name)))
         count = node.this
         if isinstance(node, exp.Interval) and isinstance(count, exp.Literal) and "." in count.name:
             # The engine cuts the fraction of a number that stands apart from its unit.
             node.set("this", exp.Literal.string(f"{count.name} {unit.name.lower()}"))
             node.set("unit", None)
     elif unit is not None:
-        raise _no_word("unit of time", place)
+        raise _no_word("unit of time", span_of)
 
 
-def _cast(node: exp.Expr, place: Place) -> None:
+def _cast(node: exp.Expr, span_of: SpanOf) -> None:
     text = node.this
     is_text = isinstance(text, exp.Literal) and text.is_string
     if is_text and node.args["to"].this is exp.DType.INTERVAL:
-        node.set("this", exp.Literal.string(interval_text(text.name, place(text.name))))
+        node.set("this", exp.Literal.string(interval_text(text.name, span_of(text.name))))
 
 
-def _escape(node: exp.Expr, place: Place) -> None:
+def _escape(node: exp.Expr, span_of: SpanOf) -> None:
     """What ESCAPE names is one character, or none."""
     text = node.expression
     if isinstance(text, exp.Literal) and len(text.name) > 1:
         raise InvalidValueError(
             f"'{text.name:.60}' cannot escape the characters of a pattern: it is more than one",
             hint="write one, as in x LIKE '10!%' ESCAPE '!'",
-            span=place(text.name),
+            span=span_of(text.name),
             sqlstate="22019",
         )
 
 
-def _part(node: exp.Expr, place: Place) -> None:
+def _part(node: exp.Expr, span_of: SpanOf) -> None:
     key = "this" if isinstance(node, exp.Extract) else "unit"
     part = node.args.get(key)
     if isinstance(part, exp.Var) or (isinstance(part, exp.Literal) and part.is_string):
-        check_part(part.name, place(part.name))
+        check_part(part.name, span_of(part.name))
     elif part is not None and isinstance(node, exp.Extract):
-        raise _no_word("part of a time", place)
+        raise _no_word("part of a time", span_of)
 
 
-def _no_word(what: str, place: Place) -> NotSupportedError:
+def _no_word(what: str, span_of: SpanOf) -> NotSupportedError:
     return NotSupportedError(
-        f"a {what} must be a word", hint="such as day or month", span=place("(")
+        f"a {what} must be a word", hint="such as day or month", span=span_of("(")
     )
 
 
-def _bucket_origin(node: exp.Expr, _place: Place) -> None:
+def _bucket_origin(node: exp.Expr, _place: SpanOf) -> None:
     """The third argument of time_bucket() is a time; a literal one arrives as a unit."""
     origin = node.args.get("unit")
     if isinstance(origin, exp.Var):
-        node.set("unit", exp.cast(exp.Literal.string(origin.name), "timestamp"))
+        node.set("unit", exp.cast(exp.Literal.string(origin.name), exp.DType.TIMESTAMP))
 
 
-def _argument_name(node: exp.Expr, _place: Place) -> None:
+def _argument_name(node: exp.Expr, _place: SpanOf) -> None:
     """`name => value`: the name as a quoted one."""
     if isinstance(node.this, exp.Var):
         node.set("this", exp.to_identifier(node.this.name, quoted=True))
 
 
-def _function_name(node: exp.Expr, place: Place) -> None:
+def _function_name(node: exp.Expr, span_of: SpanOf) -> None:
     """`"upper"('x')` is `upper('x')`; which names there are is checked while binding."""
     if isinstance(node.this, exp.Identifier):
         node.set("this", node.this.name)
     if _TAKES_PART.get(str(node.this).lower()) == len(node.expressions):
         part = node.expressions[0]
         if isinstance(part, exp.Literal) and part.is_string:
-            check_part(part.name, place(part.name))
+            check_part(part.name, span_of(part.name))
 
 
-def _cast_to_text(_node: exp.Expr, place: Place) -> None:
+def _cast_to_text(_node: exp.Expr, span_of: SpanOf) -> None:
     raise SyntaxError(
-        "CAST takes a type behind AS", hint="write CAST(x AS INT)", span=place("CAST")
+        "CAST takes a type behind AS", hint="write CAST(x AS INT)", span=span_of("CAST")
     )
 
 
-def _limit(node: exp.Expr, place: Place) -> None:
+def _limit(node: exp.Expr, span_of: SpanOf) -> None:
     """`LIMIT ALL` is no limit; what the engine does not offer would be printed without it."""
     options = node.args.get("limit_options")
     if options is not None and options.args.get("with_ties"):
-        raise NotSupportedError("WITH TIES is not supported", span=place("TIES"))
+        raise NotSupportedError("WITH TIES is not supported", span=span_of("TIES"))
     if options is not None and options.args.get("percent") and isinstance(node, exp.Fetch):
         raise NotSupportedError(
             "FETCH FIRST .. PERCENT is not supported",
             hint="write LIMIT 10 PERCENT",
-            span=place("PERCENT"),
+            span=span_of("PERCENT"),
         )
     if options is not None and isinstance(node, exp.Limit):
         options.set("rows", None)  # a word that says nothing, and that the engine lacks
@@ -144,51 +148,105 @@ def _limit(node: exp.Expr, place: Place) -> None:
         node.pop()
     if isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal):
         reason = f"LIMIT -{count.this.name} is negative"
-        raise DataError(reason, span=node_span(count.this), sqlstate="2201W")
+        raise DataError(reason, span=node_span(count), sqlstate="2201W")
+    _check_no_columns(count, "LIMIT")
 
 
-def _offset(node: exp.Expr, _place: Place) -> None:
+def _offset(node: exp.Expr, _place: SpanOf) -> None:
     count = node.expression
     if isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal):
         reason = f"OFFSET -{count.this.name} is negative"
-        raise DataError(reason, span=node_span(count.this), sqlstate="2201X")
+        raise DataError(reason, span=node_span(count), sqlstate="2201X")
+    _check_no_columns(count, "OFFSET")
 
 
-def _prefix(node: exp.Expr, _place: Place) -> None:
+def _check_no_columns(count: exp.Expr | None, clause: str) -> None:
+    """See that a number of rows does not depend on a row, other than those of a query in it."""
+    if count is None:
+        return
+    for node in count.walk(prune=lambda node: isinstance(node, exp.Query)):
+        if isinstance(node, exp.Column):
+            raise ProgrammingError(
+                f"{clause} takes a number and no column, such as {node.name}",
+                span=node_span(node),
+                sqlstate="42P10",
+            )
+
+
+def _with(node: exp.Expr, _place: SpanOf) -> None:
+    names: set[str] = set()
+    for query in node.expressions:
+        if query.alias.lower() in names:
+            raise ProgrammingError(
+                f"two queries of WITH have the name '{query.alias}'",
+                hint="give one of them another name",
+                span=node_span(query.args["alias"]),
+                sqlstate="42712",
+            )
+        names.add(query.alias.lower())
+
+
+def _values(node: exp.Expr, _place: SpanOf) -> None:
+    """Rows of VALUES are of one length; INSERT compares them with its columns."""
+    if isinstance(node.parent, exp.Insert):
+        return
+    lengths = [len(row.expressions) for row in node.expressions if isinstance(row, exp.Tuple)]
+    for row, length in zip(node.expressions, lengths, strict=False):
+        if length != lengths[0]:
+            raise SyntaxError(
+                f"a row of VALUES has {length} values where the first has {lengths[0]}",
+                span=next(filter(None, map(node_span, all_nodes(row))), None),
+            )
+
+
+def _prefix(node: exp.Expr, _place: SpanOf) -> None:
     """`~ -a`, `- ~a`: signs that the engine would read as one operator are kept apart."""
     signs = (exp.Neg, exp.BitwiseNot)
     if isinstance(node.this, signs) and exp.BitwiseNot in (type(node), type(node.this)):
         node.set("this", exp.Paren(this=node.this))
 
 
-def _operator(_node: exp.Expr, place: Place) -> None:
-    raise NotSupportedError("OPERATOR(...) is not supported", span=place("OPERATOR"))
+def _subscript(node: exp.Expr, _place: SpanOf) -> None:
+    """Let a place in a list be the one that is written.
+
+    sqlglot counts from 0 behind what it takes for a list, and prints by what stands there then:
+    what is put in the place of a map or of a text would be read one place further.
+    """
+    assert isinstance(node, exp.Bracket)
+    if "offset" not in node.args:
+        node.set("expressions", _PRINTER.bracket_offset_expressions(node))
+        node.set("offset", DuckDB.INDEX_OFFSET)
 
 
-def _national(node: exp.Expr, _place: Place) -> None:
+def _operator(_node: exp.Expr, span_of: SpanOf) -> None:
+    raise NotSupportedError("OPERATOR(...) is not supported", span=span_of("OPERATOR"))
+
+
+def _national(node: exp.Expr, _place: SpanOf) -> None:
     node.replace(exp.Literal.string(node.name))
 
 
-def _type(node: exp.Expr, place: Place) -> None:
+def _type(node: exp.Expr, span_of: SpanOf) -> None:
     assert isinstance(node, exp.DataType)
-    check_type(node, place)
+    check_type(node, span_of)
 
 
 # Check and spell, in place, the words that a node holds beside its children. Each takes the node
-# and finds with `place` the position of a word in the statement. They raise InvalidValueError for
+# and finds with `span_of` the position of a word in the statement. They raise InvalidValueError for
 # a unit that there is not, ProgrammingError for a type, NotSupportedError for what is not offered.
-def _table(node: exp.Expr, place: Place) -> None:
+def _table(node: exp.Expr, span_of: SpanOf) -> None:
     if isinstance(node.this, exp.Placeholder):
         raise SyntaxError(
             "a parameter cannot be a table",
             hint="write the table's name into the statement: parameters are values",
-            span=place("?"),
+            span=span_of("?"),
         )
 
 
-NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Place], None]] = {
+NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, SpanOf], None]] = {
     exp.Anonymous: _function_name,
     exp.BitwiseNot: _prefix,
+    exp.Bracket: _subscript,
     exp.Cast: _cast,
     exp.CastToStrType: _cast_to_text,
     exp.DataType: _type,
@@ -202,6 +260,8 @@ NORMALIZERS: Mapping[type[exp.Expr], Callable[[exp.Expr, Place], None]] = {
     exp.Neg: _prefix,
     exp.Operator: _operator,
     exp.Table: _table,
+    exp.Values: _values,
+    exp.With: _with,
     **dict.fromkeys(OF_UNITS, _interval_unit),
     **dict.fromkeys((exp.Extract, *OF_PARTS), _part),
 }

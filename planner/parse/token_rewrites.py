@@ -122,23 +122,44 @@ _BEGINS_VALUE = frozenset(
     }
 )  # fmt: skip
 _AFTER_IS = frozenset({"UNKNOWN", "JSON", "NORMALIZED", "DOCUMENT", "NAN"})
+_L_PAREN, _STRING = TokenType.L_PAREN, TokenType.STRING
+_HEX_STRING, _VAR = TokenType.HEX_STRING, TokenType.VAR
+_IN_HINTS = frozenset({TokenType.STRAIGHT_JOIN, TokenType.L_BRACKET})
+_COMPARING = frozenset({TokenType.IS, TokenType.NOT})
+_BEFORE_ARGUMENT = frozenset({_L_PAREN, TokenType.COMMA})
+_RENAMED_APART = frozenset({_HEX_STRING, _VAR})  # what is renamed beside no parenthesis
 _BEGINS_OPERAND = frozenset({"SELECT", "VALUES", "ALL", "DISTINCT"})
 
 
 def rewrite_tokens(tokens: Sequence[Token]) -> list[Token]:
     """The tokens of a statement with such calls renamed."""
+    kinds = {token.token_type for token in tokens}
+    if not kinds.isdisjoint(_IN_HINTS):
+        tokens = [token for i, token in enumerate(tokens) if not _is_join_hint(tokens, i)]
+    has_calls = _L_PAREN in kinds
     result: list[Token] = []
-    tokens = [token for i, token in enumerate(tokens) if not _is_join_hint(tokens, i)]
     for i, token in enumerate(tokens):
-        result.extend(_comparing_words(tokens, i) or (_renamed(tokens, i),))
-        if _needs_current_time(tokens, i):
-            result.append(token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp"))
-        elif _is_before_precision(tokens, i):
-            result.append(token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp"))
-            result.append(token_like(token, TokenType.COMMA, ","))
-        elif _is_before_bare_time(tokens, i):
-            result.append(token_like(token, TokenType.TIMESTAMP, "TIMESTAMP"))
+        kind = token.token_type
+        if kind in _COMPARING and (words := _comparing_words(tokens, i)):
+            result += words
+        else:
+            result.append(_renamed(tokens, i) if has_calls or kind in _RENAMED_APART else token)
+        if has_calls and kind in _BEFORE_ARGUMENT:
+            result += _words_before_argument(tokens, i)
     return result
+
+
+def _words_before_argument(tokens: Sequence[Token], i: int) -> list[Token]:
+    """What a call gets behind its parenthesis or a comma at a place."""
+    token = tokens[i]
+    if _needs_current_time(tokens, i):
+        return [token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp")]
+    if _is_before_precision(tokens, i):
+        present = token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp")
+        return [present, token_like(token, TokenType.COMMA, ",")]
+    if _is_before_bare_time(tokens, i):
+        return [token_like(token, TokenType.TIMESTAMP, "TIMESTAMP")]
+    return []
 
 
 def _is_join_hint(tokens: Sequence[Token], i: int) -> bool:
@@ -161,16 +182,16 @@ def token_like(token: Token, token_type: TokenType, text: str) -> Token:
 def _renamed(tokens: Sequence[Token], i: int) -> Token:
     token = tokens[i]
     word = token.text.upper()
-    if word == "MINUS" and _joins_queries(tokens, i):
+    if word == "MINUS" and token.token_type is _VAR and _joins_queries(tokens, i):
         return token_like(token, TokenType.EXCEPT, "EXCEPT")
-    if token.token_type is TokenType.HEX_STRING and token.end - token.start == len(token.text) + 1:
+    if token.token_type is _HEX_STRING and token.end - token.start == len(token.text) + 1:
         return token_like(token, TokenType.NUMBER, str(int(token.text, 16)))  # 0x1F, no x'1F'
     if _says_now(token) and _is_time_of_call(tokens, i):
         return token_like(token, TokenType.CURRENT_TIMESTAMP, "current_timestamp")
     if word in _CANDIDATES:
         name = _name(tokens, i, word)
         return token if name is None else token_like(token, TokenType.VAR, name)
-    if i > 1 and tokens[i - 1].token_type is TokenType.L_PAREN:
+    if i > 1 and tokens[i - 1].token_type is _L_PAREN:
         return _first_argument(tokens, i)
     return token
 
@@ -242,7 +263,7 @@ def _is_time_of_call(tokens: Sequence[Token], i: int) -> bool:
 def _comparing_words(tokens: Sequence[Token], i: int) -> list[Token]:
     """`IS` before a value as IS NOT DISTINCT FROM, and the NOT of `IS NOT` as DISTINCT FROM."""
     token = tokens[i]
-    if token.token_type not in (TokenType.IS, TokenType.NOT) or i + 1 >= len(tokens):
+    if i + 1 >= len(tokens):
         return []
     following = tokens[i + 1]
     if following.token_type not in _BEGINS_VALUE or following.text.upper() in _AFTER_IS:
@@ -257,7 +278,7 @@ def _comparing_words(tokens: Sequence[Token], i: int) -> list[Token]:
 
 
 def _says_now(token: Token) -> bool:
-    return token.token_type is TokenType.STRING and token.text.lower() == "now"
+    return token.token_type is _STRING and token.text.lower() == "now"
 
 
 def _first_argument(tokens: Sequence[Token], i: int) -> Token:
@@ -306,7 +327,7 @@ def _last_is_text(tokens: Sequence[Token], i: int) -> bool:
 
 def _is_before_bare_time(tokens: Sequence[Token], i: int) -> bool:
     """Whether a text stands behind this as the time that a function takes."""
-    if i + 2 >= len(tokens) or tokens[i + 1].token_type is not TokenType.STRING:
+    if i + 2 >= len(tokens) or tokens[i + 1].token_type is not _STRING:
         return False
     if tokens[i + 2].token_type is not TokenType.R_PAREN or i == 0:
         return False

@@ -23,15 +23,16 @@ class TokenStream:
     @property
     def current(self) -> Token:
         """The token that comes next."""
-        return self.ahead(0)
+        return self._read[0] if self._read else self.ahead(0)
 
     def ahead(self, count: int) -> Token:
         """The token `count` positions behind the next one; END past the last."""
-        while len(self._read) <= count:
-            if self._read and self._read[-1].kind is TokenKind.END:
-                return self._read[-1]
-            self._read.append(self._next())
-        return self._read[count]
+        read = self._read
+        while len(read) <= count:
+            if read and read[-1].kind is TokenKind.END:
+                return read[-1]
+            read.append(self._next())
+        return read[count]
 
     def take(self) -> Token:
         """The next token, passed over."""

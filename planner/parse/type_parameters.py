@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from sqlglot import Token, TokenType, exp
 
 from pykudu_sql.planner.parse.token_rewrites import token_like
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.vocabulary.data_types import no_parameter
 from pykudu_sql.storage.common.types.type_names import parse_type
 from pykudu_sql.storage.errors import SourceSpan
 
 _MARK = "0"
+_DECIMAL = TokenType.DECIMAL
 _TEXTS = frozenset({TokenType.CHAR, TokenType.NCHAR, TokenType.BPCHAR, TokenType.TEXT})
 _BEFORE_TYPE = frozenset({TokenType.ALIAS, TokenType.DCOLON})
 _LENGTH = [TokenType.NUMBER, TokenType.R_PAREN]
@@ -23,9 +25,11 @@ _LENGTH = [TokenType.NUMBER, TokenType.R_PAREN]
 def mark_precisions(tokens: Sequence[Token]) -> list[Token]:
     """Tokens with a mark on the number behind each `DECIMAL(`."""
     marked = list(tokens)
+    if all(token.token_type is not _DECIMAL for token in tokens):
+        return marked
     for place in range(2, len(marked)):
         kinds = [token.token_type for token in marked[place - 2 : place + 1]]
-        if kinds == [TokenType.DECIMAL, TokenType.L_PAREN, TokenType.NUMBER]:
+        if kinds == [_DECIMAL, TokenType.L_PAREN, TokenType.NUMBER]:
             number = marked[place]
             marked[place] = token_like(number, TokenType.NUMBER, _MARK + number.text)
     return marked
@@ -34,7 +38,7 @@ def mark_precisions(tokens: Sequence[Token]) -> list[Token]:
 def complete_decimals(tree: exp.Expr) -> None:
     """Take the marks away, and give a DECIMAL without one the parameters of a bare column type."""
     default = parse_type("DECIMAL")
-    for kind in tree.find_all(exp.DataType):
+    for kind in nodes_of(tree, exp.DataType):
         if kind.this is not exp.DataType.Type.DECIMAL:
             continue
         written = kind.expressions[0].this if kind.expressions else None

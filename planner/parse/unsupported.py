@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlglot import Token, TokenType
+from sqlglot import Token, TokenType, exp
 
+from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.storage.errors import NotSupportedError, SourceSpan
 
-_FILES = "files are loaded by `pykudu-sql load` and by connection.append(table, data)"
+_FILES = "files are loaded by COPY t FROM 'file', and by connection.append(table, data)"
 _RIGHTS = "who may read the files may read the database"
 _PIVOT = "write a column for each value: sum(CASE WHEN k = 'a' THEN v END) AS a"
 _UNPIVOT = "write SELECT .., 'a' AS k, a AS v FROM t UNION ALL SELECT .., 'b', b FROM t"
 _HEADS: Mapping[str, str] = {
     "GRANT": _RIGHTS,
     "REVOKE": _RIGHTS,
-    "COPY": _FILES,
     "LOAD": _FILES,
     "ATTACH": "a connection has one database; open another connection",
     "DETACH": "close the connection",
@@ -53,6 +53,23 @@ _CLAUSES: Mapping[str, str] = {
     "WITH OFFSET": "write WITH ORDINALITY, which counts from 1",
     "AT (...)": "write t FOR SYSTEM_TIME AS OF '2026-01-31 12:00:00'",
 }
+_NODES: Mapping[type[exp.Expr], str] = {
+    exp.Columns: "COLUMNS(...)",
+    exp.Pivot: "PIVOT",
+    exp.TableSample: "TABLESAMPLE",
+    exp.Into: "SELECT INTO",
+    exp.Lock: "FOR UPDATE",
+    exp.Parameter: "@variables",
+    exp.SessionParameter: "@@variables",
+    exp.MatchRecognize: "MATCH_RECOGNIZE",
+    exp.HistoricalData: "AT (...)",
+    exp.Connect: "CONNECT BY",
+    exp.Collate: "COLLATE",
+    exp.DDL: "a statement inside a query",
+    exp.DML: "a statement inside a query",
+}
+_UNSUPPORTED_NODES = tuple(_NODES)
+_OFFSET = TokenType.OFFSET
 _BEGINS_WITH_QUERY = (["("], ["MATERIALIZED"], ["NOT"])
 
 
@@ -61,19 +78,28 @@ def unsupported_clause(what: str, span: SourceSpan | None) -> NotSupportedError:
     return NotSupportedError(f"{what} is not supported", hint=_CLAUSES.get(what), span=span)
 
 
+def refuse_unsupported_node(node: exp.Expr) -> None:
+    """Refuse a node of a query that stands for what is not supported; let others pass.
+
+    Raises NotSupportedError: it does.
+    """
+    if isinstance(node, _UNSUPPORTED_NODES):
+        what = next(what for kind, what in _NODES.items() if isinstance(node, kind))
+        raise unsupported_clause(what, node_span(node))
+
+
 def refuse_with_offset(tokens: Sequence[Token]) -> None:
     """Refuse BigQuery's `unnest(x) WITH OFFSET`, which the parser takes for WITH ORDINALITY.
 
     Raises NotSupportedError: there is one.
     """
-    for i, token in enumerate(tokens[1:], 1):
-        kinds = (tokens[i - 1].token_type, token.token_type)
-        if kinds != (TokenType.WITH, TokenType.OFFSET):
+    for i in [i for i, token in enumerate(tokens) if token.token_type is _OFFSET]:
+        if not i or tokens[i - 1].token_type is not TokenType.WITH:
             continue
         behind = [each.text.upper() for each in tokens[i + 1 : i + 3]]
         if behind[:1] == ["("] or (behind[:1] == ["AS"] and behind[1:] in _BEGINS_WITH_QUERY):
             continue
-        raise unsupported_clause("WITH OFFSET", SourceSpan(token.start, 6))
+        raise unsupported_clause("WITH OFFSET", SourceSpan(tokens[i].start, 6))
 
 
 def refuse_unsupported_statement(tokens: TokenStream) -> None:

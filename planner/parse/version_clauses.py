@@ -8,6 +8,7 @@ _STARTS_MOMENT = frozenset({
     TokenType.NUMBER, TokenType.STRING, TokenType.PLACEHOLDER, TokenType.COLON,
     TokenType.CURRENT_TIMESTAMP, TokenType.L_PAREN,
 })  # fmt: skip
+_ALIAS = TokenType.ALIAS
 _BEFORE_AS_OF = ("SYSTEM_TIME", "TIMESTAMP", "VERSION")
 
 
@@ -16,13 +17,15 @@ def with_versions(tokens: list[Token]) -> list[Token]:
 
     `[FOR SYSTEM_TIME] AS OF SNAPSHOT name` becomes `FOR VERSION AS OF 'name'`.
     """
+    if all(token.token_type is not _ALIAS for token in tokens):
+        return tokens
     out: list[Token] = []
     skip = 0
     for i, token in enumerate(tokens):
         if skip:
             skip -= 1
             continue
-        if token.token_type is TokenType.ALIAS and _is_as_of(tokens, i):
+        if token.token_type is _ALIAS and _is_as_of(tokens, i):
             if out and out[-1].text.upper() == "SYSTEM_TIME":
                 del out[-2:]
             if _names_snapshot(tokens, i):

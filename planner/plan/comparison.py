@@ -18,6 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from pykudu_sql.planner.plan.number_text import exact_number_text
 from pykudu_sql.storage.common.predicate.column_predicate import (
     ALWAYS,
     NEVER,
@@ -43,8 +44,6 @@ _DAY_MICROS = 86_400_000_000
 _ENGINE_BITS = 127  # of its widest integer, the sign aside
 _EXACT_DOUBLE = 1 << 53
 _DIGITS = 80  # more than any column has, before and behind the point
-_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,80}\s*")
-_NUMBER = re.compile(r"[+-]?[0-9]{1,38}(?:\.[0-9]{1,38})?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _MIRROR = {Op.EQ: Op.EQ, Op.LT: Op.GT, Op.LE: Op.GE, Op.GT: Op.LT, Op.GE: Op.LE}
@@ -157,10 +156,8 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
             return value
         if value.bit_length() > _ENGINE_BITS:
             raise InexactKeyError
-    elif type(value) is str:
-        if column_type.kind is Kind.STRING:
-            return value
-        value = _written_number(column_type, value)
+    elif type(value) is str and column_type.kind is Kind.STRING:
+        return value
     comparison = compare(ColumnSchema(0, "", column_type, nullable=False), Op.EQ, value)
     if isinstance(comparison, Comparison) and comparison.op is Op.EQ:
         too_long = isinstance(comparison.value, str) and 0 < column_type.length < len(
@@ -170,17 +167,6 @@ def exact_cell(column_type: DataType, value: object) -> Cell:
     if comparison == NEVER:
         return None
     raise InexactKeyError
-
-
-def _written_number(column_type: DataType, text: str) -> object:
-    """The number that a text for a DECIMAL is, if the type takes all of its digits; else itself."""
-    whole = column_type.precision - column_type.scale
-    if column_type.kind is Kind.DECIMAL and _NUMBER.fullmatch(text):
-        number = Decimal(text)
-        exponent = number.as_tuple().exponent
-        if isinstance(exponent, int) and -exponent <= column_type.scale and abs(number) < 10**whole:
-            return number
-    return text
 
 
 def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:
@@ -194,7 +180,8 @@ def _stored_fraction(column_type: DataType, value: object) -> Fraction | None:
             return None
         return Fraction(micros, _DAY_MICROS) if kind is Kind.DATE else Fraction(micros)
     if isinstance(value, str):
-        number = Fraction(int(value)) if _INTEGER.fullmatch(value) else None
+        written = exact_number_text(value)
+        number = None if written is None else Fraction(written)
     elif isinstance(value, int | np.integer):
         number = Fraction(int(value))
     elif isinstance(value, Decimal):

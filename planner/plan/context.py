@@ -40,8 +40,8 @@ class PlanContext:
     Attributes:
         catalog: the tables now, names resolved in the session's database, as in `catalog_at`.
         catalog_at: the tables that a snapshot of a bound sees.
-        now: the hybrid time.
-        evaluate: runs a SELECT of one value without tables in the engine and returns the value
+        now: the hybrid time of the statement.
+        evaluate: runs a SELECT of one row without tables in the engine and returns its values
             as Python; raises a `DataError` or `ProgrammingError`.
         settings: the session's.
         snapshots: those that have a name, by it.
@@ -52,8 +52,8 @@ class PlanContext:
 
     catalog: Catalog
     catalog_at: Callable[[SnapshotBound], Catalog]
-    now: Callable[[], Timestamp]
-    evaluate: Callable[[str], Any]
+    now: Timestamp
+    evaluate: Callable[[str], Sequence[Any]]
     settings: PlanSettings = field(default_factory=PlanSettings)
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
     trace: Callable[[str, Sequence[str]], None] | None = None

@@ -22,6 +22,7 @@ from pykudu_sql.planner.plan.change_plans import (
     InsertReturning,
 )
 from pykudu_sql.planner.plan.command import Command
+from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyTo
 from pykudu_sql.planner.plan.listing_plans import Describe, Description, Pragma, Show
 from pykudu_sql.planner.plan.namespace_plans import Namespace
 from pykudu_sql.planner.plan.query_plans import Query, Scan
@@ -212,10 +213,10 @@ class ConstantRow(Command, headline="VALUES", cacheable=True):
 
 Write = InsertValues | InsertQuery | UpdateQuery | DeleteQuery | KeyUpdate | KeyDelete
 Plan = (
-    Query | KeyLookup | ConstantRow | Write | Change | CreateTable | DropTable | AlterTable
-    | TransactionControl | SavepointControl | SetOption | SetDatabase | UndropTable | RestoreTable
-    | CreateSnapshot | DropSnapshot | Show | Pragma | Description | Namespace | Flush | Optimize
-    | Vacuum | NoOperation | Explain
+    Query | KeyLookup | ConstantRow | Write | Change | CopyFrom | CopyTo | CreateTable | DropTable
+    | AlterTable | TransactionControl | SavepointControl | SetOption | SetDatabase | UndropTable
+    | RestoreTable | CreateSnapshot | DropSnapshot | Show | Pragma | Description | Namespace
+    | Flush | Optimize | Vacuum | NoOperation | Explain
 )  # fmt: skip
 
 
@@ -224,7 +225,7 @@ def scans_of(plan: Plan) -> Iterator[Scan]:
     match plan:
         case Query():
             yield from plan.scans
-        case InsertQuery() | UpdateQuery() | DeleteQuery() | ChangeQuery():
+        case InsertQuery() | UpdateQuery() | DeleteQuery() | ChangeQuery() | CopyTo():
             yield from plan.query.scans
         case RestoreTable():
             yield from (*plan.gone.scans, *plan.rows.scans)
@@ -243,6 +244,7 @@ def scans_of(plan: Plan) -> Iterator[Scan]:
 
 __all__ = [
     "AlterTable", "Change", "ChangeQuery", "ConflictInsert", "ConstantColumn", "ConstantRow",
+    "CopyFrom", "CopyTo",
     "CreateSnapshot", "CreateTable", "DeleteQuery", "Describe", "Description", "DropSnapshot",
     "DropTable", "Explain", "ExplainFormat", "Flush", "InsertQuery", "InsertReturning",
     "InsertValues", "KeyDelete", "KeyLookup", "KeyUpdate", "Namespace", "NoOperation", "Optimize",

@@ -41,12 +41,14 @@ class ComputedNumbers:
         keys: of the values of these parameters.
         whole: the digits before the point that the decimals have together.
         scale: those behind it.
+        follows: whether the types of the values decide theirs, and not the values.
     """
 
     sql: str
     keys: tuple[ParameterKey, ...]
     whole: int
     scale: int
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,13 @@ def parameter_value(parameters: ParameterValues, key: ParameterKey, column: str 
         raise InterfaceError(
             f"no value was given for {parameter_name(key)}",
             hint="pass a sequence for `?`, a mapping for `:name`",
+            sqlstate="07001",
+        ) from error
+    except Exception as error:
+        shown = f"{type(error).__name__}: {error}"
+        raise InterfaceError(
+            f"{parameter_name(key)} cannot be read from a {type(parameters).__name__}: {shown}",
+            hint="its own code raised this, which is the cause of this error",
             sqlstate="07001",
         ) from error
     return value if type(value) in PLAIN else sql_value(value, key, column)

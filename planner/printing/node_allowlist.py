@@ -19,7 +19,7 @@ from pykudu_sql.planner.vocabulary.data_types import is_closed
 from pykudu_sql.planner.vocabulary.time_units import ENGINE_UNITS, PARTS
 from pykudu_sql.storage.errors import NotSupportedError
 
-_NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2})*")
 _BITS = re.compile("[01]+")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import BoundQuery, relation_of, table_of
-from pykudu_sql.planner.bind.constant import Constant, Hole, constant
+from pykudu_sql.planner.bind.constant import Constant, Hole, constant, constants
 from pykudu_sql.planner.bind.relations import ColumnReferences, DerivedTable, Scope, TableReference
 from pykudu_sql.planner.parse.long_list import LongList, long_list
 from pykudu_sql.planner.plan.comparison import compare, mirrored, null_test, starts_with
@@ -171,15 +171,13 @@ class ConditionReader:
         if bound_column is None:
             return None
         reference, schema = bound_column
-        values: list[object] = []
-        for item in node.expressions:
-            constant = self.constant(item)
-            if constant is None:
-                return None
-            if isinstance(constant, Hole):
-                values.append(Parameter(constant.key, schema.type, schema.name))
-            else:
-                values.append(constant.value)
+        listed = constants(node.expressions, self._context)
+        if listed is None:
+            return None
+        values: list[object] = [
+            Parameter(each.key, schema.type, schema.name) if isinstance(each, Hole) else each.value
+            for each in listed
+        ]
         template: PredicateTemplate = ParameterInList(schema, tuple(values))
         if not any(isinstance(value, Parameter) for value in values):
             template = any_of([compare(schema, Op.EQ, value) for value in values])

@@ -24,6 +24,7 @@ from pykudu_sql.planner.bind.relations import TableReference
 from pykudu_sql.planner.plan.query_plans import CodedColumn, CodedGroups
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.condition import own_column
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 ScanNames = Mapping[TableReference, str]
@@ -61,7 +62,7 @@ def mark_group_keys(bound: BoundQuery, scans: ScanNames) -> tuple[CodedColumn, .
             if key is not None and scans[key.reference] not in whole:
                 keys[key.reference, key.column.name] = key
                 item.meta[_META] = _mark(key, bound.engine_alias(key.reference), scans, numbers)
-        for column in (column for part in parts for column in part.find_all(exp.Column)):
+        for column in (column for part in parts for column in nodes_of(part, exp.Column)):
             name = column.name.lower()
             group_key = keys.get((table_of(column), name))
             if _is_named_inside(column, bound):
@@ -83,7 +84,7 @@ def coded_groups(
         columns: of `mark_group_keys`.
         parameters_before: parameters that come before those of the words.
     """
-    marked = (node for node in tree.walk() if _is_shown(node))
+    marked = (node for node in all_nodes(tree) if _is_shown(node))
     shown = tuple(dict.fromkeys(node.meta[_META][1] for node in marked))
     parameters = {number: parameters_before + place for place, number in enumerate(shown, 1)}
     return CodedGroups(tuple(columns), shown, cache(partial(_coded_sql, tree, columns, parameters)))
@@ -94,14 +95,14 @@ def _coded_sql(
 ) -> str:
     """The SQL of the form over codes; `parameters` are those of the words, by the column."""
     coded = tree.copy()
-    for node in [node for node in coded.walk() if node.meta_get(_META) is not None]:
+    for node in [node for node in all_nodes(coded) if node.meta_get(_META) is not None]:
         alias, number = node.meta[_META]
         code = exp.column(columns[number].code, table=alias, quoted=True)
         if not _is_shown(node):
             node.replace(code)
             continue
         words = exp.Placeholder(this=str(parameters[number]))
-        place = exp.Add(this=exp.cast(code, "int"), expression=exp.Literal.number(1))
+        place = exp.Add(this=exp.cast(code, exp.DType.INT), expression=exp.Literal.number(1))
         word = exp.Anonymous(this="list_extract", expressions=[words, place])
         is_item = isinstance(node.parent, exp.Select) and isinstance(node, exp.Column)
         node.replace(exp.alias_(word, node.name, quoted=True) if is_item else word)
@@ -123,7 +124,7 @@ def _behind_groups(select: exp.Select) -> Sequence[exp.Expr] | None:
     clauses = [*select.expressions, select.args.get("having"), select.args.get("order")]
     parts = [part for part in clauses if part is not None]
     for part in parts:
-        for node in part.find_all(exp.Query, exp.Window, exp.Star):
+        for node in nodes_of(part, exp.Query, exp.Window, exp.Star):
             if not (isinstance(node, exp.Star) and isinstance(node.parent, exp.Count)):
                 return None
     return parts

@@ -7,7 +7,8 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.bound_query import binding_of, columns_of, field_of, receiver_of
 from pykudu_sql.planner.bind.constant import parameter_key
 from pykudu_sql.planner.plan.value import Parameter
-from pykudu_sql.planner.query.exact_decimals import COMPARISONS, compared
+from pykudu_sql.planner.query.exact_decimals import COMPARING, compared
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.types.engine_types import column_type
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
 from pykudu_sql.planner.types.literal_types import number
@@ -16,7 +17,11 @@ from pykudu_sql.storage.common.types.types import DataType
 
 _OF_THE_SAME_TYPE = (exp.Max, exp.Min, exp.AnyValue, exp.First, exp.Last, exp.Paren)
 _OF_A_QUERY = (exp.Any, exp.All)
-_PATTERNS = (exp.Like, exp.ILike, exp.Glob, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike)
+_PATTERNS = (
+    *(exp.Like, exp.ILike, exp.Glob, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike),
+    *(exp.RegexpFullMatch, exp.RegexpExtract, exp.StartsWith, exp.EndsWith, exp.Contains),
+)
+_NAMED_PATTERNS = frozenset({"prefix", "suffix"})
 _LITERALS = (exp.Literal, exp.Null)  # they take the type of the others
 
 
@@ -29,10 +34,10 @@ def compared_parameters(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> tu
     """
     pairs: dict[Parameter, None] = {}
     for node in nodes:
-        if isinstance(node, (*COMPARISONS, exp.Nullif)):
+        if isinstance(node, COMPARING):
             pairs.update(dict.fromkeys(_pairs(list(compared(node)), types)))
-        elif isinstance(node, _PATTERNS):
-            beside = _pairs(list(compared(node)), types)
+        elif texts := _searched(node):
+            beside = _pairs(texts, types)
             pairs.update(dict.fromkeys(each for each in beside if each.type.is_text))
     return tuple(pairs)
 
@@ -41,6 +46,23 @@ def assigned_parameters(placeholders: Iterable[exp.Placeholder]) -> tuple[Parame
     """The parameters of a query that become cells of columns, with these."""
     noted = map(receiver_of, placeholders)
     return tuple(dict.fromkeys(each for each in noted if each is not None))
+
+
+def _searched(node: exp.Expr) -> list[exp.Expr]:
+    """A text and what it is searched for, or the patterns it is matched with; nothing of others."""
+    if isinstance(node, exp.StrPosition):
+        return [node.this, node.args["substr"]]
+    if isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED_PATTERNS:
+        return list(node.expressions[:2])
+    if not isinstance(node, _PATTERNS):
+        return []
+    text, pattern = compared(node)
+    if not isinstance(pattern, _OF_A_QUERY):
+        return [text, pattern]
+    items = pattern.this
+    while isinstance(items, exp.Paren):
+        items = items.this
+    return [text, *(items.expressions if isinstance(items, exp.Tuple) else [items])]
 
 
 def _pairs(operands: Sequence[exp.Expr], types: ExpressionTypes) -> Iterator[Parameter]:
@@ -79,7 +101,7 @@ def _has_parameter(operand: exp.Expr) -> bool:
             continue
         seen.append(node)
         shown = [each.shown for each in columns_of(node)] if isinstance(node, exp.Query) else []
-        parts = () if shown else node.find_all(exp.Placeholder, exp.Column)
+        parts = () if shown else nodes_of(node, exp.Placeholder, exp.Column)
         for part in parts:
             if isinstance(part, exp.Placeholder):
                 return True

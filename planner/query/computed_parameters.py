@@ -15,11 +15,17 @@ from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.plan.value import ComputedNumbers, ParameterKey
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.query.exact_decimals import COMPARISONS, compared
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.types.engine_types import digits_of_type, is_decimal, typed_null, united
 from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
 from pykudu_sql.planner.types.origins import alternatives, leaves, origins, shown_by
 
 _COMPARING = (*COMPARISONS, exp.Nullif)
+# What has the same type for all values of the same types; ROUND has not, by its second argument.
+_FOLLOWING = (
+    *(exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.IntDiv, exp.Mod, exp.Abs),
+    *(exp.Case, exp.If, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif, exp.Cast),
+)
 _MOST_DEPTH = 20  # of subqueries within subqueries that are looked into
 
 
@@ -85,13 +91,28 @@ def _computed(operands: Sequence[exp.Expr], types: ExpressionTypes) -> ComputedN
     if not decimals or not computed:
         return None
     keys: list[ParameterKey] = []
+    follows = True
     for node in computed:
-        for placeholder in node.find_all(exp.Placeholder):
+        for placeholder in nodes_of(node, exp.Placeholder):
             keys.append(parameter_key(placeholder))
             placeholder.set("this", str(len(keys)))
+            follows = follows and _follows(placeholder)
     items = ", ".join(f"typeof({to_sql(type_literals(each))})" for each in computed)
     together = united(decimals)
-    return ComputedNumbers(f"SELECT [{items}]", tuple(keys), together.whole, together.scale)
+    return ComputedNumbers(
+        f"SELECT [{items}]", tuple(keys), together.whole, together.scale, follows
+    )
+
+
+def _follows(placeholder: exp.Expr) -> bool:
+    """Whether what is computed from a parameter has a type by the parameter's."""
+    node = placeholder
+    while node.parent is not None:
+        is_rounded = isinstance(node.parent, exp.Round) and node.arg_key == "this"
+        if not (is_rounded or isinstance(node.parent, _FOLLOWING)):
+            return False
+        node = node.parent
+    return True
 
 
 def _typed(node: exp.Expr, types: ExpressionTypes, depth: int = 0) -> exp.Expr | None:

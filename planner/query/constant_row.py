@@ -5,7 +5,7 @@ query engine for it. Whole numbers, strings and truth values are read here; anyt
 given by AS among them, is left to the query planner, which gives literals the same types and names.
 """
 
-from pykudu_sql.planner.parse.lexer import TokenKind, unquote
+from pykudu_sql.planner.parse.lexer import Token, TokenKind, unquote
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.plan import ConstantColumn, ConstantRow
 from pykudu_sql.storage.common.types.types import DataType, Kind
@@ -17,40 +17,35 @@ _DIGITS = 9
 MAX_CHARACTERS = 1000
 
 
-def constant_row(text: str, start: int) -> ConstantRow | None:
+def constant_row(tokens: TokenStream) -> ConstantRow | None:
     """The row that a SELECT consists of, or None when it is more than a row of literals.
 
-    `start`: offset of SELECT. Raises SyntaxError: a string, a quoted name or a comment has no end.
+    `tokens`: of the statement, none of which is passed over. Raises SyntaxError: a string, a quoted
+    name or a comment has no end.
     """
-    if len(text) - start > MAX_CHARACTERS:
-        return None
-    tokens = TokenStream(text, start)
-    if not tokens.accept("SELECT"):
+    if len(tokens.text) - tokens.current.start > MAX_CHARACTERS or not tokens.at("SELECT"):
         return None
     columns: list[ConstantColumn] = []
-    while True:
-        column = _literal(tokens)
-        if column is None:
-            return None
+    position = 1
+    while (column := _literal(tokens.ahead(position))) is not None:
         columns.append(column)
-        if tokens.current.kind is TokenKind.END:
+        behind = tokens.ahead(position + 1)
+        if behind.kind is TokenKind.END:
             return ConstantRow(tuple(columns))
-        if not tokens.accept_symbol(","):
+        if behind.text != ",":
             return None
+        position += 2
+    return None
 
 
-def _literal(tokens: TokenStream) -> ConstantColumn | None:
-    token = tokens.current
+def _literal(token: Token) -> ConstantColumn | None:
     match token.kind:
         case TokenKind.NUMBER if token.text.isascii() and token.text.isdigit():
             if len(token.text) > _DIGITS or (token.text[0] == "0" and token.text != "0"):
                 return None
-            column = ConstantColumn(token.text, _INT, int(token.text))
+            return ConstantColumn(token.text, _INT, int(token.text))
         case TokenKind.STRING:
-            column = ConstantColumn(token.text, _STRING, unquote(token.text))
+            return ConstantColumn(token.text, _STRING, unquote(token.text))
         case TokenKind.WORD if token.word in ("TRUE", "FALSE"):
-            column = ConstantColumn(token.text, _BOOL, token.word == "TRUE")
-        case _:
-            return None
-    tokens.take()
-    return column
+            return ConstantColumn(token.text, _BOOL, token.word == "TRUE")
+    return None

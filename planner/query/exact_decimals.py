@@ -28,11 +28,13 @@ from pykudu_sql.planner.functions.decimal_values import (
 )
 from pykudu_sql.planner.parse.dialect import display
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.types.engine_types import (
     cast_in_place,
     decimal_type,
     digits_of_type,
     fit_together,
+    named_type,
 )
 from pykudu_sql.planner.types.expression_types import ExpressionTypes, holds_decimals
 from pykudu_sql.planner.types.literal_types import number
@@ -47,6 +49,7 @@ COMPARISONS = (
     *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE),
     *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Between, exp.Case),
 )
+COMPARING = (*COMPARISONS, exp.Nullif)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,10 @@ def mark_numbers(nodes: Iterable[exp.Expr], context: PlanContext) -> None:
     """Note the constants that number columns are compared with.
 
     Args:
-        nodes: of a bound query's tree.
+        nodes: the comparisons of a bound query.
         context: for what constants stand for.
     """
     for node in nodes:
-        if not isinstance(node, COMPARISONS):
-            continue
         operands = list(compared(node))
         types = [_stored(each) for each in operands]
         wide = any(each is not None and is_wide(each) for each in types)
@@ -95,22 +96,22 @@ def compare_exactly(nodes: Iterable[exp.Expr], types: ExpressionTypes | None) ->
     """Rewrite the comparisons of numbers that the engine would not make exactly; whether one was.
 
     Args:
-        nodes: of a tree with the notes of `mark_numbers`, as the engine is to have it otherwise;
-            it is changed in place.
+        nodes: the comparisons of a tree with the notes of `mark_numbers`, as the engine is to have
+            it otherwise; it is changed in place.
         types: of expressions; None where the query has no decimals.
     """
     rewritten = False
     for node in nodes:
-        if isinstance(node, exp.Nullif) and types is not None:
-            rewritten |= _write_out(node, types)
-        elif isinstance(node, COMPARISONS):
+        if not isinstance(node, exp.Nullif):
             rewritten |= _rewrite(node, types)
+        elif types is not None:
+            rewritten |= _write_out(node, types)
     return rewritten
 
 
 def noted_numbers(tree: exp.Expr) -> Iterator[str]:
     """What `mark_numbers` noted, each operand with its value."""
-    for node in tree.walk():
+    for node in all_nodes(tree):
         note = node.meta_get(_NUMBER)
         if note is not None:
             yield f"{display(node)} is {note}"
@@ -263,7 +264,7 @@ def _compare_key(operand: exp.Expr, digits: Digits) -> None:
     value = operand
     if digits.whole <= MAX_DIGITS - digits.scale:
         value = exp.cast(exp.paren(operand, copy=False), decimal_type(digits), copy=False)
-    text = exp.cast(value, "text", copy=False)
+    text = exp.cast(value, exp.DType.TEXT, copy=False)
     units = exp.Anonymous(
         this="replace", expressions=[text, exp.Literal.string("."), exp.Literal.string("")]
     )
@@ -273,4 +274,4 @@ def _compare_key(operand: exp.Expr, digits: Digits) -> None:
 
 
 def _key_type() -> exp.DataType:
-    return exp.DataType.build("bignum", dialect="duckdb")
+    return named_type("BIGNUM")

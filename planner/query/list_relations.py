@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.parse.long_list import COLUMN, LongList, long_list
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import StatementTooComplexError
 
@@ -51,7 +52,7 @@ def write_long_lists(tree: exp.Expr) -> None:
 
     Raises StatementTooComplexError: so many literals are too many for it.
     """
-    for node in list(tree.find_all(exp.In)):
+    for node in nodes_of(tree, exp.In):
         values = long_list(node.args.get("query"))
         if values is not None:
             _write(node, values)

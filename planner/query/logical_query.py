@@ -71,8 +71,13 @@ class LogicalQuery:
 
     def with_tree(self, tree: exp.Expr) -> "LogicalQuery":
         """The same with another tree, or with its own that has other nodes now."""
+        if tree is self.tree:
+            self.nodes.renew()
+            return self
         return replace(self, tree=tree, nodes=NodeIndex(tree))
 
     def has_decimals(self) -> bool:
         """Whether a DECIMAL is read from a table or written; without one no expression is one."""
-        return self.bound.reads_decimals() or any(map(writes_decimal, self.nodes.nodes))
+        return self.bound.reads_decimals() or any(
+            map(writes_decimal, self.nodes.all(exp.Literal, exp.DataType))
+        )

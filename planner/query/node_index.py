@@ -1,37 +1,56 @@
 """The nodes of a statement's tree, so that passes need not walk it for each question.
 
 An index is of the tree as it was at the first question. What puts nodes of a class into the tree
-that was not there, or takes nodes out, makes a new one (`LogicalQuery.with_tree`).
+that was not there, or takes nodes out, lets it look again (`LogicalQuery.with_tree`).
 """
 
-from functools import cached_property
+from collections.abc import Sequence
 from typing import TypeVar
 
 from sqlglot import exp
 
+from pykudu_sql.planner.tree_nodes import ClassTest, all_nodes, derived_from
+
 _Node = TypeVar("_Node", bound=exp.Expr)
+_DERIVED: dict[tuple[type[exp.Expr], ...], ClassTest] = {}  # of the classes that passes ask for
 
 
 class NodeIndex:
-    """The nodes of a tree; walks it once, at its first use."""
+    """The nodes of a tree; walks it at its first use, and at the first one after a change."""
 
     def __init__(self, tree: exp.Expr) -> None:
         self._tree = tree
+        self._nodes: Sequence[exp.Expr] = ()
+        self._by_class: dict[type[exp.Expr], list[exp.Expr]] = {}
 
-    @cached_property
-    def nodes(self) -> tuple[exp.Expr, ...]:
+    @property
+    def nodes(self) -> Sequence[exp.Expr]:
         """All of them, in the order of `walk`."""
-        return tuple(self._tree.walk())
+        if not self._nodes:
+            self._nodes = all_nodes(self._tree)
+        return self._nodes
 
-    @cached_property
-    def classes(self) -> frozenset[type[exp.Expr]]:
-        """The classes of which there are nodes."""
-        return frozenset(map(type, self.nodes))
+    def renew(self) -> None:
+        """Look again when asked next: the tree has other nodes now."""
+        self._nodes, self._by_class = (), {}
 
     def has(self, *classes: type[exp.Expr]) -> bool:
         """Whether there is a node of one of some classes, or of a class derived from them."""
-        return any(issubclass(each, classes) for each in self.classes)
+        return bool(self._matching(classes))
 
-    def all(self, kind: type[_Node]) -> list[_Node]:
-        """The nodes of a class or of one derived from it, in the order of `walk`."""
-        return [node for node in self.nodes if isinstance(node, kind)]
+    def all(self, *classes: type[_Node]) -> Sequence[_Node]:
+        """The nodes of some classes or of those derived from them, in the order of `walk`."""
+        matching = self._matching(classes)
+        if len(matching) > 1:
+            return [node for node in self.nodes if isinstance(node, classes)]
+        return [node for each in matching for node in self._by_class[each]]  # type: ignore[misc]
+
+    def _matching(self, classes: tuple[type[exp.Expr], ...]) -> list[type[exp.Expr]]:
+        """The classes of nodes that are one of some classes or derived from one."""
+        if not self._by_class:
+            for node in self.nodes:
+                self._by_class.setdefault(type(node), []).append(node)
+        is_derived = _DERIVED.get(classes)
+        if is_derived is None:
+            is_derived = _DERIVED[classes] = derived_from(*classes)
+        return [each for each in self._by_class if is_derived[each]]

@@ -15,9 +15,11 @@ from pykudu_sql.storage.common.types.types import DataType
 def number_parameters(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     """Rename placeholders to `$1`, `$2`, ...; one that meets columns of two types gets two."""
     numbers: dict[tuple[ParameterKey, DataType | United | None], int] = {}
-    for node in query.tree.find_all(exp.Placeholder):
+    for node in query.nodes.all(exp.Placeholder):
         use = (parameter_key(node), node.meta.get(MEETS))
         node.set("this", str(numbers.setdefault(use, len(numbers) + 1)))
+    if not numbers:
+        return query
     return replace(
         query,
         parameters=tuple(key for key, _ in numbers),

@@ -7,15 +7,13 @@ docs/architecture/planner.md says what. `EXPLAIN (PASSES)` shows what each does 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import SCAN_PREFIX
-from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.bind.moment import CURRENT_KINDS, fold_current
 from pykudu_sql.planner.checkpoint import checkpoint
-from pykudu_sql.planner.functions.exact_literals import type_literals
+from pykudu_sql.planner.functions.exact_literals import is_written_long, type_literals
 from pykudu_sql.planner.functions.rules import apply_rules
 from pykudu_sql.planner.functions.session_functions import SESSION_KINDS
 from pykudu_sql.planner.plan.context import PlanContext
@@ -25,20 +23,24 @@ from pykudu_sql.planner.pushdown.pushdown import push_down
 from pykudu_sql.planner.pushdown.runtime_filters import join_equalities
 from pykudu_sql.planner.pushdown.transitive import with_equalities
 from pykudu_sql.planner.query.compared_parameters import assigned_parameters, compared_parameters
+from pykudu_sql.planner.query.compared_texts import read_compared_texts
 from pykudu_sql.planner.query.computed_parameters import computed_numbers
-from pykudu_sql.planner.query.exact_decimals import compare_exactly, mark_numbers
+from pykudu_sql.planner.query.exact_decimals import (
+    COMPARING,
+    COMPARISONS,
+    compare_exactly,
+    mark_numbers,
+)
 from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
 from pykudu_sql.planner.query.type_conflicts import check_recursive, check_using
 from pykudu_sql.planner.query.united_decimals import UNITING, unite_exactly
-from pykudu_sql.planner.types.engine_types import column_type
+from pykudu_sql.planner.types.column_sizes import note_cells, note_computed_sizes
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
-from pykudu_sql.planner.value_bounds.gathered_values import bound_exact
+from pykudu_sql.planner.value_bounds.gathered_values import CHECKED, bound_exact
 from pykudu_sql.planner.value_bounds.value_bounds import bound_values
-from pykudu_sql.planner.value_bounds.value_sizes import mark_cells
-from pykudu_sql.storage.common.types.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +71,22 @@ def _fold_session_facts(query: LogicalQuery, context: PlanContext) -> LogicalQue
 
 
 def _push_down_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
-    return replace(query, predicates=push_down(query.bound, context))
+    pushed = push_down(query.bound, context)
+    return replace(query, predicates=pushed) if pushed else query
 
 
 def _infer_predicates(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     joined, pushed = join_equalities(query.bound), query.predicates
-    if pushed and joined:
-        pushed = with_equalities(pushed, joined)
-    return replace(query, predicates=pushed, equalities=joined)
+    if not joined:
+        return query
+    inferred = with_equalities(pushed, joined) if pushed else pushed
+    return replace(query, predicates=inferred, equalities=joined)
 
 
 def _push_down_limit(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     tree, bound = query.tree, query.bound
-    return replace(query, limit=row_limit(tree, bound), summary=summaries(tree, bound))
+    limit, summary = row_limit(tree, bound), summaries(tree, bound)
+    return replace(query, limit=limit, summary=summary) if limit or summary else query
 
 
 def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
@@ -92,7 +97,10 @@ def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     for clause in nodes.all(exp.With):
         for cte in clause.expressions if clause.recursive else ():
             check_recursive(cte, types)
-    mark_numbers(nodes.nodes, context)
+    if read_compared_texts(nodes.all(*COMPARING), types, context):
+        query = query.with_tree(query.tree)
+        nodes = query.nodes
+    mark_numbers(nodes.all(*COMPARISONS), context)
     placeholders = nodes.all(exp.Placeholder)
     return replace(
         query,
@@ -124,18 +132,12 @@ def _fold_names(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     return query
 
 
-def _cell_type(types: ExpressionTypes, column: exp.Column) -> DataType | None:
-    """The type of a stored column, or of one that is computed and has values of few bytes."""
-    binding = binding_of(column)
-    if binding is None or binding.type is not None:
-        return None if binding is None else binding.type
-    computed = column_type(types.rule_name(column))
-    return None if computed is None or computed.is_variable else computed
-
-
 def _apply_compatibility_rules(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     types = query.types or ExpressionTypes(context, _engine_form, query.bound.maybe_absent)
-    mark_cells(query.nodes.all(exp.Column), partial(_cell_type, types))
+    columns = query.nodes.all(exp.Column)
+    note_cells(columns, types)
+    if not any(clause.recursive for clause in query.nodes.all(exp.With)):
+        note_computed_sizes(columns)
     return query.with_tree(apply_rules(query.tree))
 
 
@@ -147,11 +149,11 @@ def _compare_exactly(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     types = ExpressionTypes(context, _as_it_is)
     has_decimals = query.has_decimals()
     if has_decimals or (query.nodes.has(exp.Placeholder) and query.nodes.has(*UNITING)):
-        unite_exactly(query.tree, types)
+        unite_exactly(query.nodes.nodes, types)
         query = query.with_tree(query.tree)
     if has_decimals and query.nodes.has(exp.Placeholder):
         query = replace(query, computed=computed_numbers(query.nodes.nodes, types))
-    is_rewritten = compare_exactly(query.nodes.nodes, types if has_decimals else None)
+    is_rewritten = compare_exactly(query.nodes.all(*COMPARING), types if has_decimals else None)
     return query.with_tree(query.tree) if is_rewritten else query
 
 
@@ -165,6 +167,8 @@ def _as_it_is(node: exp.Expr) -> exp.Expr:
 
 
 def _type_literals(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
+    if not any(map(is_written_long, query.nodes.all(exp.Literal))):
+        return query
     return query.with_tree(type_literals(query.tree))
 
 
@@ -183,7 +187,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("apply_compatibility_rules", _apply_compatibility_rules),
     Pass("bound_values", _bound_values),
     Pass("compare_exactly", _compare_exactly),
-    Pass("bound_comparisons", _bound_comparisons),
+    Pass("bound_comparisons", _bound_comparisons, CHECKED),
     Pass("type_literals", _type_literals),
     Pass("number_parameters", number_parameters),
 )

@@ -4,19 +4,16 @@ Binds the query, runs the passes over it, and prints what is left of the stateme
 dialect over the scans' names.
 """
 
-from functools import cache, partial
-
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.binder import bind, bind_rows
 from pykudu_sql.planner.bind.bound_query import BoundQuery
 from pykudu_sql.planner.parse.dialect import parse
-from pykudu_sql.planner.parse.error_positions import errors_located
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import KeyLookup, Query
 from pykudu_sql.planner.printing.engine_sql import to_sql
 from pykudu_sql.planner.pushdown.dictionary_grouping import coded_groups
-from pykudu_sql.planner.pushdown.key_access import key_lookup
+from pykudu_sql.planner.pushdown.key_access import GeneralPlan, key_lookup
 from pykudu_sql.planner.pushdown.runtime_filters import runtime_filters
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.pass_trace import run_traced
@@ -34,9 +31,7 @@ def plan_query(text: str, context: PlanContext, start: int = 0) -> Query | KeyLo
     Raises SyntaxError, ProgrammingError, NotSupportedError: the statement is wrong or not offered.
     """
     bound = bind(parse_rows(text, start), context)
-    as_query = partial(plan_query, text, context.without_key_access(), start)
-    general = cache(errors_located(text)(as_query))
-    lookup = key_lookup(bound, context, general)
+    lookup = key_lookup(bound, context, GeneralPlan(plan_query, text, context, start))
     return lookup if lookup is not None else finish(bound, context)
 
 

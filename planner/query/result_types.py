@@ -52,7 +52,8 @@ def result_type_names(query: Query, context: PlanContext) -> list[str]:
 
 
 def _types(query: Query, context: PlanContext) -> list[str]:
-    return list(map(shown_type, str(context.evaluate(_types_sql(query))).split(_SEPARATOR)))
+    (types,) = context.evaluate(_types_sql(query))
+    return list(map(shown_type, str(types).split(_SEPARATOR)))
 
 
 def _types_sql(query: Query) -> str:

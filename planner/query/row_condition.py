@@ -16,6 +16,7 @@ from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.query.list_relations import write_long_lists
 from pykudu_sql.planner.query.query import finish
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.storage.catalog.namespace import database_of, own_name
 from pykudu_sql.storage.errors import NotSupportedError
 
@@ -48,7 +49,7 @@ def _planned(condition: str, table: str, text: str, context: PlanContext) -> Que
     write_long_lists(tree)
     clauses = {name for name, value in tree.args.items() if value}
     beyond = tree.find(exp.Subquery, exp.SetOperation, exp.Window, exp.AggFunc)
-    queries = sum(1 for _ in tree.find_all(exp.Query))
+    queries = sum(1 for _ in nodes_of(tree, exp.Query))
     if not isinstance(tree, exp.Select) or clauses - _PLAIN or beyond is not None or queries > 1:
         raise NotSupportedError(
             f"a condition looks at the columns of one row of '{table}' alone, not {condition!r:.80}"

@@ -48,12 +48,16 @@ def plan_scans(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
 
 def qualify_columns(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     """Qualify columns with the one name that the engine knows their source by."""
-    for column, source in query.bound.qualified:
-        alias = query.bound.engine_alias(source)
-        if column.args.get("db") is not None or alias != source.alias:
-            column.set("table", exp.to_identifier(alias, quoted=True))
-            column.set("db", None)
-    return query.with_tree(query.tree)
+    named_otherwise = [
+        (column, alias)
+        for column, source in query.bound.qualified
+        if (alias := query.bound.engine_alias(source)) != source.alias
+        or column.args.get("db") is not None
+    ]
+    for column, alias in named_otherwise:
+        column.set("table", exp.to_identifier(alias, quoted=True))
+        column.set("db", None)
+    return query.with_tree(query.tree) if named_otherwise else query
 
 
 @dataclass(frozen=True, slots=True)

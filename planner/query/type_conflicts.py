@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.relations import Scope
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.types.engine_types import digits_of_type, fit_together, is_decimal
 from pykudu_sql.planner.types.expression_types import (
     ExpressionTypes,
@@ -55,7 +56,7 @@ def check_recursive(cte: exp.CTE, types: ExpressionTypes) -> None:
     query, name = cte.this, cte.alias
     if not isinstance(query, exp.SetOperation) or not holds_decimals(query):
         return
-    if not any(table.name.lower() == name.lower() for table in query.right.find_all(exp.Table)):
+    if not any(table.name.lower() == name.lower() for table in nodes_of(query.right, exp.Table)):
         return
     first, second = types.of_columns(query.left), types.of_columns(query.right)
     for (_, begun), (_, added) in zip(first, second, strict=False):

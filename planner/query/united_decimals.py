@@ -5,7 +5,7 @@ rounds the rest. Here they are cast first to the type that has all digits behind
 that has too many before it raises an error then. What cannot be cast so is refused.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -37,14 +37,14 @@ _UNITED = "__united"
 _BY_PLACE = ("element", "extract", "resize", "slice")
 
 
-def unite_exactly(tree: exp.Expr, types: ExpressionTypes) -> None:
+def unite_exactly(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
     """Rewrite what makes one value of several decimals; the tree is changed in place.
 
-    `tree`: as the engine is to have it otherwise. Raises ProgrammingError: there is no type that
-    has all values; ValueOutOfRangeError: a number that is written has too many digits.
+    `nodes`: of a tree as the engine is to have it otherwise. Raises ProgrammingError: there is no
+    type that has all values; ValueOutOfRangeError: a number that is written has too many digits.
     """
     groups = count()
-    for node in list(tree.walk()):
+    for node in nodes:
         match node:
             case exp.SetOperation() if not isinstance(node.parent, exp.SetOperation):
                 _note_selected_parameters(node, types, groups)
@@ -56,6 +56,8 @@ def unite_exactly(tree: exp.Expr, types: ExpressionTypes) -> None:
                     _unite(column, types)
             case exp.Mod():
                 _check_remainder(node, types)
+            case exp.Connector():
+                continue
             case exp.Func() | exp.Predicate():
                 operands = alternatives(node)
                 _check_nested(node, [*operands, *_met(node)], types)

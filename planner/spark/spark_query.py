@@ -25,6 +25,7 @@ from pykudu_sql.planner.spark.spark_expressions import Expressions
 from pykudu_sql.planner.spark.spark_functions import FUNCTIONS, ordered
 from pykudu_sql.planner.spark.spark_scope import Outputs, SparkScope, describe, only
 from pykudu_sql.planner.spark.spark_types import NotOnSparkError, common_type, type_of_column
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.value_bounds.value_bounds import without_bounds
 from pykudu_sql.storage.errors import Error
 
@@ -74,7 +75,7 @@ def _schema(scans: Sequence[Scan]) -> MappingSchema:
 
 def _filled(tree: exp.Expr, parameters: Sequence[Any]) -> exp.Expr:
     """The tree with its parameters written out."""
-    for node in list(tree.find_all(exp.Placeholder, exp.Parameter)):
+    for node in nodes_of(tree, exp.Placeholder, exp.Parameter):
         node.replace(_written(parameters[int(node.name) - 1]))
     return tree
 

@@ -6,6 +6,7 @@ by what they are made of.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -15,6 +16,7 @@ from pykudu_sql.storage.common.types.types import DataType, Kind
 BOOLEAN, NULL, VARCHAR = "BOOLEAN", '"NULL"', "VARCHAR"
 DOUBLE, FLOAT = "DOUBLE", "FLOAT"
 _DECIMAL = re.compile(r"DECIMAL\((\d+), ?(\d+)\)")
+_MAX_TYPES = 256  # that are kept, since parsing one takes as long as planning a small query
 _LIST, _STRUCT = "[]", "STRUCT("
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|[(),]')
 _FIELD = re.compile(r'\s*("(?:[^"]|"")*"|\S+) (.+)')
@@ -152,9 +154,19 @@ def type_name(digits: Digits) -> str:
     return f"DECIMAL({max(1, digits.whole + digits.scale)},{digits.scale})"
 
 
+def named_type(name: str) -> exp.DataType:
+    """The type of a name, as it stands in a cast."""
+    return _parsed_type(name).copy()
+
+
+@lru_cache(maxsize=_MAX_TYPES)
+def _parsed_type(name: str) -> exp.DataType:
+    return exp.DataType.build(name, dialect="duckdb")
+
+
 def decimal_type(digits: Digits) -> exp.DataType:
     """A DECIMAL, as it stands in a cast."""
-    return exp.DataType.build(type_name(digits), dialect="duckdb")
+    return named_type(type_name(digits))
 
 
 def cast_in_place(node: exp.Expr, target: exp.DataType) -> None:
@@ -168,7 +180,7 @@ def typed_null(name: str | None) -> exp.Expr:
     """NULL of a type; of none, if that is not known."""
     if name is None or name == NULL:
         return exp.Null()
-    return exp.cast(exp.Null(), exp.DataType.build(name, dialect="duckdb"))
+    return exp.Cast(this=exp.Null(), to=named_type(name))
 
 
 def common_name(names: Sequence[str | None], all_digits: Sequence[Digits | None]) -> str | None:

@@ -14,12 +14,13 @@ from functools import reduce
 
 from sqlglot import exp
 
-from pykudu_sql.planner.bind.bound_query import columns_of, field_of
+from pykudu_sql.planner.bind.bound_query import binding_of, columns_of, field_of
 from pykudu_sql.planner.bind.relations import OutputColumn, Relation, Shown
 from pykudu_sql.planner.functions.decimal_values import Digits, digits_of_number
 from pykudu_sql.planner.functions.exact_literals import type_literals
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.types.engine_types import (
     BOOLEAN,
     DOUBLE,
@@ -47,6 +48,7 @@ from pykudu_sql.planner.types.origins import (
 )
 from pykudu_sql.planner.types.return_types import OPERATORS, operator_type, return_type, sum_type
 from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType, Kind
 from pykudu_sql.storage.errors import DataError, NotSupportedError, ProgrammingError
 
 _TYPE = "pykudu_type"  # in the meta of a node: the engine's name of its type, None if unknown
@@ -137,7 +139,7 @@ class ExpressionTypes:
                     waiting.append(node)
                     if not any(error.node is each for each in unknown):
                         unknown.append(error.node)
-            for node, name in zip(unknown, self._asked(unknown), strict=True):
+            for node, name in zip(unknown, self._asked(unknown) if unknown else (), strict=True):
                 node.meta[_TYPE] = name
             nodes = waiting
 
@@ -252,6 +254,9 @@ class ExpressionTypes:
 
     def _of_name(self, node: exp.Expr) -> str | None:
         """The type of a column, of a struct's field, or of a variable for a list's elements."""
+        stored = _stored(node)
+        if stored is not None:
+            return stored_name(stored)
         shown = shown_by(node)
         if shown:
             return self._of_shown(shown)
@@ -281,6 +286,8 @@ class ExpressionTypes:
             for place, node in enumerate(nodes)
             if digits_of_type(names[place]) is not None and node.find(exp.Placeholder)
         ]
+        if not with_parameter:
+            return names
         others = self._with_parameters([nodes[each] for each in with_parameter], typed_null(DOUBLE))
         for place, other in zip(with_parameter, others, strict=True):
             names[place] = names[place] if other in (None, names[place]) else None
@@ -293,7 +300,7 @@ class ExpressionTypes:
         if not items:
             return [None] * len(nodes)
         try:
-            answers = iter(self.context.evaluate(f"SELECT [{', '.join(items)}]"))
+            answers = iter(self.context.evaluate(f"SELECT {', '.join(items)}"))
         except (DataError, ProgrammingError, NotSupportedError):
             if len(nodes) == 1:
                 return [None]
@@ -323,11 +330,17 @@ def _keeps_type(node: exp.Expr) -> bool:
     return isinstance(node, _KEEPING) and not any(others)
 
 
+def _stored(node: exp.Expr) -> DataType | None:
+    """The type of the one stored column that a node is; None of all else."""
+    binding = binding_of(node)
+    return None if binding is None or len(binding.origins) > 1 else binding.type
+
+
 def holds_decimals(node: exp.Expr) -> bool:
     """Whether a DECIMAL is read or written in an expression; without one it is none."""
     holds: bool | None = node.meta_get(_HOLDS)
     if holds is None:
-        holds = node.meta[_HOLDS] = any(map(_is_decimal_source, node.walk()))
+        holds = node.meta[_HOLDS] = any(map(_is_decimal_source, all_nodes(node)))
     return holds
 
 
@@ -344,6 +357,8 @@ def _is_decimal_source(node: exp.Expr) -> bool:
             return writes_decimal(node)
         case exp.Identifier() if not is_variable(node):
             return False
+        case exp.Column() if (stored := _stored(node)) is not None:
+            return stored.kind is Kind.DECIMAL
         case exp.Column() | exp.Identifier():
             field = field_of(node)
             shown = shown_by(node) if field is None else field.struct

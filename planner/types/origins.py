@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from pykudu_sql.planner.bind.bound_query import binding_of
 from pykudu_sql.planner.bind.relations import Shown, TableReference
+from pykudu_sql.planner.tree_nodes import derived_from
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 
 _BOUND_BY_NAME = (exp.Column, exp.Identifier)
@@ -18,10 +19,13 @@ ALTERNATING = (
     *(exp.Case, exp.If, exp.Nvl2, exp.Coalesce, exp.Greatest, exp.Least, exp.Array),
     *(exp.Lag, exp.Lead),
 )
+_ALTERNATES = derived_from(*ALTERNATING)
 
 
 def alternatives(node: exp.Expr) -> list[exp.Expr]:
     """The operands of which an expression has one's value, or all in a list; nothing of others."""
+    if not _ALTERNATES[type(node)]:
+        return []
     match node:
         case exp.Case():
             operands = [

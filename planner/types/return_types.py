@@ -60,6 +60,8 @@ _OF_FIRST = frozenset(
 _OF_ELEMENTS = frozenset(
     {"array_extract", "list_extract", "list_first", "list_last", "list_max", "list_min"}
 )
+_OF_FIRST_FLOAT = frozenset({"ceil", "floor", "round"})  # of other numbers they make others
+_DERIVED = _OF_FIRST | _OF_ELEMENTS | _OF_FIRST_FLOAT
 _MAX_BITS_64 = 18  # digits of a DECIMAL in 64 bits, beyond which the engine widens no product
 _FLOATS = (DOUBLE, FLOAT)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul)
@@ -87,10 +89,12 @@ def return_type(call: exp.Func, type_of: Callable[[exp.Expr], str | None]) -> st
     """
     names = function_names(call)
     fixed = next((RETURN_TYPES[name] for name in names if name in RETURN_TYPES), None)
-    if fixed is not None or names.isdisjoint(_OF_FIRST | _OF_ELEMENTS):
+    if fixed is not None or names.isdisjoint(_DERIVED):
         return fixed
     first = call.expressions[0] if isinstance(call, exp.Anonymous) else call.this
     name = type_of(first)
+    if not names.isdisjoint(_OF_FIRST_FLOAT):
+        return name if name in _FLOATS else None
     return element_type(name) if names.isdisjoint(_OF_FIRST) else name
 
 

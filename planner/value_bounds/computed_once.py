@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+
 COMPUTED_ONCE = "pykudu_computed_once"  # in the meta of the nodes around a lambda of parts
 ARGUMENTS = "__given"  # what the arguments of a template are within it
 _BOUND = "__bound"
@@ -88,7 +90,7 @@ def without_parts(node: exp.Anonymous) -> exp.Expr:
     struct = transform.this.expressions[0]
     parts = {field.name: field.expression for field in struct.expressions}
     function = transform.expression
-    for place in list(function.find_all(exp.StructExtract)):
+    for place in nodes_of(function, exp.StructExtract):
         if place.this.name == bound:
             place.replace(parts[place.expression.name].copy())
     body: exp.Expr = function.this
@@ -101,7 +103,7 @@ def varies(node: exp.Expr) -> bool:
         return True
     others = (
         name
-        for name in node.find_all(exp.Subquery, exp.Identifier)
+        for name in nodes_of(node, exp.Subquery, exp.Identifier)
         if not (name.parent is not None and _is_part(name.parent))
     )
     return next(others, None) is not None and node.find(exp.Lambda) is None
@@ -112,5 +114,5 @@ def _is_part(node: exp.Expr) -> bool:
 
 
 def _is_simple(node: exp.Expr) -> bool:
-    parts = list(node.walk())
+    parts = all_nodes(node)
     return len(parts) <= _MAX_SIMPLE and all(isinstance(part, _SIMPLE) for part in parts)

@@ -11,10 +11,12 @@ from sqlglot import exp
 
 from pykudu_sql.planner.checkpoint import checkpoint
 from pykudu_sql.planner.value_bounds.excess import MAX_VALUE_BYTES
-from pykudu_sql.planner.value_bounds.text_casts import TypeName, bound_comparison
+from pykudu_sql.planner.value_bounds.text_casts import COMPARING, TypeName, bound_comparison
 from pykudu_sql.planner.value_bounds.value_growth import ELEMENT_BYTES
 from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
 
+_GATHERING = (exp.GroupConcat, exp.ArrayAgg, exp.Anonymous)
+CHECKED = (*COMPARING, *_GATHERING)  # the nodes that may get checks here
 TOO_LARGE = "__too_large"
 _AROUND = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Window)
 # By what an aggregate is to the parser: what measures it, and the name if it has none in the text.
@@ -37,12 +39,12 @@ def bound_exact(tree: exp.Expr, nodes: Sequence[exp.Expr], type_name: TypeName) 
         nodes: of it, in the order of a walk.
         type_name: the engine's name of an expression's type, None if it is not known.
     """
-    for node in reversed(nodes):
+    for node in reversed([each for each in nodes if isinstance(each, CHECKED)]):
         checkpoint()
         bound_comparison(node, type_name)
         if not _gathers(node):
             continue
-        whole = node
+        whole: exp.Expr = node
         while isinstance(whole.parent, _AROUND) and whole.parent.this is whole:
             whole = whole.parent
         checked = _checked(whole, node)
@@ -68,7 +70,7 @@ def _checked(whole: exp.Expr, node: exp.Expr) -> exp.Expr:
     condition = exp.Or(
         this=exp.Coalesce(this=few, expressions=[exp.true()]),
         expression=exp.Anonymous(
-            this=TOO_LARGE, expressions=[exp.cast(size.copy(), "double"), shown]
+            this=TOO_LARGE, expressions=[exp.cast(size, exp.DType.DOUBLE), shown]
         ),
     )
     return exp.Case(ifs=[exp.If(this=condition, true=whole.copy())])

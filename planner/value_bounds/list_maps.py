@@ -5,6 +5,7 @@ from math import inf
 
 from sqlglot import exp
 
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
 from pykudu_sql.planner.value_bounds.value_calls import ListMap, call_of, list_map_of
 from pykudu_sql.planner.value_bounds.value_growth import (
     ELEMENT_BYTES,
@@ -66,7 +67,7 @@ def _copies(mapped: ListMap) -> bool:
     """Whether an element becomes no more than a few times itself, or something of fixed size."""
     names = {parameter.name for parameter in mapped.parameters}
     mentions = 0
-    for node in mapped.body.walk():
+    for node in all_nodes(mapped.body):
         if isinstance(node, exp.Array | exp.Struct | exp.Column | exp.Subquery):
             return most_bytes(mapped.body) <= ELEMENT_BYTES
         call = call_of(node)
@@ -75,7 +76,7 @@ def _copies(mapped: ListMap) -> bool:
         ):
             return False
         mentions += isinstance(node, exp.Identifier) and node.name in names
-    literals = sum(len(node.name) for node in mapped.body.find_all(exp.Literal))
+    literals = sum(len(node.name) for node in nodes_of(mapped.body, exp.Literal))
     return mentions <= _MOST_MENTIONS and literals <= ELEMENT_BYTES
 
 
@@ -99,12 +100,14 @@ def _amount(element: Element, guarded: exp.Expr) -> exp.Expr:
     if call is not None and growth is not None and not any(map(_grows, call.arguments)):
         amount: exp.Expr = growth.rule(ComputedMeasures(call.arguments))
         return amount
-    length = exp.Anonymous(this="strlen", expressions=[exp.cast(guarded.copy(), "text")])
-    return exp.Coalesce(this=exp.cast(length, "double"), expressions=[exp.Literal.number(0)])
+    length = exp.Anonymous(this="strlen", expressions=[exp.cast(guarded, exp.DType.TEXT)])
+    return exp.Coalesce(
+        this=exp.cast(length, exp.DType.DOUBLE, copy=False), expressions=[exp.Literal.number(0)]
+    )
 
 
 def _grows(node: exp.Expr) -> bool:
-    calls = (call_of(part) for part in node.walk())
+    calls = (call_of(part) for part in all_nodes(node))
     return any(call is not None and call.name in GROWING for call in calls) or any(
-        list_map_of(part) is not None for part in node.walk()
+        list_map_of(part) is not None for part in all_nodes(node)
     )

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.tree_nodes import all_nodes
 from pykudu_sql.planner.value_bounds.computed_once import name_arguments, with_parts
 from pykudu_sql.planner.value_bounds.value_calls import call_of, engine_call
+from pykudu_sql.planner.value_bounds.value_growth import GROWING
 from pykudu_sql.planner.value_bounds.value_measures import value_bytes
 from pykudu_sql.planner.value_bounds.value_sizes import (
     CELL_BYTES,
@@ -47,13 +49,19 @@ _PARSING_CALLS = (
     ("list_slice array_slice", {2: _NUMBER, 3: _NUMBER}),
     ("list_sort list_reverse_sort list_grade_up array_sort array_reverse_sort sort_array",
      {2: _ORDER, 3: _ORDER}),
-    ("datesub", {1: _UNIT}),
+    ("datesub date_part datepart date_trunc datetrunc", {1: _UNIT}),
+    ("timestamp_trunc datetime_trunc time_trunc", {2: _UNIT}),
     ("datediff", {3: _UNIT}),
     ("json_array_length json_exists json_extract json_extract_scalar json_keys json_type "
      "json_value", {2: _PATH}),
 )  # fmt: skip
+_EQUATING = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.EqualNull, exp.Nullif)
+COMPARING = (*_EQUATING, exp.In, exp.Case)  # one side may be cast to the type of another
+_LISTS = (exp.Array, exp.Struct)
 _READ = (exp.JSONPath, exp.Var)  # by the parser
 _PARSING = {name: kinds for names, kinds in _PARSING_CALLS for name in names.split()}
+PARSING_KINDS = (exp.Cast, exp.AtTimeZone, exp.Is, exp.If)  # with calls of these names: what parses
+PARSING_NAMES = frozenset(_PARSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +95,29 @@ def bound_comparison(node: exp.Expr, type_name: TypeName) -> None:
     `type_name`: the engine's name of an expression's type, None if it is not known.
     """
     sides = _compared(node)
+    maybe_texts = [side for side in _bound(sides) if not isinstance(side, _LISTS)]
+    large = [side for side in maybe_texts if value_bytes(side) > _CHECKED_FROM]
+    if not large:
+        return
     columns: dict[tuple[str, str], exp.Expr] = {}
-    if not any(map(is_short, sides)):
+    if not any(_is_no_text(side, type_name) for side in sides):
         columns = {_name(side): side for side in sides if isinstance(side, exp.Column)}
         calls = [side for side in sides if not isinstance(side, exp.Column)]
         # Any call may make a text, and texts are compared as such.
         if len(calls) > 1 or all(type_name(each) in TEXT_TYPES for each in columns.values()):
             return
-        sides = calls or sides
-    for side in _bound(sides):
-        if value_bytes(side) > _CHECKED_FROM and type_name(side) in _MAYBE_TEXT:
+        large = [each for each in large if not calls or each is calls[0]]
+    for side in large:
+        if type_name(side) in _MAYBE_TEXT:
             alike = [_is_text(each) for each in columns.values() if each is not side]
             _check_text(_Parsed(side, _SHORT), alike)
+
+
+def _is_no_text(side: exp.Expr, type_name: TypeName) -> bool:
+    """Whether a side is known to be of a type that a text beside it is cast to."""
+    if isinstance(side, exp.Column | exp.Placeholder):
+        return is_short(side)
+    return is_short(side) or isinstance(side, _LISTS) or type_name(side) not in _MAYBE_TEXT
 
 
 def _check_text(parsed: _Parsed, alike: Sequence[exp.Expr]) -> None:
@@ -109,7 +128,7 @@ def _check_text(parsed: _Parsed, alike: Sequence[exp.Expr]) -> None:
     around = exp.Paren(this=parsed.node.copy())
     named = name_arguments([around.this])
     (value,) = named.arguments
-    text = exp.cast(value.copy(), "text")
+    text = exp.cast(value, exp.DType.TEXT)
     length = exp.LTE(
         this=engine_call("strlen", text), expression=exp.Literal.number(MAX_TEXT_BYTES)
     )
@@ -142,9 +161,9 @@ def _compared(node: exp.Expr) -> list[exp.Expr]:
 
     So it does for equality; to order a text among numbers it refuses.
     """
+    if isinstance(node, _EQUATING):
+        return [node.this, node.expression]
     match node:
-        case exp.EQ() | exp.NEQ() | exp.NullSafeEQ() | exp.NullSafeNEQ() | exp.Nullif():
-            return [node.this, node.expression]
         case exp.In():
             return [node.this, *node.expressions]
         case exp.Case() if node.this is not None:
@@ -172,6 +191,8 @@ def _parsed(node: exp.Expr) -> list[_Parsed]:
             return [_Parsed(node.args["zone"], _ZONE)]
         case exp.Is(expression=exp.Boolean()):
             return [_Parsed(node.this, "BOOLEAN")]
+        case exp.If() if not (isinstance(node.parent, exp.Case) and node.parent.this):
+            return [_Parsed(node.this, "BOOLEAN")] if _may_grow(node.this) else []
     call = call_of(node)
     if call is None or call.name not in _PARSING:
         return []
@@ -181,6 +202,14 @@ def _parsed(node: exp.Expr) -> list[_Parsed]:
         for place, kind in _PARSING[call.name].items()
         if place <= len(call.arguments) and not isinstance(call.arguments[place - 1], _READ)
     ]
+
+
+def _may_grow(condition: exp.Expr) -> bool:
+    """Whether a condition may be a text that is longer than a cell; few are, so most are spared."""
+    calls = (call_of(each) for each in all_nodes(condition))
+    return isinstance(condition, exp.Column) or any(
+        call is not None and call.name in GROWING for call in calls
+    )
 
 
 def _is_text(value: exp.Expr) -> exp.Expr:

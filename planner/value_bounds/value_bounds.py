@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from pykudu_sql.planner.checkpoint import checkpoint
+from pykudu_sql.planner.tree_nodes import ClassTest, all_nodes, nodes_of
 from pykudu_sql.planner.value_bounds.computed_once import (
     name_arguments,
     varies,
@@ -28,6 +29,9 @@ from pykudu_sql.planner.value_bounds.gathered_values import TOO_LARGE
 from pykudu_sql.planner.value_bounds.list_maps import Element, element_of, growth_of
 from pykudu_sql.planner.value_bounds.text_casts import (
     CASTABLE,
+    COMPARING,
+    PARSING_KINDS,
+    PARSING_NAMES,
     TRY_CASTABLE,
     bound_casts,
     refuse_long_text,
@@ -45,6 +49,7 @@ from pykudu_sql.planner.value_bounds.value_measures import (
     least_measures,
     static_measures,
 )
+from pykudu_sql.planner.value_bounds.value_sizes import COMMON_CELL
 from pykudu_sql.planner.vocabulary.function_table import SOURCE_NAME
 from pykudu_sql.storage.errors import InvalidValueError, ValueOutOfRangeError
 
@@ -53,13 +58,11 @@ WITHIN = "__within"
 WITHIN_UNFOLDED = "__within_unfolded"  # called for each row, so that the engine folds no constant
 SHALLOW = "__shallow"
 _COMPUTING = (
-    exp.Func, exp.DPipe, exp.AtTimeZone, exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In,
-    exp.Is,
+    *COMPARING, *PARSING_KINDS, exp.DPipe, exp.Anonymous, exp.Array, exp.Transform,
 )  # fmt: skip
 _FORMATS = ("format", "printf")
 _CHECKS = {WITHIN, WITHIN_UNFOLDED, TOO_LARGE, SHALLOW, CASTABLE, TRY_CASTABLE}
 _UNFOLDED = "pykudu_unfolded"  # in the meta of a call that the engine must not work out beforehand
-_COMMON_CELL = 256
 _MAX_WIDTH = 1024 * 1024
 _SHALLOW_BYTES = 1_000
 # By name, the arguments whose JSON may be nested too deeply for the engine.
@@ -75,6 +78,8 @@ _SHOWN = {
 }  # fmt: skip
 # The argument that says what JSON becomes; the engine wants it as a constant.
 _STRUCTURE = {"from_json": 2, "json_transform": 2}
+_BOUNDED_NAMES = frozenset({*GROWING, *_FORMATS, *_DEEP, *_STRUCTURE})
+_NAMES = _BOUNDED_NAMES | PARSING_NAMES
 _MAX_NESTING = 500
 _FIELD = re.compile(r"\{([^{}]*)\}|%([^a-zA-Z%]*)[a-zA-Z]")
 _DYNAMIC_WIDTH = re.compile(r"\{[^{}]*\{|%[^a-zA-Z%]*\*")
@@ -116,15 +121,25 @@ def bound_values(tree: exp.Expr) -> exp.Expr:
 
 
 def _computing(tree: exp.Expr) -> list[exp.Expr]:
-    """The calls and comparisons of a tree, in the order of a walk."""
-    return [node for node in tree.walk() if isinstance(node, _COMPUTING)]
+    """The calls and comparisons of a tree that may get checks, in the order of a walk."""
+    return [node for node in all_nodes(tree) if _IS_COMPUTING[type(node)]]
+
+
+def _may_be_bounded(kind: type[exp.Expr]) -> bool:
+    """Whether a node of a class may get a check; of most functions nothing has to be bounded."""
+    if issubclass(kind, exp.Func) and not issubclass(kind, _COMPUTING):
+        return kind.sql_names()[0].lower() in _NAMES
+    return issubclass(kind, _COMPUTING)
+
+
+_IS_COMPUTING = ClassTest(_may_be_bounded)
 
 
 def _count_together(tree: exp.Expr) -> None:
     """Tell each check how many there are: what they let through is in memory together."""
     checks = [
         call
-        for call in tree.find_all(exp.Anonymous)
+        for call in nodes_of(tree, exp.Anonymous)
         if call.name.lower() in (WITHIN, WITHIN_UNFOLDED)
     ]
     for check in checks:
@@ -145,7 +160,7 @@ def _bounded_map(node: exp.Expr, element: Element | None) -> exp.Expr:
 def _bounded(node: exp.Expr) -> exp.Expr:
     """A call with its check, or the node as it is if nothing can grow."""
     call = call_of(node)
-    if call is None:
+    if call is None or call.name not in _BOUNDED_NAMES:
         return node
     growth = _formatting(call) if call.name in _FORMATS else GROWING.get(call.name)
     positions = _DEEP.get(call.name, ())
@@ -179,7 +194,7 @@ def _is_constant(call: Call) -> bool:
 
 
 def _is_unfolded(node: exp.Expr) -> bool:
-    return any(part.name.lower() == WITHIN_UNFOLDED for part in node.find_all(exp.Anonymous))
+    return any(part.name.lower() == WITHIN_UNFOLDED for part in nodes_of(node, exp.Anonymous))
 
 
 def _fits_unfolded(call: Call, growth: Growth) -> bool:
@@ -195,7 +210,7 @@ def _can_be_large(call: Call, growth: Growth) -> bool:
     if growth.wants_constant and isinstance(call.arguments[growth.carrier - 1], exp.Placeholder):
         return False  # the engine prepares it once, which a check would take from it
     amount: float = growth.rule(static_measures(call.arguments))
-    beside_cells: float = growth.rule(static_measures(call.arguments, _COMMON_CELL))
+    beside_cells: float = growth.rule(static_measures(call.arguments, COMMON_CELL))
     # What is neither more nor less is nothing times what has no bound.
     return not (amount <= growth.small and beside_cells <= ROW_BYTES)
 
@@ -238,9 +253,11 @@ def _shown(call: Call) -> str:
 
 def _check(check: str, subject: str, amount: Amount, carrier: exp.Expr) -> exp.Expr:
     """The carrier if the amount is within the bound."""
-    few = exp.LTE(this=exp.paren(amount), expression=exp.Literal.number(ROW_BYTES))
+    few = exp.LTE(this=exp.paren(amount, copy=False), expression=exp.Literal.number(ROW_BYTES))
     within = engine_call(
-        check, exp.cast(exp.paren(amount.copy()), "double"), exp.Literal.string(subject)
+        check,
+        exp.cast(exp.paren(amount), exp.DType.DOUBLE, copy=False),
+        exp.Literal.string(subject),
     )
     condition = exp.Or(this=few, expression=within)
     return exp.Case(ifs=[exp.If(this=condition, true=carrier.copy())])
@@ -248,7 +265,7 @@ def _check(check: str, subject: str, amount: Amount, carrier: exp.Expr) -> exp.E
 
 def _shallow(name: str, argument: exp.Expr) -> exp.Expr:
     """A JSON text if it is not nested too deeply."""
-    text = exp.cast(argument.copy(), "text")
+    text = exp.cast(argument, exp.DType.TEXT)
     short = exp.LT(this=engine_call("strlen", text), expression=exp.Literal.number(_SHALLOW_BYTES))
     checked = engine_call(SHALLOW, text.copy(), exp.Literal.string(name))
     return exp.Case(ifs=[exp.If(this=exp.Or(this=short, expression=checked), true=argument.copy())])
@@ -276,7 +293,7 @@ def _check_structure(call: Call) -> None:
 
 def without_bounds(tree: exp.Expr) -> exp.Expr:
     """A tree without its checks, for an engine that does not know them; changed in place."""
-    for node in reversed(list(tree.walk())):
+    for node in reversed(all_nodes(tree)):
         plain = _unchecked(node)
         if plain is not node and node is tree:
             tree = plain
@@ -290,7 +307,7 @@ def _unchecked(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Case) and node.args["ifs"]:
         first = node.args["ifs"][0]
         condition, result = first.this, first.args["true"]
-        checks = {call.name.lower() for call in condition.find_all(exp.Anonymous)}
+        checks = {call.name.lower() for call in nodes_of(condition, exp.Anonymous)}
         plain: exp.Expr = result.copy() if checks & _CHECKS else node
         return plain
     if isinstance(node, exp.Anonymous) and node.name.lower() == "list_extract":
@@ -311,7 +328,7 @@ def _formatting(call: Call) -> Growth:
     if not isinstance(pattern, exp.Literal):
         return Growth(lambda measures: measures.fields())
     widths = [
-        sum(map(int, re.findall("[0-9]+", match[1] or match[2] or "")))
+        sum(map(float, re.findall("[0-9]+", match[1] or match[2] or "")))
         for match in _FIELD.finditer(pattern.name)
     ]
     if sum(widths) > _MAX_WIDTH or _DYNAMIC_WIDTH.search(pattern.name):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from pykudu_sql.planner.tree_nodes import nodes_of
 from pykudu_sql.planner.value_bounds.computed_once import COMPUTED_ONCE
 
 _AGGREGATING_NAMES = frozenset({"list_aggregate", "list_aggr", "aggregate", "array_aggregate"})
@@ -85,16 +86,16 @@ def part_group_keys(tree: exp.Expr) -> bool:
     equal to the key; the tree is changed in place. Returns whether it is.
     """
     is_changed = False
-    for select in tree.find_all(exp.Select):
+    for select in nodes_of(tree, exp.Select):
         if select.args.get("group") is None:
             continue
         # The keys may be given by numbers and aliases of the select list.
         parts = (select.args["group"], *select.expressions)
-        chains = [chain for part in parts for chain in part.find_all(exp.DPipe)]
+        chains = [chain for part in parts for chain in nodes_of(part, exp.DPipe)]
         keys = [chain for chain in chains if not isinstance(chain.parent, exp.DPipe)]
         beginnings = [
             chain
-            for chain in select.find_all(exp.DPipe)
+            for chain in nodes_of(select, exp.DPipe)
             if isinstance(chain.parent, exp.DPipe) and chain in keys
         ]
         for chain in beginnings:

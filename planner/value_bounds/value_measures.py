@@ -186,7 +186,7 @@ class ComputedMeasures(Measures):
     def size(self, place: int) -> exp.Expr:
         if place > self.count:
             return exp.Literal.number(0)
-        return _amount(engine_call("strlen", exp.cast(self._copy(place), "text")))
+        return _amount(engine_call("strlen", exp.cast(self._arguments[place - 1], exp.DType.TEXT)))
 
     def held(self, place: int) -> exp.Expr:
         element_bytes = exp.Literal.number(ELEMENT_BYTES)
@@ -216,7 +216,7 @@ class ComputedMeasures(Measures):
         return _amount(engine_call("list_sum", mapped))
 
     def texts(self, place: int) -> exp.Expr:
-        length = engine_call("strlen", exp.cast(exp.column("__item"), "text"))
+        length = engine_call("strlen", exp.cast(exp.column("__item"), exp.DType.TEXT, copy=False))
         each = exp.Lambda(this=length, expressions=[exp.to_identifier("__item")])
         return _amount(
             engine_call("list_sum", engine_call("list_transform", self._copy(place), each))
@@ -240,7 +240,7 @@ class ComputedMeasures(Measures):
 
     def fields(self) -> exp.Expr:
         """Of a pattern that no statement shows: each field is as wide as four digits say."""
-        pattern = exp.cast(self._copy(1), "text")
+        pattern = exp.cast(self._arguments[0], exp.DType.TEXT)
         long = exp.GT(this=self.size(1), expression=exp.Literal.number(_LONGEST_PATTERN))
         wide = engine_call("regexp_matches", pattern.copy(), exp.Literal.string(_WIDE_FIELD))
         widest = exp.Literal.number(_WIDEST_FIELD // 6)
@@ -255,7 +255,9 @@ class ComputedMeasures(Measures):
 
 
 def _amount(node: exp.Expr) -> exp.Expr:
-    return exp.Coalesce(this=exp.cast(node, "double"), expressions=[exp.Literal.number(0)])
+    return exp.Coalesce(
+        this=exp.cast(node, exp.DType.DOUBLE, copy=False), expressions=[exp.Literal.number(0)]
+    )
 
 
 def _plus(one: exp.Expr, other: exp.Expr) -> exp.Expr:

@@ -4,7 +4,7 @@ A small bound spares the check that `value_bounds` makes of each value:
 a cell of a table has at most 64 KiB, a number or a time a few bytes, a literal what it has.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
 
@@ -15,6 +15,8 @@ from pykudu_sql.storage.common.types.types import DataType
 
 CELL = "pykudu_cell"  # in the meta of a column: the most bytes that it has
 CELL_BYTES = 64 * 1024
+COMMON_CELL = 256  # bytes of most cells that are texts
+_COMPUTED = "pykudu_computed"  # in the meta of a value: the most bytes of it, by those of a cell
 TEXT_TYPES = ("VARCHAR", "JSON")  # what the engine calls types that are texts
 FIXED_BYTES = 64  # numbers, times, intervals and identifiers as texts
 _FIXED_KINDS = frozenset({FunctionKind.NUMERIC, FunctionKind.TIME, FunctionKind.IDENTITY})
@@ -46,23 +48,37 @@ _UNBOUNDED = frozenset({exp.DType.BIT, exp.DType.VARIANT, exp.DType.OBJECT})
 _Size = Callable[[exp.Expr], float]
 
 
-def mark_cells(
-    columns: Sequence[exp.Column], cell_type: Callable[[exp.Column], DataType | None]
-) -> None:
-    """Note which columns are as small as cells of tables, before the tree's parts are copied.
+def note_cell(column: exp.Column, kind: DataType) -> None:
+    """Note that a column is as small as a cell of a type, before the tree's parts are copied."""
+    column.meta[CELL] = CELL_BYTES if kind.is_variable else FIXED_BYTES
 
-    `cell_type`: of such a column, None of one that may be larger.
-    """
-    for column in columns:
-        kind = cell_type(column)
-        if kind is not None:
-            column.meta[CELL] = CELL_BYTES if kind.is_variable else FIXED_BYTES
+
+def note_computed(node: exp.Expr, sources: Sequence[exp.Expr]) -> None:
+    """Note that a value is one of some, where these have their notes."""
+    node.meta[_COMPUTED] = {
+        cell: max(_noted(each, cell) for each in sources) for cell in (CELL_BYTES, COMMON_CELL)
+    }
+
+
+def note_unbounded(node: exp.Expr) -> None:
+    """Note that a value may have any size."""
+    node.meta[_COMPUTED] = {CELL_BYTES: inf, COMMON_CELL: inf}
+
+
+def has_size(node: exp.Expr) -> bool:
+    """Whether the size of a value is noted."""
+    return node.meta_get(CELL) is not None or node.meta_get(_COMPUTED) is not None
+
+
+def _noted(node: exp.Expr, cell: float) -> float:
+    sizes: Mapping[float, float] | None = node.meta_get(_COMPUTED)
+    return most_bytes(node, cell) if sizes is None or sizes[cell] == inf else sizes[cell]
 
 
 def most_bytes(node: exp.Expr, cell: float = CELL_BYTES) -> float:
     """The most bytes that a value can have; infinity if its text does not show it.
 
-    `cell`: bytes of a cell of a table.
+    `cell`: bytes of a cell of a table, `CELL_BYTES` or `COMMON_CELL`.
     """
     size = partial(most_bytes, cell=cell)
     match node:
@@ -71,7 +87,7 @@ def most_bytes(node: exp.Expr, cell: float = CELL_BYTES) -> float:
         case exp.HexString():
             return len(node.name)
         case exp.Column():
-            return min(cell, node.meta.get(CELL, inf)) if CELL in node.meta else inf
+            return _column_bytes(node, cell)
         case exp.Paren() | exp.Alias() | exp.Window():
             return size(node.this)
         case exp.Subquery(this=exp.Select(selects=[value])):
@@ -97,6 +113,14 @@ def most_bytes(node: exp.Expr, cell: float = CELL_BYTES) -> float:
     if isinstance(node, _FIXED_NODES) or _is_fixed(node):
         return FIXED_BYTES
     return inf
+
+
+def _column_bytes(column: exp.Column, cell: float) -> float:
+    most: float | None = column.meta_get(CELL)
+    if most is not None:
+        return min(cell, most)
+    sizes: Mapping[float, float] | None = column.meta_get(_COMPUTED)
+    return inf if sizes is None else sizes[cell]
 
 
 def is_short(node: exp.Expr) -> bool:

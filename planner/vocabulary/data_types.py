@@ -45,10 +45,10 @@ _NESTED = frozenset({T.ARRAY, T.LIST, T.MAP, T.STRUCT, T.UNION, T.USERDEFINED})
 _ARGUMENTS = frozenset({"this", "expressions", "nested", "values", "kind", "nullable"})
 
 
-def check_type(node: exp.DataType, place: Callable[[str], SourceSpan | None]) -> None:
+def check_type(node: exp.DataType, span_of: Callable[[str], SourceSpan | None]) -> None:
     """Refuse a type that is not on the list, and parameters that are no numbers.
 
-    The types inside of a type are nodes of their own and checked as such. `place`: where a word
+    The types inside of a type are nodes of their own and checked as such. `span_of`: where a word
     stands in the statement. Raises ProgrammingError: with the place, and a near name if there is
     one.
     """
@@ -56,22 +56,22 @@ def check_type(node: exp.DataType, place: Callable[[str], SourceSpan | None]) ->
     if kind is T.USERDEFINED:
         name = str(node.args.get("kind") or "")
         if name.lower() not in NAMED_KINDS:
-            raise no_type(name, place(name))
+            raise no_type(name, span_of(name))
     elif isinstance(kind, exp.Interval):
         if kind.this is not None:
-            raise no_parameter("INTERVAL", place("INTERVAL"))
+            raise no_parameter("INTERVAL", span_of("INTERVAL"))
     elif kind is T.CHARACTER_SET:
         raise NotSupportedError(
             "convert(.. USING ..) is not supported",
             hint="texts are UTF-8; encode(x) gives their bytes",
-            span=place("USING"),
+            span=span_of("USING"),
         )
     elif kind not in KINDS:
         name = kind.value if isinstance(kind, T) else str(kind)
-        raise no_type(name, place(name))
+        raise no_type(name, span_of(name))
     if not is_closed(node):
         name = _spelling(node)
-        raise no_parameter(name, place(name))
+        raise no_parameter(name, span_of(name))
 
 
 def _spelling(node: exp.DataType) -> str:

@@ -1,13 +1,14 @@
 """A catalog to plan against, and the engine to evaluate constants and run residual SQL."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import duckdb
 import pytest
 
+from pykudu_sql.engine.engine_errors import translate
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
 from pykudu_sql.storage.catalog.catalog import Catalog, TableInfo, TabletInfo
 from pykudu_sql.storage.catalog.namespace import DatabaseInfo, new_id
@@ -73,23 +74,36 @@ def catalog_of(made: list[TableInfo], version: int = 1) -> Catalog:
 
 
 @pytest.fixture(scope="session")
-def evaluate() -> Callable[[str], Any]:
-    """The engine's value of a constant SELECT."""
+def evaluate_row() -> Callable[[str], Sequence[Any]]:
+    """The engine's values of a constant SELECT."""
     connection = duckdb.connect()
 
-    def run(sql: str) -> Any:
-        row = connection.execute(sql).fetchone()
+    def run(sql: str) -> Sequence[Any]:
+        try:
+            row: Sequence[Any] | None = connection.execute(sql).fetchone()
+        except duckdb.Error as error:
+            raise translate(error) from None
         assert row is not None
-        return row[0]
+        return row
 
     return run
 
 
 @pytest.fixture(scope="session")
-def context(evaluate: Callable[[str], Any]) -> PlanContext:
+def evaluate(evaluate_row: Callable[[str], Sequence[Any]]) -> Callable[[str], Any]:
+    """The engine's value of a constant SELECT."""
+    return lambda sql: evaluate_row(sql)[0]
+
+
+@pytest.fixture(scope="session")
+def context(evaluate_row: Callable[[str], Sequence[Any]]) -> PlanContext:
     """The tables of `tables()` now; before OLD_BOUND there was only a narrower `t`."""
     now = catalog_of(tables())
     old = catalog_of([make_table("t", "id BIGINT; was INT", ("id",))], 0)
     return PlanContext(
-        now, lambda bound: old if bound <= OLD_BOUND else now, lambda: NOW, evaluate, PlanSettings()
+        now,
+        lambda bound: old if bound <= OLD_BOUND else now,
+        NOW,
+        evaluate_row,
+        PlanSettings(),
     )

@@ -31,7 +31,7 @@ from pykudu_sql.storage.errors import Error
 def test_rows_compare_column_by_column_in_three_valued_logic(
     context: PlanContext, condition: str, value: bool | None
 ) -> None:
-    assert context.evaluate(plan_rows(f"select {condition}", context, 0).sql) is value
+    assert context.evaluate(plan_rows(f"select {condition}", context, 0).sql) == (value,)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from pykudu_sql.planner.dml.assigned_literals import type_assigned_literals
 from pykudu_sql.planner.parse.dialect import parse
 from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.storage.errors import ValueOutOfRangeError
 
 LONG = "1." + "1" * 40
 
@@ -27,6 +28,10 @@ def assigned(sql: str, context: PlanContext) -> str:
         "SELECT (SELECT {}), 1",
         "SELECT * FROM (SELECT 1 AS x, 2 UNION ALL SELECT {}, 2) AS s",
         "SELECT 1 AS a UNION ALL BY NAME SELECT {} AS a",
+        "SELECT coalesce({}, big) FROM kinds",
+        "SELECT CASE WHEN k = 1 THEN -(-{}) ELSE big END FROM kinds",
+        "SELECT max(x) FROM (SELECT greatest({}, 1) AS x FROM kinds) AS s",
+        "WITH RECURSIVE c AS (SELECT {} AS x, 1 AS n UNION ALL SELECT x, n FROM c) SELECT x FROM c",
     ],
 )
 def test_a_long_number_is_cast_to_the_column_it_fills(context: PlanContext, sql: str) -> None:
@@ -39,10 +44,29 @@ def test_a_long_number_is_cast_to_the_column_it_fills(context: PlanContext, sql:
     [
         f"VALUES (1, {LONG})",
         f"SELECT f, {LONG} FROM kinds",
-        f"SELECT {LONG} + 1",
+        f"SELECT CASE WHEN f > {LONG} THEN 1 END FROM kinds",
+        f"SELECT CAST({LONG} AS DOUBLE) + 1",
         f"SELECT 1 FROM (SELECT {LONG} AS x) AS s",
         "VALUES (1.5, 2)",
     ],
 )
 def test_a_number_in_another_place_stays(context: PlanContext, sql: str) -> None:
-    assert "CAST" not in assigned(sql, context)
+    assert "CAST('" not in assigned(sql, context)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT {} + 1",
+        "SELECT x + 0 FROM (SELECT {} AS x) AS s",
+        "SELECT (SELECT {}) * 2, 1",
+        "SELECT sum(x) FROM (SELECT 1 AS x UNION ALL SELECT {}) AS s",
+        "SELECT CASE WHEN k = 1 THEN round({}, 50) END FROM kinds",
+    ],
+)
+def test_what_is_computed_from_a_long_number_fills_no_decimal(
+    context: PlanContext, sql: str
+) -> None:
+    with pytest.raises(ValueOutOfRangeError, match="column 'big'") as caught:
+        assigned(sql.format(LONG), context)
+    assert caught.value.span is not None

@@ -97,9 +97,14 @@ def test_a_clause_of_one_operand_needs_parentheses(clause: str) -> None:
     [
         ("ORDER BY 3", "3"),
         ("ORDER BY a, (0)", "0"),
-        ("ORDER BY -1", "1"),
+        ("ORDER BY -1", "-1"),
         ("GROUP BY 3", "3"),
         ("GROUP BY 1, 2, 9", "9"),
+        ("GROUP BY ROLLUP (3)", "3"),
+        ("GROUP BY 3 WITH ROLLUP", "3"),
+        ("GROUP BY 1, 4 WITH CUBE", "4"),
+        ("GROUP BY a, CUBE (1, (a, 4))", "4"),
+        ("GROUP BY GROUPING SETS ((a, 1), ROLLUP (5), ())", "5"),
     ],
 )
 def test_a_number_of_no_column_is_refused_at_its_place(clause: str, number: str) -> None:
@@ -116,6 +121,7 @@ def test_a_number_of_no_column_is_refused_at_its_place(clause: str, number: str)
     [
         "SELECT a, b FROM t ORDER BY 2, 1",
         "SELECT a, b FROM t GROUP BY 1, b",
+        "SELECT a, b FROM t GROUP BY ROLLUP (1, b), GROUPING SETS ((2), ())",
         "SELECT DISTINCT ON (2) a, b FROM t ORDER BY 2",
         "SELECT a, b FROM t ORDER BY 3 + 1, 5.5, '9'",
         "SELECT a, b FROM t UNION SELECT 1, 2 ORDER BY 2",

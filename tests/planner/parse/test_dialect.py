@@ -104,7 +104,7 @@ def test_what_is_no_statement_of_ours_is_a_syntax_error(context: PlanContext, sq
 
 @pytest.mark.parametrize(
     "sql",
-    ["copy t to 'x'", "attach 'x'", "pragma x", "call f()", "load x", "grant all on t to u",
+    ["attach 'x'", "pragma x", "call f()", "load x", "grant all on t to u",
      "create temp table x (id int primary key)", "create materialized view v as select 1"],
 )  # fmt: skip
 def test_what_other_databases_have_is_refused_with_what_there_is(

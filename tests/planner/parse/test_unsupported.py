@@ -1,10 +1,12 @@
 """What other databases have is refused by its name, with what to write instead."""
 
 import pytest
+from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.parse.unsupported import (
+    refuse_unsupported_node,
     refuse_unsupported_statement,
     refuse_with_offset,
     unsupported_clause,
@@ -61,3 +63,12 @@ def test_with_offset_is_refused_where_it_stands() -> None:
 )
 def test_a_with_query_may_be_called_offset(text: str) -> None:
     refuse_with_offset(DuckDB().tokenize(text))
+
+
+@pytest.mark.parametrize(
+    ("node", "what"), [(exp.Lock(), "FOR UPDATE"), (exp.Insert(), "a statement inside a query")]
+)
+def test_a_node_of_what_is_not_supported_is_refused(node: exp.Expr, what: str) -> None:
+    with pytest.raises(NotSupportedError, match=f"^{what} is not supported"):
+        refuse_unsupported_node(node)
+    refuse_unsupported_node(exp.Select())

@@ -51,3 +51,24 @@ def test_a_number_of_a_type_that_the_run_decides_is_noted(
 )
 def test_nothing_else_is_noted(context: PlanContext, sql: str) -> None:
     assert computed(sql, context) == []
+
+
+@pytest.mark.parametrize(
+    ("computed", "follows"),
+    [
+        ("? + 0", True),
+        ("-abs(? * ?)", True),
+        ("case when k > 1 then 1 else ? + 1 end", True),
+        ("(select ? + 0)", True),
+        ("round(?, 2)", True),
+        ("trunc(?)", False),
+        ("list_sum([?])", False),
+    ],
+)
+def test_it_is_noted_whether_the_types_of_the_values_decide(
+    context: PlanContext, computed: str, follows: bool
+) -> None:
+    tree = bind(parse(f"select 1 from kinds where big > {computed}"), context).tree
+    types = ExpressionTypes(context, lambda node: node)
+    (noted,) = computed_numbers(list(tree.walk()), types)
+    assert noted.follows is follows

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from pykudu_sql import connect
+from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.query.constant_row import constant_row
 
 ROWS = [
@@ -30,7 +31,7 @@ def test_a_row_of_literals_has_the_names_types_and_values_that_the_engine_gives(
         short = cursor.execute(sql)
         described, rows = short.description, short.fetchall()
         through_engine = cursor.execute(f"{body} limit 1")
-        assert constant_row(sql, 0) is not None
+        assert constant_row(TokenStream(sql)) is not None
         assert [(c[0], str(c[1])) for c in described or ()] == [
             (c[0], str(c[1])) for c in through_engine.description or ()
         ]
@@ -39,7 +40,7 @@ def test_a_row_of_literals_has_the_names_types_and_values_that_the_engine_gives(
 
 @pytest.mark.parametrize("sql", MORE_THAN_LITERALS)
 def test_anything_more_is_left_to_the_query_planner(sql: str) -> None:
-    assert constant_row(sql, 0) is None
+    assert constant_row(TokenStream(sql)) is None
 
 
 def test_a_shell_asked_for_a_literal_loads_neither_sqlglot_nor_duckdb_nor_pandas() -> None:

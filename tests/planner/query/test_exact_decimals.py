@@ -9,7 +9,12 @@ from sqlglot import exp
 from pykudu_sql.planner.bind.binder import bind
 from pykudu_sql.planner.parse.dialect import display, parse
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.query.exact_decimals import compared, mark_numbers, noted_numbers
+from pykudu_sql.planner.query.exact_decimals import (
+    COMPARISONS,
+    compared,
+    mark_numbers,
+    noted_numbers,
+)
 from pykudu_sql.planner.query.query import plan_rows
 
 NINES = "9" * 38
@@ -47,7 +52,7 @@ def test_the_numbers_beside_number_columns_are_noted(
     context: PlanContext, condition: str, notes: list[str]
 ) -> None:
     tree = bind(parse(f"select 1 from kinds where {condition}"), context).tree
-    mark_numbers(list(tree.walk()), context)
+    mark_numbers(tree.find_all(*COMPARISONS), context)
     assert list(noted_numbers(tree)) == notes
 
 

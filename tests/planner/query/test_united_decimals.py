@@ -48,5 +48,5 @@ def test_what_cannot_be_cast_is_refused(context: PlanContext, query: str, messag
 def test_types_that_fit_together_stay_as_they_are(context: PlanContext) -> None:
     tree = parse("select coalesce(cast(1 as decimal(5,2)), cast(1 as decimal(9,4)), 1.5)")
     before = printed(tree.copy())
-    unite_exactly(tree, ExpressionTypes(context, lambda node: node))
+    unite_exactly(list(tree.walk()), ExpressionTypes(context, lambda node: node))
     assert printed(tree) == before

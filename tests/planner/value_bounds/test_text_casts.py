@@ -41,13 +41,18 @@ def checks(tree: exp.Expr) -> list[tuple[str, str]]:
         ("space(x)", CASTABLE, "a number"),
         ("list_resize([1], upper(x))", CASTABLE, "a number"),
         ("bool_or(x)", CASTABLE, "BOOLEAN"),
+        ("if(x, 1, 2)", CASTABLE, "BOOLEAN"),
+        ("case when x then 1 end", CASTABLE, "BOOLEAN"),
+        ("date_part(upper(x), d)", CASTABLE, "a unit"),
+        ("datetime_trunc(d, upper(x))", CASTABLE, "a unit"),
     ],
 )
 def test_a_text_of_unknown_length_is_checked_before_it_is_parsed(
     text: str, check: str, kind: str
 ) -> None:
     node = expression(text)
-    bound_casts(node)
+    for each in list(node.walk()):
+        bound_casts(each)
     assert checks(node) == [(check, kind)]
 
 
@@ -62,11 +67,13 @@ def test_a_text_of_unknown_length_is_checked_before_it_is_parsed(
         "x is null",
         "cast(replace('12', '1', '2') as int)",
         "json_extract(x, '$.a')",
+        "case when starts_with(x, 'a') then 1 end",
     ],
 )
 def test_short_texts_and_casts_to_texts_stay_as_they_are(text: str) -> None:
     node = expression(text)
-    bound_casts(node)
+    for each in list(node.walk()):
+        bound_casts(each)
     assert not checks(node)
 
 
@@ -83,6 +90,10 @@ def test_short_texts_and_casts_to_texts_stay_as_they_are(text: str) -> None:
         ("x in (y, z, upper(x), y)", 1),
         ("x in (upper(x), lower(y))", 0),
         ("upper(x) = lower(y)", 0),
+        ("repeat(x, 9) = [y]", 1),
+        ("repeat(x, 9) is distinct from [1]", 1),
+        ("equal_null(repeat(x, 9), [1])", 1),
+        ("nullif(repeat(x, 9), {'a': y})", 1),
         ("x = 'a'", 0),
         ("x < 1", 0),
         ("? = x", 0),
@@ -95,6 +106,12 @@ def test_a_side_is_checked_that_the_engine_may_cast_to_the_type_of_the_other(
     node = expression(text)
     bound_comparison(node, lambda _: None)
     assert checks(node) == [(CASTABLE, "what it is compared with")] * count
+
+
+def test_a_call_is_checked_beside_one_that_is_known_to_be_no_text() -> None:
+    node = expression("upper(x) = f(y)")
+    bound_comparison(node, lambda side: "INTEGER[]" if "F(" in printed(side).upper() else None)
+    assert checks(node) == [(CASTABLE, "what it is compared with")]
 
 
 @pytest.mark.parametrize(

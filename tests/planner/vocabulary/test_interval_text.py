@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pykudu_sql.planner.vocabulary.interval_text import interval_text, is_number
 from pykudu_sql.planner.vocabulary.time_units import INTERVAL_UNITS
-from pykudu_sql.storage.errors import InvalidValueError, SourceSpan
+from pykudu_sql.storage.errors import InvalidValueError, SourceSpan, ValueOutOfRangeError
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,14 @@ def test_a_text_is_the_sum_of_its_quantities(pieces: list[tuple[int, str]], is_a
     with duckdb.connect() as engine:
         query = f"SELECT CAST('{interval_text(text, None)}' AS INTERVAL) = {sign}({total})"
         assert engine.execute(query).fetchone() == (True,)
+
+
+@pytest.mark.parametrize("text", ["{}", "{} days", "1.{} days", "{}:10", "1 day {} hours ago"])
+def test_a_number_of_very_many_digits_is_refused_and_not_tried_in_pieces(text: str) -> None:
+    with pytest.raises(ValueOutOfRangeError, match="is too long for an interval"):
+        interval_text(text.format("1" * 1_000_000), SourceSpan(0))
+
+
+def test_many_digits_before_what_is_no_unit_are_read_once() -> None:
+    with pytest.raises(InvalidValueError):
+        interval_text("1" * 1_000_000 + "_", SourceSpan(0))

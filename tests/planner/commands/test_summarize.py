@@ -2,9 +2,9 @@
 
 import pytest
 
+from pykudu_sql.planner.commands.summarize import plan_summary
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.query.summarize import plan_summary
 from pykudu_sql.storage.errors import Error
 
 

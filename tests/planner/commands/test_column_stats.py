@@ -1,7 +1,7 @@
 """SHOW COLUMN STATS as a query: one scan, a row a column."""
 
+from pykudu_sql.planner.commands.column_stats import column_stats_sql, plan_column_stats
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.planner.query.column_stats import column_stats_sql, plan_column_stats
 
 
 def test_each_column_is_measured_by_its_type(context: PlanContext) -> None:

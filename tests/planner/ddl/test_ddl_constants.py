@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pykudu_sql.planner.bind.ddl_constants import cell_of, default_cell, value_of
+from pykudu_sql.planner.ddl.ddl_constants import cell_of, default_cell, value_of
 from pykudu_sql.planner.ddl_grammar.syntax import Expression
 from pykudu_sql.planner.plan.context import PlanContext
 from pykudu_sql.storage.common.types.schema import ColumnSchema

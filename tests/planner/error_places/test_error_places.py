@@ -2,7 +2,7 @@
 
 import pytest
 
-from pykudu_sql.planner.query.error_places import place
+from pykudu_sql.planner.error_places.error_places import place
 from pykudu_sql.storage.errors import DataError, Error, ProgrammingError
 
 NO_DATE = 'invalid date field format: "x", expected format is (YYYY-MM-DD)'
@@ -74,6 +74,27 @@ def test_a_column_is_shown_outside_of_groups_and_aggregates(statement: str, befo
 def test_an_aggregate_is_shown_where_none_may_be(statement: str, aggregate: str | None) -> None:
     error = ProgrammingError("aggregates cannot stand here", sqlstate="42803")
     assert shown(error, statement) == aggregate
+
+
+@pytest.mark.parametrize(
+    ("statement", "window"),
+    [
+        ("SELECT a FROM t WHERE row_number() OVER () = 1", "row_number"),
+        ("SELECT rank() OVER (ORDER BY a) FROM t GROUP BY lag(a) OVER ()", "lag"),
+        ("SELECT a FROM t JOIN u ON t.a = sum(u.a) OVER ()", "sum"),
+        ("SELECT a FROM t HAVING count(*) OVER () > 1", "count"),
+        ("SELECT rank() OVER (ORDER BY ntile(2) OVER ()) FROM t", "ntile"),
+        ("SELECT a FROM t WHERE a IN (SELECT rank() OVER () FROM u)", None),
+    ],
+)
+def test_a_window_is_shown_where_none_may_be(statement: str, window: str | None) -> None:
+    error = ProgrammingError("WHERE clause cannot contain window functions", sqlstate="42P20")
+    assert shown(error, statement) == window
+
+
+def test_a_window_in_an_aggregate_is_shown() -> None:
+    error = ProgrammingError("aggregate function calls cannot contain windows", sqlstate="42803")
+    assert shown(error, "SELECT sum(row_number() OVER ()) FROM t") == "row_number"
 
 
 def test_an_error_that_has_a_place_or_another_cause_stays() -> None:

@@ -1,0 +1,148 @@
+"""COPY: rows from files into a table, and the rows of a table or a query to a file.
+
+    COPY t [(cols)] FROM 'x.csv' | 'folder' | 'folder/*.parquet' [[WITH] (options)]
+    COPY t [(cols)] | (query) TO 'x.parquet' [[WITH] (options)]
+
+    FORMAT csv|json|parquet|orc|arrow, COMPRESSION name, HEADER [true|false], DELIMITER ';',
+    NULL 'NA', QUOTE '"'
+
+Nothing of a file is read while planning, and whether the program permits files is for the executor
+to know.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from pykudu_sql.planner.bind.target import target_table
+from pykudu_sql.planner.dml.insert_columns import listed_column
+from pykudu_sql.planner.parse.error_positions import errors_at, spans_dropped
+from pykudu_sql.planner.parse.lexer import Token, TokenKind, quote_name
+from pykudu_sql.planner.parse.suggestion import near
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyOptions, CopyTo
+from pykudu_sql.planner.query.query import plan_rows
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError, SyntaxError
+
+_FLAGS: Final[Mapping[str, bool]] = {
+    "true": True, "on": True, "1": True, "false": False, "off": False, "0": False,
+}  # fmt: skip
+_TEXTS: Final = ("format", "compression", "delimiter", "null", "quote")
+_OPTIONS: Final = (*_TEXTS, "header")
+
+
+def plan_copy(tokens: TokenStream, context: PlanContext) -> CopyFrom | CopyTo:
+    """Plan a COPY from its first word on.
+
+    Raises SyntaxError: it does not follow the grammar; UndefinedTableError, UndefinedColumnError: a
+    name is unknown; ReadOnlyError: rows are to be written and the session reads at a past moment;
+    InvalidValueError: an option does not take that value.
+    """
+    tokens.expect("COPY")
+    if tokens.at_symbol("("):
+        query_start = tokens.current.start
+        end = _behind_query(tokens)
+        query = plan_rows(tokens.text[:end], context, query_start)
+        tokens.expect("TO")
+        return CopyTo(query, *_file(tokens))
+    place = tokens.current
+    name = tokens.table_name()
+    listed = _listed(tokens) if tokens.at_symbol("(") else None
+    if tokens.accept("FROM"):
+        table = target_table(name, place, context)
+        columns = None if listed is None else _columns(table, listed)
+        return CopyFrom(table, columns, *_file(tokens))
+    if not tokens.accept("TO"):
+        raise tokens.error("FROM, TO")
+    names = "*" if listed is None else ", ".join(quote_name(each.name) for each in listed)
+    written = ".".join(map(quote_name, name.split(".")))
+    with errors_at(place.span), spans_dropped():
+        query = plan_rows(f"SELECT {names} FROM {written}", context, 0)
+    return CopyTo(query, *_file(tokens))
+
+
+def _behind_query(tokens: TokenStream) -> int:
+    """Pass over a query in parentheses; the offset behind it."""
+    depth = 0
+    while not tokens.at_end():
+        token = tokens.take()
+        if token.kind is TokenKind.SYMBOL:
+            depth += (token.text == "(") - (token.text == ")")
+        if not depth:
+            return token.end
+    raise tokens.error("')'")
+
+
+def _listed(tokens: TokenStream) -> list[Token]:
+    tokens.expect_symbol("(")
+    listed: list[Token] = []
+    while not listed or tokens.accept_symbol(","):
+        listed.append(tokens.current)
+        tokens.name("a column name")
+    tokens.expect_symbol(")")
+    return listed
+
+
+def _columns(table: TableInfo, listed: list[Token]) -> tuple[ColumnSchema, ...]:
+    """The columns that a list names. Raises InvalidSchemaError: the hidden counter is one."""
+    columns: list[ColumnSchema] = []
+    for token in listed:
+        columns.append(listed_column(table, token.name, columns, token.span))
+        if table.schema.is_hidden(columns[-1]):
+            raise InvalidSchemaError(
+                f"column '{columns[-1].name}' is numbered by the table and cannot be set",
+                span=token.span,
+            )
+    return tuple(columns)
+
+
+def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
+    """The file's name and the options behind it, up to the end of the statement."""
+    name = tokens.string()
+    options: dict[str, str | bool] = {}
+    if tokens.accept("WITH") or not tokens.at_end():
+        tokens.expect_symbol("(")
+        while not options or tokens.accept_symbol(","):
+            place = tokens.current
+            option = tokens.name("an option")
+            if option not in _OPTIONS:
+                raise SyntaxError(
+                    f"COPY has no option '{option:.40}'",
+                    hint=near(option, _OPTIONS) or "options are " + ", ".join(_OPTIONS).upper(),
+                    span=place.span,
+                )
+            if option in options:
+                raise SyntaxError(f"option {option.upper()} is given twice", span=place.span)
+            options[option] = _value(option, tokens)
+        tokens.expect_symbol(")")
+    tokens.expect_end()
+    return name, options
+
+
+def _value(option: str, tokens: TokenStream) -> str | bool:
+    place = tokens.current
+    if option == "header":
+        if tokens.at_symbol(",") or tokens.at_symbol(")"):
+            return True
+        word = tokens.string() if place.kind is TokenKind.STRING else tokens.take().text
+        if word.lower() not in _FLAGS:
+            raise InvalidValueError("HEADER takes true or false", span=place.span)
+        return _FLAGS[word.lower()]
+    if option in ("format", "compression"):
+        text = tokens.string() if place.kind is TokenKind.STRING else tokens.name("a name")
+        return text.lower()
+    text = tokens.string()
+    if option == "null":
+        if set(text) & {"\n", "\r", '"'}:
+            raise InvalidValueError("NULL takes a text without quotes", span=place.span)
+        return text
+    text = "\t" if text == "\\t" else text
+    if len(text) != 1 or not text.isascii() or text.isalnum() or text in "\n\r\0 .-+":
+        raise InvalidValueError(
+            f"{option.upper()} takes one character that is no letter, digit or sign",
+            hint="such as ';' or '|', or '\\t' for a tab",
+            span=place.span,
+        )
+    return text

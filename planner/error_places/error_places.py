@@ -1,0 +1,69 @@
+"""Places of errors that the engine finds when it computes: what they quote, in the statement.
+
+The engine's own places are those in generated SQL. An error of a value shows the literal that has
+it, one of types the operation or the call, one of grouping the column or the aggregate, one of
+windows that may not be where it is. The statement is parsed again for that.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+
+from sqlglot import exp
+
+from pykudu_sql.planner.error_places.clause_places import span_of_clause
+from pykudu_sql.planner.error_places.group_places import span_of_group, span_of_window
+from pykudu_sql.planner.error_places.operation_places import span_of_operation
+from pykudu_sql.planner.error_places.value_places import span_of_value
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.error_positions import locate
+from pykudu_sql.planner.parse.lexer import tokenize
+from pykudu_sql.planner.tree_nodes import nodes_of
+from pykudu_sql.storage.errors import Error, SourceSpan
+
+_BEGINS_ROWS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
+_Finder = Callable[[str, exp.Expr], SourceSpan | None]
+
+
+def place(error: Error, statement: str, views: Collection[str] = ()) -> None:
+    """Note in an error of the engine where what it is about stands in a statement, if that shows.
+
+    Args:
+        error: its message in the engine's words or ours, its names not yet hidden.
+        statement: that caused it.
+        views: names of views, whose queries an error may be about as well.
+    """
+    if error.position is not None:
+        return
+    finders = next((f for state, f in _FINDERS.items() if error.sqlstate.startswith(state)), ())
+    tree = _tree(statement) if finders else None
+    if tree is None:
+        return
+    if any(table.name.lower() in views for table in nodes_of(tree, exp.Table)):
+        finders = tuple(each for each in finders if each is span_of_value)
+    spans = (find(error.message, tree) for find in finders)
+    error.span = next((span for span in spans if span is not None), None)
+    locate(error, statement)
+
+
+def _tree(statement: str) -> exp.Expr | None:
+    """The tree of a statement, or of the query in it; None of what has none."""
+    try:
+        words = (token for token in tokenize(statement) if token.word in _BEGINS_ROWS)
+        starts = [0, *(token.start for token in words)][:2]
+    except Error:
+        return None
+    for start in starts:
+        try:
+            return parse(statement, start)
+        except (Error, RecursionError):
+            continue
+    return None
+
+
+_FINDERS: Mapping[str, tuple[_Finder, ...]] = {
+    "42803": (span_of_group,),
+    "42P20": (span_of_window,),
+    "42704": (span_of_window,),
+    "42804": (span_of_operation, span_of_clause),
+    "21000": (span_of_clause,),
+    "22": (span_of_value, span_of_operation, span_of_clause),
+}

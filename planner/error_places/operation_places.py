@@ -1,0 +1,152 @@
+"""Places of operations and calls that an error of the engine tells by types and values.
+
+The engine says `no operator matches INT + STRING`. Of a statement's additions those are meant whose
+literals have these types; if there is one, the error stands there. Of several nobody knows which.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from sqlglot import exp
+
+from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.tree_nodes import children_of, nodes_of
+from pykudu_sql.storage.errors import SourceSpan
+
+_Match = re.Match[str]
+_OPERATORS: Mapping[str, type[exp.Expr]] = {
+    "+": exp.Add,
+    "-": exp.Sub,
+    "*": exp.Mul,
+    "/": exp.Div,
+    "//": exp.IntDiv,
+    "%": exp.Mod,
+    "**": exp.Pow,
+    "||": exp.DPipe,
+    "<<": exp.BitwiseLeftShift,
+    ">>": exp.BitwiseRightShift,
+    "&": exp.BitwiseAnd,
+    "|": exp.BitwiseOr,
+    "LIKE": exp.Like,
+    "NOT LIKE": exp.Like,
+    "ILIKE": exp.ILike,
+    "NOT ILIKE": exp.ILike,
+    "GLOB": exp.Glob,
+}
+_SIGNS: Mapping[str, type[exp.Expr]] = {"-": exp.Neg, "~": exp.BitwiseNot}
+_OVERFLOWS: Mapping[str, type[exp.Expr]] = {
+    "addition": exp.Add,
+    "subtraction": exp.Sub,
+    "multiplication": exp.Mul,
+}
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+_NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DOUBLE|FLOAT|DECIMAL\(.*\)")
+
+
+def span_of_operation(message: str, tree: exp.Expr) -> SourceSpan | None:
+    """Where in a statement the one operation or call stands that a message tells; None: not known.
+
+    `message`: of the engine, in our names of types; `tree`: of the statement.
+    """
+    for pattern, candidates in _CANDIDATES.items():
+        match = pattern.match(message)
+        if match is not None:
+            return only_span(candidates(match, tree))
+    return None
+
+
+def only_span(nodes: Iterable[exp.Expr]) -> SourceSpan | None:
+    """Where a node stands that is the only one."""
+    found = list(nodes)
+    return node_span(found[0]) if len(found) == 1 else None
+
+
+def _binary(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    kind = _OPERATORS.get(match["operator"])
+    types = (match["left"], match["right"])
+    return [] if kind is None else [each for each in nodes_of(tree, kind) if _has(each, types)]
+
+
+def _signed(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    signed = nodes_of(tree, _SIGNS[match["operator"]])
+    return [each for each in signed if _fits(each.this, match["type"])]
+
+
+def _element(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    return list(nodes_of(tree, exp.Bracket))
+
+
+def _call(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    name, types = match["name"].lower(), match["types"].split(", ")
+    return [
+        call
+        for call in nodes_of(tree, exp.Func)
+        if name in _names(call) and _has_literals_of(call, types)
+    ]
+
+
+def _names(call: exp.Func) -> list[str]:
+    if isinstance(call, exp.Anonymous):
+        return [call.name.lower()]
+    return [name.lower() for name in call.sql_names()]
+
+
+def _has_literals_of(call: exp.Expr, types: Sequence[str]) -> bool:
+    """Whether there are types for the literals that a call is given."""
+    literals = [each for each in children_of(call) if isinstance(each, exp.Literal)]
+    texts = sum(each.is_string for each in literals)
+    numbers = sum(_NUMBERS.fullmatch(each) is not None for each in types)
+    return texts <= types.count("STRING") and len(literals) - texts <= numbers
+
+
+def _compared(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    types = (match["left"], match["right"])
+    return [
+        each
+        for each in nodes_of(tree, *_COMPARISONS)
+        if _has(each, types) or _has(each, types[::-1])
+    ]
+
+
+def _has(operation: exp.Expr, types: tuple[str, str]) -> bool:
+    return _fits(operation.this, types[0]) and _fits(operation.expression, types[1])
+
+
+def _fits(operand: exp.Expr, name: str) -> bool:
+    """Whether an operand may have a type: what is no literal may."""
+    if isinstance(operand, exp.Neg | exp.Binary) and not isinstance(operand, exp.DPipe):
+        return name != "STRING"
+    if not isinstance(operand, exp.Literal):
+        return True
+    return name == "STRING" if operand.is_string else _NUMBERS.fullmatch(name) is not None
+
+
+def _overflow(match: _Match, tree: exp.Expr) -> list[exp.Expr]:
+    kind = _OVERFLOWS.get(match["operation"])
+    return [
+        each
+        for each in (nodes_of(tree, kind) if kind is not None else ())
+        if _is(each.this, match["left"]) and _is(each.expression, match["right"])
+    ]
+
+
+def _is(operand: exp.Expr, value: str) -> bool:
+    """Whether an operand may have a value: what is no literal may."""
+    return not isinstance(operand, exp.Literal) or operand.name == value
+
+
+_CANDIDATES: Mapping[re.Pattern[str], Callable[[_Match, exp.Expr], list[exp.Expr]]] = {
+    re.compile(pattern): candidates
+    for pattern, candidates in (
+        (
+            r"no operator matches (?P<left>\S.*?) (?P<operator>[-+*/%&|<>]+|(?:NOT )?I?LIKE|GLOB) "
+            r"(?P<right>.+)",
+            _binary,
+        ),
+        (r"no operator matches (?P<operator>[-~])(?P<type>\w.*)", _signed),
+        (r"no operator matches .+\[.*\]$", _element),
+        (r"no function matches (?P<name>\w+)\((?P<types>.*)\)", _call),
+        (r"cannot compare values of type (?P<left>.+) and type (?P<right>.+) - an", _compared),
+        (r"overflow in (?P<operation>\w+) of \w+ \((?P<left>\S+) \S (?P<right>\S+)\)", _overflow),
+    )
+}

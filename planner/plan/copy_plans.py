@@ -1,0 +1,53 @@
+"""Plans of COPY: rows from files into a table, and rows of a query into a file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pykudu_sql.planner.plan.query_plans import Query
+from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+
+# Options by their names in lower case; a flag without a value is True.
+CopyOptions = Mapping[str, str | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFrom:
+    """COPY t FROM files.
+
+    Attributes:
+        columns: of the table that the statement names; None if it names none.
+        source: a path, a folder or a glob.
+        options: as the statement gives them.
+    """
+
+    table: TableInfo
+    columns: tuple[ColumnSchema, ...] | None
+    source: str
+    options: CopyOptions
+    parameters: ClassVar[tuple[ParameterKey, ...]] = ()
+    cacheable: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class CopyTo:
+    """COPY of the rows of a query to a file.
+
+    `target`: its path; `options`: as the statement gives them.
+    """
+
+    query: Query
+    target: str
+    options: CopyOptions
+
+    @property
+    def parameters(self) -> tuple[ParameterKey, ...]:
+        """Keys of the values a caller must supply."""
+        return self.query.parameters
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether the plan may be kept."""
+        return self.query.cacheable

@@ -1,0 +1,44 @@
+"""Columns and stars outside of groups, and windows that are not there."""
+
+import pytest
+
+from pykudu_sql.planner.error_places.group_places import span_of_group, span_of_window
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.storage.errors import SourceSpan
+
+
+def shown(span: SourceSpan | None, statement: str) -> str | None:
+    return None if span is None else statement[span.start : span.start + span.length]
+
+
+@pytest.mark.parametrize(
+    ("message", "statement", "place"),
+    [
+        ('column "b" must appear in the GROUP BY clause', "SELECT * FROM t GROUP BY a", "*"),
+        ('column "b" must appear in the GROUP BY clause', "SELECT t.* FROM t GROUP BY a", "*"),
+        ('column "b" must appear in the GROUP BY clause', "SELECT *, b FROM t GROUP BY a", "b"),
+        ('column "b" must appear in the GROUP BY clause', "SELECT *, count(*) FROM t", "*"),
+        (
+            'column "b" must appear in the GROUP BY clause',
+            "SELECT * FROM (SELECT a FROM t HAVING b > 1)",
+            "b",
+        ),
+    ],
+)
+def test_what_is_outside_of_groups_is_shown(
+    message: str, statement: str, place: str | None
+) -> None:
+    assert shown(span_of_group(message, parse(statement)), statement) == place
+
+
+@pytest.mark.parametrize(
+    ("message", "statement", "place"),
+    [
+        ("there is no window 'w'", "SELECT sum(w) OVER v, sum(w) OVER w FROM t", "w"),
+        ("window functions are not supported here", "SELECT row_number() FROM t", "row_number"),
+        ("at least one window function must appear", "SELECT a FROM t QUALIFY b", "b"),
+    ],
+)
+def test_a_window_that_is_not_there_is_shown(message: str, statement: str, place: str) -> None:
+    span = span_of_window(message, parse(statement))
+    assert shown(span, statement) == place

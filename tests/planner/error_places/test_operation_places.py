@@ -1,0 +1,50 @@
+"""The operation or the call that has the types which the engine tells."""
+
+import pytest
+
+from pykudu_sql.planner.error_places.operation_places import span_of_operation
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.storage.errors import SourceSpan
+
+
+def shown(span: SourceSpan | None, statement: str) -> str | None:
+    return None if span is None else statement[span.start : span.start + span.length]
+
+
+@pytest.mark.parametrize(
+    ("message", "statement", "place"),
+    [
+        ("no operator matches INT + STRING", "SELECT 1 + 'a'", "1 + 'a'"),
+        ("no operator matches INT + STRING", "SELECT 1 + 2, a + 'b', 'c' + 1", "a + 'b'"),
+        ("no operator matches INT + STRING", "SELECT a + 'b', c + 'd'", None),
+        ("no operator matches INT + STRING", "SELECT a - 'b'", None),
+        ("no operator matches DECIMAL(2,1) << INT", "SELECT 1.5 << 2", "1.5 << 2"),
+        ("no operator matches TIMESTAMP WITH TIME ZONE * INT", "SELECT a * 1, 'x' * 1", "a * 1"),
+        ("no operator matches -STRING", "SELECT -'a', -1", "-'a'"),
+        ("no operator matches ~STRING", "SELECT ~a", "~a"),
+        ("no operator matches INT LIKE STRING", "SELECT a LIKE 'x'", "a LIKE 'x'"),
+        ("no operator matches INT[INT]", "SELECT a[1]", "a"),
+        ("no operator matches a riddle", "SELECT 1", None),
+        ("no function matches abs(STRING)", "SELECT abs(1), abs('x')", "abs"),
+        ("no function matches abs(STRING)", "SELECT abs(a), abs(b)", None),
+        ("no function matches substring(INT, INT)", "SELECT substr(a, 1)", "substr"),
+        ("no function matches repeat(STRING, STRING)", "SELECT repeat('x', 'y')", "repeat"),
+        (
+            "cannot compare values of type TIMESTAMP and type INT - an explicit cast",
+            "SELECT ts > 5, 5 = 6",
+            "ts > 5",
+        ),
+        (
+            "cannot compare values of type TIMESTAMP and type INT - an explicit cast",
+            "SELECT 5 > ts",
+            "5 > ts",
+        ),
+        ("overflow in addition of BIGINT (7 + 1)!", "SELECT 7 + 1, 7 + 2, a - 1", "7 + 1"),
+        ("overflow in multiplication of INT64 (7 * 1)!", "SELECT a * b, c * d", None),
+        ("overflow in thought of INT (7 + 1)!", "SELECT 7 + 1", None),
+    ],
+)
+def test_the_one_operation_of_these_types_is_shown(
+    message: str, statement: str, place: str | None
+) -> None:
+    assert shown(span_of_operation(message, parse(statement)), statement) == place

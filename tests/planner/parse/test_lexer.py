@@ -1,0 +1,51 @@
+"""The lexer reads any text in time that grows with its length, and refuses what it cannot read."""
+
+from collections.abc import Callable
+
+import pytest
+
+from pykudu_sql.planner.dml.values import read_values
+from pykudu_sql.planner.parse.guards import guard_text
+from pykudu_sql.planner.parse.lexer import MAX_NUMBER_CHARACTERS, tokenize
+from pykudu_sql.planner.parse.long_list import LEAST_VALUES, cut_long_lists
+from pykudu_sql.storage.errors import StatementTooComplexError, SyntaxError
+
+Reader = Callable[[str], object]
+READERS: list[Reader] = [
+    lambda text: list(tokenize(text)),
+    lambda text: guard_text(text, 0),
+    lambda text: cut_long_lists(text, 0, 10_000_000),
+]
+_COMMAS = "," * LEAST_VALUES
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_number_of_too_many_digits_is_refused_where_it_stands(read: Reader) -> None:
+    digits = "1" * (MAX_NUMBER_CHARACTERS + 1)
+    with pytest.raises(StatementTooComplexError, match="a number of 4097 characters") as raised:
+        read(f"SELECT {digits}, 1{_COMMAS}")
+    assert raised.value.span is not None and raised.value.span.start == 7
+
+
+def test_a_number_of_as_many_digits_as_it_may_have_is_read() -> None:
+    digits = "1" * MAX_NUMBER_CHARACTERS
+    assert [token.text for token in tokenize(digits)] == [digits, ""]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_nobody_reads_on_behind_a_comment_without_an_end(read: Reader) -> None:
+    """Each of the beginnings would be looked for to the end of the text, which takes hours."""
+    with pytest.raises(SyntaxError, match="this comment has no end"):
+        read("SELECT 1 " + "/* " * 1_000_000 + _COMMAS)
+
+
+@pytest.mark.parametrize("number", ["1" * 1_000_000, "1." + "1" * 1_000_000, "1" * 1_000_000 + "x"])
+def test_values_that_are_no_plain_numbers_are_left_to_the_parser(number: str) -> None:
+    """No split of the digits in two is tried but one."""
+    assert read_values(f"VALUES (1, {number}x)", 6) is None
+
+
+def test_a_point_without_digits_belongs_to_its_number() -> None:
+    assert [token.text for token in tokenize("1. .5 1.5e3 1.e1")] == [
+        "1.", ".5", "1.5e3", "1.e1", ""
+    ]  # fmt: skip

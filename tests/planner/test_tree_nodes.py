@@ -1,0 +1,33 @@
+"""The nodes of a tree in one list."""
+
+import pytest
+from sqlglot import exp
+
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.tree_nodes import all_nodes, nodes_of
+
+TREES = [
+    "select 1",
+    "select a, count(*) from t where a in (1, 2) and b between 3 and 4 group by a order by 1",
+    "with q as (select 1 as x union all select 2) select case when x > 1 then 'a' end from q",
+]
+
+
+@pytest.mark.parametrize("sql", TREES)
+def test_they_stand_in_the_order_of_a_walk(sql: str) -> None:
+    tree = parse(sql)
+    assert list(map(id, all_nodes(tree))) == list(map(id, tree.walk()))
+
+
+@pytest.mark.parametrize("sql", TREES)
+def test_nodes_of_classes_are_those_and_what_is_derived_from_them(sql: str) -> None:
+    tree = parse(sql)
+    assert nodes_of(tree, exp.Query) == list(tree.find_all(exp.Query))
+    assert nodes_of(tree, exp.Literal, exp.Binary) == list(tree.find_all(exp.Literal, exp.Binary))
+
+
+def test_the_list_stays_as_it_is_where_the_tree_is_changed() -> None:
+    tree = parse("select a + 1")
+    nodes = all_nodes(tree)
+    tree.expressions[0].replace(exp.null())
+    assert any(isinstance(node, exp.Add) for node in nodes)
