@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
+from pykudu_sql.engine.duckdb_engine import DuckDBEngine
+from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 from pykudu_sql.retry_queue import RetryQueue
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.storage.errors import OperationalError, ProgrammingError
@@ -51,7 +52,7 @@ class Database:
         self.path = path
         self.settings = settings
         env: Env = MemoryEnv() if path == MEMORY else LocalEnv()
-        _check_place(env, path)
+        _check_path(env, path)
         if settings.read_only and not env.exists(layout.current_path(path)):
             raise OperationalError(f"there is no database at '{path}' to read", sqlstate="58P01")
         open_store = ReaderStore if settings.read_only else Store
@@ -171,7 +172,7 @@ def _spill_directory(path: str, settings: DatabaseSettings) -> str:
     return f"{settings.spill_directory or parent}/{_SPILL_FOLDER}-{os.getpid()}-{uuid4().hex}"
 
 
-def _check_place(env: Env, path: str) -> None:
+def _check_path(env: Env, path: str) -> None:
     """See that a path is a database, or a place where one may be made.
 
     A mistyped path is not made up, and a folder with other things in it is left alone.

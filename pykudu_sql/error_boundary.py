@@ -1,7 +1,8 @@
 """The edge of the API: only `pykudu_sql.Error` leaves it, without names the user never wrote.
 
 An exception of another class is converted: lack of memory, disk or stack to the error for it,
-anything else to an `InternalError` that names no internals. The cause is chained.
+anything else to an `InternalError` that names no internals. The cause is chained. What the
+program's own code raises, a reader of rows that it gave, leaves as it is.
 
 A message of another library may hold internal names: of scans, of substituted functions, of
 parameters by number. Names in a message are looked up in the statement and in the catalog; if one
@@ -10,6 +11,7 @@ is in neither, a general message for the SQLSTATE replaces the whole message.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -30,8 +32,10 @@ R = TypeVar("R")
 _DATA = re.compile(r"'(?:[^']|'')*'")
 _NAMED = re.compile(r'"([^"]*)"')
 _WORD = re.compile(r"(?<![\w$])(?:[^\W\d][\w$]*|\$\d+)")
-# Our SQL's own words that look like names.
-_VOCABULARY = frozenset({"timestamp_s", "timestamp_ms", "timestamp_ns", "time_ns"})
+# Words of our SQL, and of encodings, that look like names.
+_VOCABULARY = frozenset(
+    {"timestamp_s", "timestamp_ms", "timestamp_ns", "time_ns", "base64", "utf8"}
+)
 _GENERAL: Mapping[str, str] = {
     "0A": "a part of the statement is not supported",
     "22": "a value does not fit the expression that it is given to",
@@ -115,7 +119,7 @@ def _words_of(text: str) -> set[str]:
 class OwnErrors:
     """A block of a statement's work, whose errors are ours and in the user's words."""
 
-    __slots__ = ("_names", "_place", "_statement")
+    __slots__ = ("_names", "_of_program", "_place", "_statement")
 
     def __init__(
         self,
@@ -127,12 +131,27 @@ class OwnErrors:
         self._statement = statement
         self._names = names
         self._place = place
+        self._of_program: Exception | None = None
+
+    @contextmanager
+    def program_code(self) -> Iterator[None]:
+        """A block that runs code of the program, whose exceptions leave the API as they are.
+
+        Lack of memory is ours also there.
+        """
+        try:
+            yield
+        except (Error, MemoryError):
+            raise
+        except Exception as error:
+            self._of_program = error
+            raise
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, Exception):
+        if not isinstance(error, Exception) or error is self._of_program:
             return
         own = own_error(error)
         if self._place is not None and _is_foreign(own):

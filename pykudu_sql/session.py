@@ -7,21 +7,24 @@ very ones it was planned under. A lock spans each statement, so threads may shar
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pykudu_sql.database import MEMORY, Database
 from pykudu_sql.error_boundary import OwnErrors, check_text
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.executor import prepare
+from pykudu_sql.executor.parameter_shape import check_parameters, parameter_rows
 from pykudu_sql.executor.session_state import Prepared, SessionState
-from pykudu_sql.executor.transaction_scope import TransactionScope
+from pykudu_sql.executor.transaction_scope import MAX_ATTEMPTS, TransactionScope
 from pykudu_sql.planner.plan.context import PlanContext, PlanSettings
-from pykudu_sql.planner.plan.plan import Change, Explain, Plan, Write
+from pykudu_sql.planner.plan.plan import Change, Plan, Write
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.planner.planner import plan
-from pykudu_sql.results.result import Outcome, python_values
+from pykudu_sql.results.result import Outcome, python_rows
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
@@ -33,6 +36,7 @@ from pykudu_sql.storage.errors import (
     NotSupportedError,
     ProgrammingError,
     SyntaxError,
+    TableChangedError,
 )
 
 MAX_STATEMENTS = 512
@@ -88,6 +92,7 @@ class Session:
             cancellation,
             database.process,
             in_memory=database.path == MEMORY,
+            database_path=database.path,
         )
         self._statements: OrderedDict[str, PreparedStatement] = OrderedDict()
         self._closed = False
@@ -99,34 +104,65 @@ class Session:
         failed, and changed nothing.
         """
         with self._own_errors(sql), self._state.running():
-            prepared = self._prepared(sql)
-            if type(parameters) is not tuple or len(parameters) != prepared.arity:
-                _check_parameters(prepared, parameters)
-            return prepared.run(parameters)
+            if self._transactions.is_open:
+                return self._execute(sql, parameters)
+            try:
+                return self._execute(sql, parameters)
+            except TableChangedError as error:
+                return self._planned_anew(error, partial(self._execute, sql, parameters))
 
-    def execute_many(self, sql: str, parameter_rows: Iterable[ParameterValues | None]) -> Outcome:
+    def _execute(self, sql: str, parameters: ParameterValues) -> Outcome:
+        prepared = self._prepared(sql)
+        if type(parameters) is not tuple or len(parameters) != prepared.arity:
+            check_parameters(prepared.plan, prepared.arity, parameters)
+        return prepared.run(parameters)
+
+    def execute_many(self, sql: str, parameters: Iterable[ParameterValues | None]) -> Outcome:
         """Run a writing statement once for each set of parameters, all or nothing.
 
         Raises ProgrammingError: the statement does not write rows; Error: it failed for one of
         them.
         """
-        rows = _rows_of(parameter_rows)
+        rows = parameter_rows(parameters)
         with self._own_errors(sql), self._state.running():
-            prepared = self._prepared(sql)
-            statement_plan = prepared.plan
-            if not isinstance(statement_plan, Write | Change):
-                raise ProgrammingError(
-                    "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
-                )
-            for parameters in rows:
-                _check_parameters(prepared, parameters)
-            if isinstance(statement_plan, Change):
-                from pykudu_sql.executor.writing.changes import change_many
+            if self._transactions.is_open:
+                return self._execute_many(sql, rows)
+            try:
+                return self._execute_many(sql, rows)
+            except TableChangedError as error:
+                return self._planned_anew(error, partial(self._execute_many, sql, rows))
 
-                return change_many(self._state, statement_plan, rows)
-            from pykudu_sql.executor.writing.writes import write_many
+    def _execute_many(self, sql: str, rows: Sequence[ParameterValues]) -> Outcome:
+        prepared = self._prepared(sql)
+        statement_plan = prepared.plan
+        if not isinstance(statement_plan, Write | Change):
+            raise ProgrammingError(
+                "executemany takes INSERT, UPSERT, UPDATE, DELETE or MERGE", hint="use execute"
+            )
+        for parameters in rows:
+            check_parameters(prepared.plan, prepared.arity, parameters)
+        if isinstance(statement_plan, Change):
+            from pykudu_sql.executor.writing.changes import change_many
 
-            return write_many(self._state, statement_plan, rows)
+            return change_many(self._state, statement_plan, rows)
+        from pykudu_sql.executor.writing.writes import write_many
+
+        return write_many(self._state, statement_plan, rows)
+
+    def _planned_anew(self, error: TableChangedError, run: Callable[[], Outcome]) -> Outcome:
+        """Run a statement again that lost a race against a change of its table.
+
+        Args:
+            error: that it ended with; raised where the statement has begun a transaction, which
+                goes on seeing the table as it was.
+            run: plans and runs it.
+        """
+        if self._transactions.is_open:
+            raise error
+        for _ in range(MAX_ATTEMPTS - 2):
+            with suppress(TableChangedError):
+                return run()
+        return run()
 
     def append(self, table: str, data: object, operation: str) -> Outcome:
         """Do one operation on the rows of an Arrow table, a pandas frame or a dict of columns.
@@ -142,8 +178,17 @@ class Session:
             return append(self._state, table, data, operation)
 
     def _own_errors(self, sql: str) -> OwnErrors:
-        self._state.own_errors = errors = OwnErrors(sql, self._names, _place)
+        self._state.own_errors = errors = OwnErrors(sql, self._names, self._place)
         return errors
+
+    def _place(self, error: Error, statement: str) -> None:
+        """Note where in a statement an error of the engine lies."""
+        from pykudu_sql.planner.error_places.error_places import place
+
+        views = frozenset(
+            view.name.rpartition(".")[2] for view in self._store.catalog.views.values()
+        )
+        place(error, statement, views)
 
     def _names(self) -> Iterator[str]:
         """What names the user's tables and views, and what these mention."""
@@ -204,11 +249,10 @@ class Session:
     def _context(self) -> PlanContext:
         settings = self._state.settings
         as_of = None if settings.as_of is None else bound_at(settings.as_of)
-        now = self._store.now()
         return PlanContext(
             self._store.catalog.seen_from(settings.database),
             lambda bound: self._store.catalog_at(bound).seen_from(settings.database),
-            lambda: now,
+            self._store.now(),
             self._evaluate,
             PlanSettings(
                 settings.default_hash_partitions,
@@ -221,10 +265,10 @@ class Session:
             checkpoint=self._state.checkpoint,
         )
 
-    def _evaluate(self, sql: str) -> Any:
+    def _evaluate(self, sql: str) -> Sequence[Any]:
         self._state.checkpoint()
         result = self._engine.execute(sql, {}, ())
-        return python_values(result.table.column(0), result.types[0])[0]
+        return python_rows(result.table, result.types)[0]
 
     @property
     def settings(self) -> SessionSettings:
@@ -257,7 +301,7 @@ class Session:
 
     def set_autocommit(self, value: bool) -> None:
         """Change it; switching it on commits an open transaction."""
-        with self._state.lock:
+        with self._state.running():
             self._check_open()
             self._transactions.set_autocommit(value)
 
@@ -269,9 +313,10 @@ class Session:
     def commit(self) -> None:
         """Commit the open transaction, if there is one.
 
-        Raises SerializationError: another session changed the same rows first; it is rolled back.
+        Raises SerializationError: another session changed the same rows first; it is rolled back;
+        QueryCancelledError: it was cancelled; it is rolled back.
         """
-        with self._state.lock:
+        with self._state.running():
             self._check_open()
             self._transactions.commit()
 
@@ -322,13 +367,6 @@ class Session:
             raise InterfaceError("the connection is closed")
 
 
-def _place(error: Error, statement: str) -> None:
-    """Note where in a statement an error of the engine lies."""
-    from pykudu_sql.planner.query.error_places import place
-
-    place(error, statement)
-
-
 def _check_text(sql: str) -> None:
     try:
         sql.encode()
@@ -337,42 +375,3 @@ def _check_text(sql: str) -> None:
             f"the statement is not valid Unicode text at character {error.start + 1}",
             sqlstate="22021",
         ) from error
-
-
-def _rows_of(parameter_rows: Iterable[ParameterValues | None]) -> list[ParameterValues]:
-    if not isinstance(parameter_rows, Iterable):
-        raise InterfaceError(
-            f"executemany takes a sequence of parameters, not {type(parameter_rows).__name__}",
-            hint="such as [(1, 'a'), (2, 'b')]",
-            sqlstate="07001",
-        )
-    return [() if parameters is None else parameters for parameters in parameter_rows]
-
-
-def _check_parameters(prepared: PreparedStatement, parameters: ParameterValues) -> None:
-    """See that parameters come in the shape and number the statement wants.
-
-    EXPLAIN may go without them. Raises InterfaceError: they do not.
-    """
-    if isinstance(prepared.plan, Explain) and not prepared.plan.analyze and not parameters:
-        return
-    if prepared.arity < 0:
-        if not isinstance(parameters, Mapping):
-            raise InterfaceError(
-                "the statement has named parameters",
-                hint="pass a mapping such as {'name': value}; a number behind a dollar is a name, "
-                "too: {'1': value}. In a sequence each is `?`",
-                sqlstate="07001",
-            )
-    elif isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sized):
-        if not isinstance(parameters, Sized) or parameters or prepared.arity:
-            raise InterfaceError(
-                f"parameters for `?` come as a sequence, not as {type(parameters).__name__}",
-                hint="one value is passed as (value,)",
-                sqlstate="07001",
-            )
-    elif len(parameters) != prepared.arity:
-        raise InterfaceError(
-            f"the statement takes {prepared.arity} parameter(s), {len(parameters)} were given",
-            sqlstate="07001",
-        )

@@ -67,6 +67,7 @@ class SessionSettings:
     engine: str = EMBEDDED
     spark_scan_bytes: int = 16 << 30
     spark_master: str = LOCAL
+    files: str | bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,13 @@ class Setting:
         value: SettingValue = getattr(owner, self.name)
         return value
 
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """What can stand behind SET and `=`, as it stands in SQL; empty if that is no list."""
+        if isinstance(self.read, _Words):
+            return tuple(f"'{word}'" for word in self.read.words)
+        return ("true", "false") if self.read is _boolean else ()
+
     def checked(self, value: object) -> SettingValue:
         """A value for it; None is the default. Raises InvalidValueError: it does not fit."""
         if value is None:
@@ -120,21 +128,36 @@ _MILLISECONDS = {
 _SECONDS = {"": 1, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 
 
-def _one_of(*words: str) -> Callable[[object], str]:
-    def read(value: object) -> str:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Reads one of a few words."""
+
+    words: tuple[str, ...]
+
+    def __call__(self, value: object) -> str:
         text = str(value).lower()
-        if text not in words:
-            *first, last = map(repr, words)
+        if text not in self.words:
+            *first, last = map(repr, self.words)
             raise ValueError(f"{', '.join(first)} or {last}")
         return text
 
-    return read
+
+def _one_of(*words: str) -> _Words:
+    return _Words(words)
 
 
 def _master(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError("where Spark runs, such as 'local[*]' or 'spark://127.0.0.1:7077'")
     return value
+
+
+def _files(value: object) -> str | bool:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str | os.PathLike) or not os.path.isdir(value):
+        raise ValueError("a folder that exists, or True for all files, or False for none")
+    return os.path.realpath(os.fsdecode(value))
 
 
 def _database(value: object) -> str:
@@ -255,6 +278,8 @@ _TABLE = (
             "bytes"),
     Setting("spark_master", SettingScope.PROGRAM, "text", _master,
             "where Spark runs, such as 'local[4]', unless this process has a Spark session"),
+    Setting("files", SettingScope.PROGRAM, "folder", _files,
+            "the folder whose files COPY may read and write; True is all files, False none"),
     Setting("history_max_age", SettingScope.REMEMBERED, "age", _history_age,
             "how long tables keep history unless they say otherwise, -1 for ever", "seconds"),
     Setting("statement_timeout", SettingScope.SESSION, "duration", _duration,
@@ -312,8 +337,7 @@ def with_setting(settings: SessionSettings, name: str, value: object) -> Session
     if setting.scope is SettingScope.PROGRAM:
         raise ProgrammingError(
             f"setting '{setting.name}' is for the program to choose, not for a statement",
-            hint=f"give it to connect(path, {setting.name}=...), in the environment as "
-            f"{MASTER_VARIABLE}, or on the command line as --{setting.name.replace('_', '-')}",
+            hint=_PROGRAM_HINTS[setting.name],
             sqlstate="42501",
         )
     if setting.scope is SettingScope.DATABASE:
@@ -342,6 +366,13 @@ def remembered_value(name: str, value: object) -> SettingValue:
             sqlstate="55P02",
         )
     return setting.checked(value)
+
+
+_PROGRAM_HINTS: Final[Mapping[str, str]] = {
+    "spark_master": f"give it to connect(path, spark_master=...), in the environment as "
+    f"{MASTER_VARIABLE}, or on the command line as --spark-master",
+    "files": "give it to connect(path, files=...)",
+}
 
 
 def _check_not_remembered(setting: Setting) -> None:

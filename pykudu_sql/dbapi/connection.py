@@ -130,7 +130,6 @@ class Connection:
         """Run a writing statement for many sets of parameters on a new cursor and return it."""
         return Cursor(self, self._session).executemany(sql, parameter_rows)
 
-    @guarded
     def append(self, table: str, data: object, operation: str = "insert") -> int:
         """Write many rows at once, all or nothing unless `row_errors` is 'collect'.
 

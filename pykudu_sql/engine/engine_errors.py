@@ -23,6 +23,7 @@ from pykudu_sql.storage.errors import (
     ProgrammingError,
     QueryCancelledError,
     StatementTooComplexError,
+    UndefinedObjectError,
     ValueOutOfRangeError,
 )
 
@@ -71,6 +72,7 @@ _HINTS: Mapping[str, str] = {
         "add it to GROUP BY, or take any_value(), min() or max() of it"
     ),
     "WHERE clause cannot contain aggregates": "conditions on aggregates stand in HAVING",
+    "WHERE clause cannot contain window functions": "conditions on windows stand in QUALIFY",
     "TIMESTAMP + INT": "write ts + INTERVAL 1 DAY",
     "TIMESTAMP - INT": "write ts - INTERVAL 1 DAY",
     "no function matches": _CAST,
@@ -87,7 +89,7 @@ _BEYOND_TYPE = re.compile(
 )
 _NUMBER_TEXT = re.compile(
     r"""could not convert string (['"])(\s*[+-]?(?:inf(?:inity)?|nan|0[xb][\da-f_]+|"""
-    r"""(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:e[+-]?\d+)?)\s*)\1 to """
+    r"""(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:e[+-]?\d+)?)\s*)\1 to """
     r"(U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)).*",
     re.IGNORECASE,
 )
@@ -97,6 +99,18 @@ _NO_DIRECTIVE = re.compile(r"failed to parse format specifier .*: (%\S+)$", re.D
 _NO_POSITION = re.compile(r"(ORDER|GROUP BY) term out of range - should be between 1 and (\d+)")
 _BEYOND_TIME = re.compile(
     r"(?:date|timestamp) (?:field value )?out of range: |time field value out of range: \"\s*\d+:\d"
+    r"|(?:date|time|timestamp|timezone|interval|epoch seconds|ICU date|AGO interval"
+    r"|unable to get calendar time)\b(?! field).* ?\b(?:out of|overflows|not in)\b.* range\b"
+    r"|could not convert timestamp",
+    re.IGNORECASE,
+)
+# Rules on windows, which the engine's parser and its binder tell.
+_NO_WINDOW = re.compile(r'window "(.*)" does not exist', re.DOTALL)
+_WINDOWS = re.compile(
+    r"(?:at least one )?window functions? |.* clause cannot contain window functions"
+    r'|window ".*" is already defined|frame (?:start|end)|RANGE frames must'
+    r'|cannot (?:copy|override) .*\bwindow "',
+    re.IGNORECASE,
 )
 # What RE2 says, and where in the expression.
 _NO_EXPRESSION = re.compile(
@@ -110,6 +124,7 @@ _FEWER_DIGITS = (
     "numbers that meet in an expression get one type of 38 digits: CAST one to fewer digits behind "
     "the point, as CAST(x AS DECIMAL(38,20)), or to DOUBLE"
 )
+_ARGUMENT_CAST = re.compile(r"failed to cast value: (.+)", re.DOTALL)
 _SEVERAL_ROWS = "more than one row returned by a subquery"
 
 
@@ -152,6 +167,12 @@ def translate(error: Exception) -> Error:
     value_error = _about_a_value(message)
     if value_error is not None:
         return value_error
+    if match := _NO_WINDOW.match(message):
+        return UndefinedObjectError(
+            f"there is no window '{match[1]:.80}'", hint=f"define it: WINDOW {match[1]:.80} AS (..)"
+        )
+    if _WINDOWS.match(message):
+        return ProgrammingError(message, hint=_hint(message), sqlstate="42P20")
     if _TOO_DEEP.search(message):
         return StatementTooComplexError("the statement is nested too deeply")
     if any(name in _ABOUT_THE_TEXT for name in _class_names(error)):
@@ -171,7 +192,8 @@ def translate(error: Exception) -> Error:
             return translation.error(message, hint=hint, sqlstate=translation.sqlstate)
     if isinstance(error, TypeError | ValueError):
         return InterfaceError(f"a parameter cannot be passed on: {message}", sqlstate="07006")
-    return DatabaseError(message)
+    # Classes that Python has no counterpart for: rules on values, such as those of list_reduce.
+    return DataError(message) if type(error).__name__ == "Error" else DatabaseError(message)
 
 
 def _as_written(error: UnicodeDecodeError) -> Exception:
@@ -190,6 +212,9 @@ def _shorten(error: Exception) -> None:
 
 def _about_a_value(message: str) -> Error | None:
     """The error of a message about one value, of which the engine's class says too little."""
+    if match := _ARGUMENT_CAST.fullmatch(message):
+        reason = _uncapitalized(match[1])
+        return _about_a_value(reason) or InvalidValueError(reason)
     if match := _BEYOND_TYPE.fullmatch(message):
         return ValueOutOfRangeError(f"{match[1].removesuffix('.0')} does not fit into {match[2]}")
     if match := _NUMBER_TEXT.fullmatch(message):
@@ -243,4 +268,8 @@ def _message(error: Exception) -> str:
         return "the statement was interrupted"
     lines = str(error).strip().splitlines() or [type(error).__name__]
     text = _ADVICE.sub("", _PREFIX.sub("", lines[0]))
-    return translate_message(text[:1].lower() + text[1:] if text[:2].istitle() else text)
+    return translate_message(_uncapitalized(text))
+
+
+def _uncapitalized(text: str) -> str:
+    return text[:1].lower() + text[1:] if text[:2].istitle() else text

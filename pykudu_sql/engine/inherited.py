@@ -1,11 +1,13 @@
-"""DuckDB objects that a forked child inherits and must not destroy.
+"""DuckDB objects that a forked child inherits and must not destroy, or that are there at the end.
 
 The threads that DuckDB works with are not there in the child. Its destructors wait for them, for
 ever, and for mutexes that they may have held. So whatever the child inherits stays in memory until
 it ends.
 
 DuckDB's binding counts what is still there at the very end of a process, and prints two pages about
-it. It prints through C's `stderr`, which Python does not use: that is silenced at the end.
+it. So what the frames of daemon threads would keep is closed before that, unless one is at work in
+DuckDB. In a child it cannot be closed. The pages are printed through C's `stderr`, which Python
+does not use: that is silenced there.
 """
 
 import atexit
@@ -27,6 +29,9 @@ class Inheritable(Protocol):
         Returns what must not be destroyed.
         """
 
+    def close_at_exit(self) -> None:
+        """Close all of them that no thread is at work with, as the process ends."""
+
 
 class _Registry:
     """The objects of this process that hold objects of DuckDB."""
@@ -34,6 +39,7 @@ class _Registry:
     def __init__(self) -> None:
         self.inheritables: WeakSet[Inheritable] = WeakSet()
         os.register_at_fork(after_in_child=self._leave)
+        atexit.register(self._close)
 
     def _leave(self) -> None:
         left = [one for inheritable in tuple(self.inheritables) for one in inheritable.leave()]
@@ -44,6 +50,10 @@ class _Registry:
         # frames refer to is in the child for ever.
         if "duckdb" in sys.modules:
             atexit.register(_silence_c_stderr)
+
+    def _close(self) -> None:
+        for one in tuple(self.inheritables):
+            one.close_at_exit()
 
 
 def _silence_c_stderr() -> None:
@@ -59,6 +69,7 @@ def _silence_c_stderr() -> None:
 _REGISTRY: Final = _Registry()
 
 
-def leave_at_fork(inheritable: Inheritable) -> None:
-    """Call `leave` of an object in each child that is forked from this process."""
+def hold_duckdb(inheritable: Inheritable) -> None:
+    """Call `leave` of an object in each child that is forked from this process, and `close_at_exit`
+    at the end of it."""
     _REGISTRY.inheritables.add(inheritable)

@@ -180,9 +180,7 @@ def _shallow(texts: Any, names: Any) -> Any:
         depth = nesting(written)
         indented += len(written) * depth * _INDENT
         if depth > MAX_DEPTH:
-            raise ValueError(
-                f"depth limit: '{names[0]}' got JSON that is nested {depth} levels deep"
-            )
+            raise ValueError(f"depth limit: '{names[0]}' got JSON of more than {MAX_DEPTH} levels")
     if indented > MAX_VALUE_BYTES and str(names[0]) == "json_pretty":
         raise ValueError(f"value limit: {Bounded.VALUE.excess('json_pretty')}")
     return pc.is_valid(names)
@@ -204,7 +202,7 @@ def _try_castable(beginnings: Any, kinds: Any) -> Any:
 
 
 def nesting(text: str) -> int:
-    """How deeply a JSON text is nested."""
+    """How deeply a JSON text is nested; of one that is too deep, the depth of its beginning."""
     import numpy as np
 
     data = text.encode(errors="replace")
@@ -219,4 +217,6 @@ def nesting(text: str) -> int:
         closed = (block == ord("]")) | (block == ord("}"))
         levels = depth + np.cumsum(opened.astype(np.int32) - closed)
         deepest, depth = max(deepest, int(levels.max())), int(levels[-1])
+        if deepest > MAX_DEPTH:
+            break
     return deepest

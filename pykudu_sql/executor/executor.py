@@ -14,6 +14,8 @@ from pykudu_sql.planner.plan.plan import (
     ChangeQuery,
     ConflictInsert,
     ConstantRow,
+    CopyFrom,
+    CopyTo,
     DeleteQuery,
     Explain,
     InsertQuery,
@@ -56,6 +58,14 @@ def prepare(state: SessionState, plan: Plan) -> Prepared:
             from pykudu_sql.executor.writing.changes import change
 
             return partial(change, state, plan)
+        case CopyFrom():
+            from pykudu_sql.executor.writing.copy_from import copy_from
+
+            return partial(copy_from, state, plan)
+        case CopyTo():
+            from pykudu_sql.executor.writing.copy_to import copy_to
+
+            return partial(copy_to, state, plan)
         case RestoreTable():
             from pykudu_sql.executor.writing.restore import restore_table
 

@@ -1,14 +1,15 @@
 """What statements of one session share while they run."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pykudu_sql.engine.query_engine import Relation, StreamingEngine
 from pykudu_sql.error_boundary import OwnErrors
 from pykudu_sql.executor.cancellation import Cancellation
+from pykudu_sql.executor.computed_types import ComputedTypes
 from pykudu_sql.executor.transaction_scope import TransactionScope
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
@@ -42,6 +43,8 @@ class SessionState:
         spark: the other engine, once a statement ran there.
         own_errors: of the running statement.
         in_memory: whether no other process can read the tables.
+        database_path: the directory of the database, unless that is in memory.
+        computed_types: of numbers computed from parameters.
     """
 
     store: OpenStore
@@ -55,7 +58,13 @@ class SessionState:
     row_errors: tuple[RowError, ...] = ()
     spark: "SparkEngine | None" = None
     in_memory: bool = False
+    database_path: str = ""
     own_errors: OwnErrors = field(default_factory=lambda: OwnErrors("", tuple))
+    computed_types: ComputedTypes = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ask the engine of the session for types."""
+        self.computed_types = ComputedTypes(self.engine)
 
     @property
     def catalog(self) -> Catalog:
@@ -78,25 +87,13 @@ class SessionState:
         if self.spark is not None:
             self.spark.close()
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
+    def running(self) -> AbstractContextManager[None]:
         """A block in which one statement runs, which may be cancelled.
 
         Raises InterfaceError: this is a child forked from the session's process.
         """
         self.process.check()  # before the lock, which another thread may have held at the fork
-        with self.lock:
-            if self.cancellation.is_running:  # a statement that reads the rows of another one
-                yield
-                return
-            self.cancellation.begin(self.settings.statement_timeout)
-            try:
-                yield
-            except QueryCancelledError:
-                self.cancellation.check()  # says why; the engine knows that it was interrupted
-                raise
-            finally:
-                self.cancellation.end()
+        return _Running(self)
 
     def checkpoint(self) -> None:
         """A place where a statement can stop without harm.
@@ -104,3 +101,35 @@ class SessionState:
         Raises QueryCancelledError: it was cancelled, or took too long.
         """
         self.cancellation.check()
+
+
+class _Running(AbstractContextManager[None]):
+    """See `SessionState.running`; a class, since a generator takes as long again to leave."""
+
+    __slots__ = ("_is_outermost", "_state")
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+        self._is_outermost = False
+
+    def __enter__(self) -> None:
+        state = self._state
+        state.lock.acquire()
+        # Else it is a statement that reads the rows of another one.
+        self._is_outermost = not state.cancellation.is_running
+        if self._is_outermost:
+            try:
+                state.cancellation.begin(state.settings.statement_timeout)
+            except BaseException:
+                state.lock.release()
+                raise
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        state = self._state
+        try:
+            if self._is_outermost and isinstance(error, QueryCancelledError):
+                state.cancellation.check()  # says why; the engine knows that it was interrupted
+        finally:
+            if self._is_outermost:
+                state.cancellation.end()
+            state.lock.release()

@@ -20,7 +20,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pykudu_sql.retry_queue import RetryQueue
-from pykudu_sql.storage.errors import OperationalError, SerializationError, UndefinedObjectError
+from pykudu_sql.storage.errors import (
+    OperationalError,
+    SerializationError,
+    TableChangedError,
+    UndefinedObjectError,
+)
 
 if TYPE_CHECKING:  # The store loads them for the first transaction.
     from pykudu_sql.storage.transaction.transaction import Transaction
@@ -60,7 +65,8 @@ class TransactionScope:
 
         Args:
             begin: a new transaction at the newest snapshot.
-            checkpoint: called when a statement has written; may raise to take that back.
+            checkpoint: called when a statement has written, and while a commit waits; may raise to
+                take that back.
             retry_queue: of the database, for statements that lose races.
             durable: commits return once they survive a power loss.
             autocommit: each statement is a transaction of its own.
@@ -115,11 +121,12 @@ class TransactionScope:
         """Commit the open transaction, if there is one.
 
         Raises SerializationError: another session changed the same rows first; it is rolled back;
-        ReadOnlyError, DiskError: it could not be made durable.
+        ReadOnlyError, DiskError: it could not be made durable; QueryCancelledError: it was
+        cancelled while it waited; it is rolled back.
         """
         current = self._leave()
         if current is not None:
-            current.commit(self._durable)
+            current.commit(self._durable, checkpoint=self._checkpoint)
 
     def rollback(self) -> None:
         """Forget the open transaction, if there is one."""
@@ -206,8 +213,9 @@ class TransactionScope:
         """Run a writing statement.
 
         `action`: writes in a transaction, all or nothing; may be called again after a race. Raises
-        SerializationError: it lost every race; QueryCancelledError: it was cancelled; Error:
-        whatever `action` raised; nothing of it was done.
+        SerializationError: it lost every race; TableChangedError: it lost one against a change of
+        its table, for which it has to be planned anew; QueryCancelledError: it was cancelled;
+        Error: whatever `action` raised; nothing of it was done.
         """
         if self._current is None:
             if self._autocommit:
@@ -234,8 +242,10 @@ class TransactionScope:
                     transaction.rollback()
                     raise
                 try:
-                    transaction.commit(self._durable)
+                    transaction.commit(self._durable, checkpoint=self._checkpoint)
                     return changed
+                except TableChangedError:
+                    raise  # what `action` does was planned for the table as it was
                 except SerializationError:
                     if attempts == MAX_ATTEMPTS:
                         raise

@@ -13,6 +13,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from pykudu_sql.files.appearing import appearing
 from pykudu_sql.jobs.backup_manifest import (
     BackupStep,
     Content,
@@ -22,7 +23,7 @@ from pykudu_sql.jobs.backup_manifest import (
     total_bytes,
     written_files,
 )
-from pykudu_sql.jobs.report import JobReport, RowCounter, Stopwatch, appearing
+from pykudu_sql.jobs.report import JobReport, RowCounter, Stopwatch
 from pykudu_sql.spark.reading.read_plan import open_to_read
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import read_changes, read_table

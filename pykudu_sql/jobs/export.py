@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import BinaryType
 
-from pykudu_sql.jobs.report import JobReport, RowCounter, Stopwatch, appearing, size_of
+from pykudu_sql.files.appearing import appearing
+from pykudu_sql.jobs.report import JobReport, RowCounter, Stopwatch, size_of
 from pykudu_sql.spark.arrow.named_column import cell
 from pykudu_sql.spark.options import SPLIT_BYTES, ReadOptions, TableLocation, distinct_names
 from pykudu_sql.spark.reading.read_plan import read_planner

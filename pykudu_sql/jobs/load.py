@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from pykudu_sql.dbapi.connection import connect
+from pykudu_sql.files.appearing import appearing, remove
 from pykudu_sql.jobs.new_table import NO_LAYOUT, TableLayout, create_statement
 from pykudu_sql.jobs.rejects import (
     SHOWN,
@@ -29,7 +30,7 @@ from pykudu_sql.jobs.rejects import (
     unfit_rows,
     write_rejects,
 )
-from pykudu_sql.jobs.report import JobReport, Stopwatch, appearing, remove
+from pykudu_sql.jobs.report import JobReport, Stopwatch
 from pykudu_sql.jobs.row_check import REASON, RowCheck, columns_in_files
 from pykudu_sql.jobs.source_files import (
     FORMATS,
@@ -46,7 +47,12 @@ from pykudu_sql.spark.options import operation_of
 from pykudu_sql.spark.sessions.session import start_session
 from pykudu_sql.spark.tables import WriteReport, write_table
 from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.errors import Error, InvalidSchemaError, InvalidValueError, OperationalError
+from pykudu_sql.storage.errors import (
+    Error,
+    InvalidValueError,
+    OperationalError,
+    UndefinedTableError,
+)
 from pykudu_sql.storage.fs import layout as files
 
 
@@ -122,7 +128,7 @@ def _no_table(database: str, table: str, tables: Mapping[str, TableInfo]) -> Err
             sqlstate="58P01",
         )
     suggestion = near(table.lower(), tables)
-    return InvalidSchemaError(
+    return UndefinedTableError(
         f"table '{table:.80}' does not exist, and a new table needs a primary key",
         hint=(f"{suggestion} " if suggestion else "") + "--primary-key COLUMN,.. makes a new one",
     )

@@ -19,10 +19,10 @@ from urllib.parse import unquote, urlparse
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
+from pykudu_sql.files.source_lines import lines_of
 from pykudu_sql.jobs.key_check import PRESENT, TWICE, misplaced_keys
 from pykudu_sql.jobs.row_check import REASON, RowCheck
 from pykudu_sql.jobs.source_files import FILE, NUMBER, START
-from pykudu_sql.jobs.source_lines import lines_of
 from pykudu_sql.storage.common.rows.row_operation import RowOpKind
 from pykudu_sql.storage.errors import DataError
 

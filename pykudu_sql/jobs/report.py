@@ -1,9 +1,6 @@
 """What a job did, counted while Spark did it."""
 
-import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,28 +72,3 @@ class RowCounter:
 def size_of(folder: Path) -> int:
     """Bytes of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-@contextmanager
-def appearing(target: Path) -> Iterator[Path]:
-    """A name beside `target` to write to, which becomes `target` at the end or disappears.
-
-    Whoever stops the job, there is never half of a result under the requested name.
-    """
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        yield unfinished
-        unfinished.replace(target)
-    finally:
-        remove(unfinished)
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a folder with all in it, if it is there."""
-    if path.is_dir():
-        for entry in path.iterdir():
-            remove(entry)
-        path.rmdir()
-    else:
-        path.unlink(missing_ok=True)

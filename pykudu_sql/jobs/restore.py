@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from pykudu_sql.database import open_database
+from pykudu_sql.files.appearing import remove
 from pykudu_sql.jobs.backup_manifest import (
     BackupStep,
     TableBackup,
@@ -19,7 +20,7 @@ from pykudu_sql.jobs.backup_manifest import (
     existing_steps,
     total_bytes,
 )
-from pykudu_sql.jobs.report import JobReport, Stopwatch, remove
+from pykudu_sql.jobs.report import JobReport, Stopwatch
 from pykudu_sql.jobs.restored_rows import restored_rows
 from pykudu_sql.settings import DatabaseSettings
 from pykudu_sql.spark.sessions.session import start_session

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
+from pykudu_sql.files.formats import named_format
 from pykudu_sql.spark.arrow.named_column import cell
 from pykudu_sql.storage.common.types.schema import ColumnSchema
 from pykudu_sql.storage.common.types.types import Kind
@@ -33,7 +34,6 @@ START: Final = "_pykudu_block_start"
 NUMBER: Final = "_pykudu_number"
 ROW_LOCATION: Final = (FILE, START, NUMBER)
 
-_SUFFIXES: Final = {"tsv": "csv", "jsonl": "json", "ndjson": "json", "pq": "parquet"}
 _PACKED: Final = (".gz", ".bz2", ".zst", ".snappy", ".lz4")
 _TEXTS: Final = (Kind.STRING, Kind.VARCHAR, Kind.BINARY)
 _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
@@ -57,7 +57,7 @@ def format_of(sources: Sequence[str]) -> str:
 
     Raises InvalidValueError: they imply none, or several.
     """
-    by_source = {source: _SUFFIXES.get(suffix := _suffix(source), suffix) for source in sources}
+    by_source = {source: named_format(source, _PACKED) for source in sources}
     untold = [source for source, one in by_source.items() if one not in FORMATS]
     if untold:
         raise InvalidValueError(

@@ -9,7 +9,7 @@ import pytest
 import pykudu_sql
 from pykudu_sql import Connection
 
-HUGE_TEXT = "9" * 5000
+HUGE_TEXT = "9" * 4000
 
 
 @pytest.fixture

@@ -15,8 +15,10 @@ import pyarrow as pa
 import pytest
 
 import pykudu_sql
+from pykudu_sql.engine import duckdb_engine
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.reading.scans import StreamedScan
+from pykudu_sql.executor.writing import row_stream
 from pykudu_sql.storage.common.predicate.scan_spec import ScanSpec
 from pykudu_sql.storage.errors import InvalidValueError, QueryCancelledError
 from pykudu_sql.storage.maintenance.manager import MaintenanceManager
@@ -244,6 +246,29 @@ def test_ctrl_c_while_the_engine_is_loaded_is_a_keyboard_interrupt(
     assert rows == [(1,)]
 
 
+@POSIX
+@pytest.mark.parametrize("step", ["_register", "_unregister"])
+def test_ctrl_c_while_the_engine_is_given_or_gives_back_tables_is_a_keyboard_interrupt(
+    connection: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    done = getattr(duckdb_engine, step)
+
+    def interrupted(*arguments: Any) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            done(*arguments)
+        except KeyboardInterrupt:  # as DuckDB tells of what its call into Python raised
+            raise duckdb.InvalidInputException("KeyboardInterrupt") from None
+
+    query = "select count(*) from t where a % 7 = 3"
+    expected = connection.execute(query).fetchall()
+    with monkeypatch.context() as patched:
+        patched.setattr(duckdb_engine, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            connection.execute(query)
+    assert connection.execute(query).fetchall() == expected
+
+
 @pytest.mark.parametrize("sql", MAINTENANCE)
 @pytest.mark.parametrize("by", ["interrupt", "timeout", pytest.param("Ctrl-C", marks=POSIX)])
 def test_maintenance_that_is_asked_to_stop_does_so_and_can_be_done_again(
@@ -319,6 +344,30 @@ def test_what_an_engine_reads_ahead_is_not_about_the_statement_that_runs_then(
         assert sum(batch.num_rows for batch in read_ahead) == 300_000
         conn._session._state.settings = replace(conn._session._state.settings, statement_timeout=0)
         assert len(half_read.fetchall()) == 300_000
+
+
+@pytest.mark.parametrize("end", ["by itself", "COMMIT", "commit()"])
+def test_a_large_update_that_waits_for_maintenance_of_its_table_ends_at_its_timeout(
+    connection: pykudu_sql.Connection, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(row_stream, "CHANGE_BYTES", 50_000)
+    (tablet,) = connection._session.database.store.tablets.values()
+    if end != "by itself":
+        connection.execute("begin")
+        connection.execute("update t set a = 7")
+    connection.execute("set statement_timeout = '300ms'")
+    with tablet.maintenance_lock, pytest.raises(QueryCancelledError, match="statement_timeout"):
+        if end == "by itself":
+            connection.execute("update t set a = 7")
+        elif end == "COMMIT":
+            connection.execute("commit")
+        else:
+            connection.commit()
+    connection.execute("set statement_timeout = 0")
+    assert not connection.in_transaction
+    assert connection.execute("select count(*) from t where a = 7").fetchall() == [(1,)]
+    connection.execute("update t set a = 7")
+    assert connection.execute("select count(*) from t where a = 7").fetchall() == [(20_000,)]
 
 
 LONG_TO_PLAN = {

@@ -118,6 +118,18 @@ def test_show_rowsets_follows_a_flush(connection: Connection) -> None:
     assert {row[2] for row in rows(connection, "SHOW ROWSETS m")} == {"DiskRowSet"}
 
 
+@pytest.mark.parametrize("flushed", [False, True])
+def test_rowsets_are_listed_with_their_first_and_last_key(
+    connection: Connection, flushed: bool
+) -> None:
+    connection.execute("CREATE TABLE spans (a INT, b STRING, PRIMARY KEY (a, b))")
+    connection.execute("INSERT INTO spans VALUES (7, 'x'), (-3, 'it''s'), (7, 'b')")
+    if flushed:
+        connection.execute("FLUSH TABLE spans")
+    (row,) = rows(connection, "SHOW ROWSETS spans")
+    assert row[-2:] == ("(-3, 'it''s')", "(7, 'x')")
+
+
 def test_settings_are_listed_changed_and_reset(connection: Connection) -> None:
     def value(name: str) -> object:
         return rows(connection, f"SHOW SETTINGS LIKE '{name}'")[0][1]

@@ -40,6 +40,7 @@ LARGE = [
     "len(range(TIMESTAMP '2000-01-01', TIMESTAMP '2026-01-01', INTERVAL 1 SECOND))",
     "list_concat(range(3000000), range(3000000))", "list_resize([1], 500000000)",
     "array_to_string(list_transform(range(400000), x -> 'a'), '" + "-" * 200 + "')",
+    f"format('{{:{'1' * 5000}}}', 1)",
     "format('{:2000000000d}', 1)", "format(lower('{:2000000000D}'), 1)",
     "format('{:>{}}', 'a', 2000000000)", "printf('%2000000000d', 1)",
     "printf('%.*f', 1000000000, 1.5)", "printf(lower('%2000000000D'), 1)",
@@ -428,6 +429,10 @@ def test_checks_can_be_taken_out_again(call: str) -> None:
 )  # fmt: skip
 def test_brackets_in_texts_are_no_nesting(text: str, depth: int) -> None:
     assert nesting(text) == depth or (nesting(text) <= MAX_DEPTH and depth <= MAX_DEPTH)
+
+
+def test_a_text_that_is_too_deep_is_read_to_the_first_block_that_is() -> None:
+    assert MAX_DEPTH < nesting("[" * 3_000_000) < 3_000_000
 
 
 EVERY = textwrap.dedent(

@@ -11,7 +11,7 @@ from pykudu_sql import Connection
 from pykudu_sql.jobs.changes import ChangesOptions, changes
 from pykudu_sql.spark.failures import own_errors
 from pykudu_sql.spark.tables import read_table
-from pykudu_sql.storage.errors import InvalidValueError, NotSupportedError, UndefinedTableError
+from pykudu_sql.storage.errors import Error, NotSupportedError, UndefinedTableError
 
 
 @pytest.fixture
@@ -84,11 +84,20 @@ def test_a_read_sees_the_moment_that_the_session_is_set_to(
     assert ids(conn) == [1]
 
 
-@pytest.mark.parametrize("since", ["1999", "20260131", "x", "1e3", "2026-13-01"])
-def test_changes_since_what_is_no_moment_end_before_spark_starts(path: str, since: str) -> None:
+@pytest.mark.parametrize(
+    ("since", "sqlstate"),
+    [
+        *(("1999", "22018"), ("20260131", "22018"), ("1e3", "22018"), ("2026-13-01", "22018")),
+        *(("x", "42704"), ("SNAPSHOT monday", "42704")),
+    ],
+)
+def test_changes_since_what_is_no_moment_end_before_spark_starts(
+    path: str, since: str, sqlstate: str
+) -> None:
     with pykudu_sql.connect(path, autocommit=True) as connection:
         connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)")
-    with pytest.raises(InvalidValueError, match=f"AS OF '?{since}'? is no moment") as caught:
+    with pytest.raises(Error, match=f"AS OF '?{since}'? is no moment") as caught:
         changes(path, "t", f"{path}.changes", since, ChangesOptions(master="no master"))
+    assert caught.value.sqlstate == sqlstate
     assert "'2026-01-31 12:00:00'" in (caught.value.hint or "")
     assert not Path(f"{path}.changes").exists()

@@ -91,8 +91,11 @@ def test_a_write_says_the_reason_and_the_way_out(spark: SparkSession, table: str
     assert "Traceback" not in str(caught.value)
     known = spark.range(1, 4).selectExpr("id", "'b' AS v").coalesce(1)
     write_table(known, table, "t", operation="upsert")
-    with pytest.raises(AlreadyPresentError, match=r"\(id\) = \(1\), and so for 2 rows more"):
+    with pytest.raises(
+        AlreadyPresentError, match=r"\(id\) = \(1\), and so for 2 rows more"
+    ) as there:
         write_table(known, table, "t")
+    assert "the operation upsert" in str(there.value.hint)
     with pytest.raises(InvalidValueError, match="there is no operation 'put'") as wrong:
         write_table(frame, table, "t", operation="put")
     assert "choose one of" in (wrong.value.hint or "")

@@ -16,6 +16,7 @@ from pykudu_sql.planner.explain.explain import EngineFacts, ExplainFacts, ScanFa
 from pykudu_sql.planner.explain.explain_json import explain_json
 from pykudu_sql.planner.plan.plan import (
     ConflictInsert,
+    CopyTo,
     CreateTable,
     Explain,
     ExplainFormat,
@@ -75,7 +76,7 @@ def _answered(plan: Plan) -> Query | None:
     match plan:
         case Query():
             return plan
-        case InsertQuery() | CreateTable():
+        case InsertQuery() | CreateTable() | CopyTo():
             return plan.query
         case InsertReturning() | ConflictInsert():
             return _answered(plan.rows)
@@ -162,7 +163,5 @@ def _facts_of(state: SessionState, scan: Scan, parameters: ParameterValues) -> S
 
 
 def _overlaps(rowset: RowSetInfo, low: bytes | None, high: bytes | None) -> bool:
-    """Whether a rowset's keys meet a range; one in memory has no known range."""
-    if rowset.kind == "MemRowSet":
-        return True
+    """Whether a rowset's keys meet a range."""
     return (low is None or rowset.max_key >= low) and (high is None or rowset.min_key < high)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pykudu_sql.executor.inspection.descriptions import table_stats
 from pykudu_sql.executor.inspection.history import dropped_table_rows, snapshot_rows
 from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.planner.explain.predicate_text import value_text
 from pykudu_sql.planner.explain.show_create import create_table_sql, create_view_sql
 from pykudu_sql.planner.parse.lexer import quote_string
 from pykudu_sql.planner.plan.plan import Show
@@ -13,6 +14,7 @@ from pykudu_sql.results.result import Header, Outcome, Row, RowResult, header, h
 from pykudu_sql.settings import SETTINGS, Setting, SettingScope
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.catalog.namespace import ViewInfo
+from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.partition.partition import schema_columns
 from pykudu_sql.storage.common.partition.partition_key import partition_key_span
 from pykudu_sql.storage.common.partition.partition_text import (
@@ -21,6 +23,7 @@ from pykudu_sql.storage.common.partition.partition_text import (
     partition_text,
 )
 from pykudu_sql.storage.common.quoted_name import quoted_name
+from pykudu_sql.storage.common.types.schema import Schema
 from pykudu_sql.storage.common.types.types import DataType, Kind
 
 Listed = tuple[Header, list[Row]]
@@ -40,7 +43,8 @@ _TABLETS = header_of(
 )
 _ROWSETS = header_of(
     "tablet number, rowset number, kind text, rows number, bytes number, "
-    "undo_records number, redo_records number, memory_deltas number, tablet_id text"
+    "undo_records number, redo_records number, memory_deltas number, tablet_id text, "
+    "first_key text, last_key text"
 )
 _COLUMN_FILES = header_of(
     "column text, encodings text, files number, blocks number, rows number, "
@@ -157,8 +161,18 @@ def _rowsets(state: SessionState, table: TableInfo) -> Listed:
     for rowset in state.store.rowset_infos(table):
         deltas = (rowset.undo_records, rowset.redo_records, rowset.memory_deltas)
         held = (rowset.rows, rowset.size, *deltas)
-        rows.append((rowset.tablet, rowset.rowset_id, rowset.kind, *held, rowset.tablet_id))
+        ends = (_key_text(table.schema, key) for key in (rowset.min_key, rowset.max_key))
+        named = (rowset.tablet, rowset.rowset_id, rowset.kind)
+        rows.append((*named, *held, rowset.tablet_id, *ends))
     return _ROWSETS, rows
+
+
+def _key_text(schema: Schema, key: bytes) -> str:
+    """An encoded key as it is written in SQL: a value, or a row of them."""
+    columns = schema.key_columns
+    cells = KeyEncoder(columns).decode_one(key)
+    texts = [value_text(cell, column) for cell, column in zip(cells, columns, strict=True)]
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
 
 def _column_files(state: SessionState, table: TableInfo) -> Listed:

@@ -2,15 +2,18 @@
 
 A scan gives a column in pieces, each with the dictionary of its file. Where the pieces have the
 same words, as those of a column with few values have, their codes are taken as they are; otherwise
-they are mapped to codes of all words together. See `pushdown.dictionary_grouping`.
+they are mapped to codes of all words together. Of a stream the words are gathered before it is
+read. See `pushdown.dictionary_grouping`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.reading.coded_stream import CodedStream, Coding, code_type, codes_of
+from pykudu_sql.executor.reading.scans import StreamedScan
 from pykudu_sql.planner.plan.query_plans import CodedGroups
 from pykudu_sql.storage.common.types import compute as pc
 
@@ -33,45 +36,55 @@ class CodedRelations:
 
 
 def coded_relations(coded: CodedGroups, relations: Mapping[str, Relation]) -> CodedRelations | None:
-    """The relations with codes; None where that is not worth it, or not all are in memory.
+    """The relations with codes; None where that is not worth it, or words are not at hand.
 
-    `coded`: the form over codes; `relations`: as they were scanned.
+    `coded`: the form over codes; `relations`: as they were scanned. Raises CorruptionError: a
+    dictionary is not what was written.
     """
-    tables = {n: rows for n, rows in relations.items() if isinstance(rows, pa.Table)}
-    if max((rows.num_rows for rows in tables.values()), default=0) < LEAST_ROWS:
+    if max(map(_row_count, relations.values()), default=0) < LEAST_ROWS:
         return None
+    codings: dict[str, list[Coding]] = {}
     words = []
     for column in coded.columns:
-        table = tables.get(column.scan)
-        encoded = None if table is None else _codes(table.column(column.column))
-        if table is None or encoded is None:
+        relation = relations[column.scan]
+        texts = _words(relation, column.column)
+        if texts is None:
             return None
-        codes, dictionary = encoded
-        tables[column.scan] = table.append_column(column.code, codes)
-        words.append(dictionary)
-    return CodedRelations({**relations, **tables}, [words[i] for i in coded.shown])
+        place = relation.schema.get_field_index(column.column)
+        codings.setdefault(column.scan, []).append(Coding(place, column.code, texts))
+        words.append(texts.to_pylist() or [""])
+    coded_ones = {name: _with_codes(relations[name], each) for name, each in codings.items()}
+    return CodedRelations({**relations, **coded_ones}, [words[i] for i in coded.shown])
 
 
-def _codes(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, list[str]] | None:
-    """Codes of a column and their words, at least one; None where they are not at hand or many."""
-    pieces: list[pa.DictionaryArray] = []
-    for piece in column.chunks:
-        if not pa.types.is_dictionary(piece.type):
-            if len(piece) > _ENCODED_ROWS:
-                return None
-            piece = piece.dictionary_encode()
-        pieces.append(piece)
-    dictionaries = [piece.dictionary for piece in pieces]
-    alike = all(each.equals(dictionaries[0]) for each in dictionaries[1:])
-    words = pc.unique(pa.chunked_array(dictionaries, pa.string())).drop_null()
-    if len(words) > MOST_WORDS:
+def _row_count(relation: Relation) -> int:
+    return int(relation.num_rows if isinstance(relation, pa.Table) else relation.row_count)
+
+
+def _words(relation: Relation, name: str) -> pa.Array | None:
+    """The texts of a column; None where they are not at hand, or many."""
+    if isinstance(relation, StreamedScan):
+        return relation.words(relation.schema.get_field_index(name), MOST_WORDS)
+    if not isinstance(relation, pa.Table):
         return None
-    # Narrow codes are taken as they lie in the files, without a copy.
-    kind = pa.int8() if len(words) <= 1 << 7 else pa.int16()
-    codes = [
-        piece.indices.cast(kind)
-        if alike and len(piece.dictionary) == len(words)
-        else pc.take(pc.index_in(piece.dictionary, words).cast(kind), piece.indices)
-        for piece in pieces
-    ]
-    return pa.chunked_array(codes, kind), words.to_pylist() or [""]
+    dictionaries = []
+    for piece in relation.column(name).chunks:
+        if not pa.types.is_dictionary(piece.type) and len(piece) > _ENCODED_ROWS:
+            return None
+        is_encoded = pa.types.is_dictionary(piece.type)
+        dictionaries.append(piece.dictionary if is_encoded else pc.unique(piece))
+    words = pc.unique(pa.chunked_array(dictionaries, pa.string())).drop_null()
+    return None if len(words) > MOST_WORDS else words
+
+
+def _with_codes(relation: Relation, codings: Sequence[Coding]) -> Relation:
+    if isinstance(relation, StreamedScan):
+        return CodedStream(relation, codings)
+    assert isinstance(relation, pa.Table)
+    for coding in codings:
+        pieces = relation.column(coding.column).chunks
+        codes = [codes_of(piece, coding.words) for piece in pieces]
+        relation = relation.append_column(
+            coding.field, pa.chunked_array(codes, code_type(len(coding.words)))
+        )
+    return relation

@@ -10,13 +10,15 @@ less for the engine to join. A filter is applied where it promises to leave out 
 - or they are integers, however many, of a scan that kept a quarter of its table at most: to look a
   row up in a set of them takes a fraction of what the engine needs to join it.
 
+Scans of a self-join that are left with one predicate are read once, if the rows fit into memory.
+
 An order of scans is only a matter of speed; each filter alone is sound (see
 `planner.pushdown.runtime_filters`), and so is any sequence of them.
 """
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -98,20 +100,21 @@ def relations_of(
     Raises QueryCancelledError: the session was interrupted; Error: see `check_parameters` and
     `relation_of`.
     """
-    check_parameters(query, parameters, state.engine)
+    check_parameters(query, parameters, state.engine, state.computed_types)
     pending = {
         scan.name: _Pending(scan, bind_predicate(scan.predicate, parameters))
         for scan in query.scans
     }
-    if query.runtime_filters:
+    if len(pending) > 1:
         for waiting in pending.values():
             waiting.rows = waiting.all_rows = _rows_to_read(state, waiting, transaction)
     relations: dict[str, Relation] = dict(query.lists)
     left = state.settings.scan_memory_bytes
     while pending:
         state.checkpoint()
-        name = min(pending, key=lambda name: _cost(pending[name]))
-        waiting = pending.pop(name)
+        waiting = min(pending.values(), key=_order)
+        name = waiting.scan.name
+        del pending[name]
         started = time.perf_counter()
         report = None if reports is None else reports.setdefault(name, ScanReport(ScanStats()))
         stats = None if report is None else report.stats
@@ -119,11 +122,36 @@ def relations_of(
         relations[name] = relation
         if report is not None:
             report.seconds = time.perf_counter() - started
-        if isinstance(relation, pa.Table):
-            left = max(0, left - relation.nbytes)
-            filtered = _apply_runtime_filters(query, waiting, relation, pending)
-            _report_filters(filtered, waiting.scan, reports)
+        if not isinstance(relation, pa.Table):
+            continue
+        left = max(0, left - relation.nbytes)
+        covered = [other for other in pending.values() if _covers(waiting, other)]
+        for other in covered:
+            relations[other.scan.name] = relation.select(_names(other.scan))
+            if reports is not None:
+                reports.setdefault(other.scan.name, ScanReport(ScanStats()))
+            del pending[other.scan.name]
+        for read in (waiting, *covered):
+            filtered = _apply_runtime_filters(query, read, relation, pending)
+            _report_filters(filtered, read.scan, reports)
     return relations
+
+
+def _covers(read: _Pending, other: _Pending) -> bool:
+    """Whether a scan that was read has the rows of another one, and its columns: a self-join."""
+    scan = other.scan
+    return (
+        scan.limit is None
+        and scan.history is None
+        and not scan.addressed
+        and set(scan.column_ids) <= set(read.scan.column_ids)
+        and replace(read.scan, name=scan.name, column_ids=scan.column_ids) == scan
+        and read.predicate == other.predicate
+    )
+
+
+def _names(scan: Scan) -> list[str]:
+    return [scan.table.schema.by_id[column_id].name for column_id in scan.column_ids]
 
 
 def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transaction) -> int:
@@ -134,9 +162,11 @@ def _rows_to_read(state: SessionState, waiting: _Pending, transaction: Transacti
     return sum(read.rowset.row_count(table_scan.bound) for read in table_scan.reads)
 
 
-def _cost(waiting: _Pending) -> float:
-    """What decides the order: rows that will probably come out."""
-    return waiting.rows / _FILTER_SHARE if waiting.predicate is not None else waiting.rows
+def _order(waiting: _Pending) -> tuple[float, int]:
+    """What decides the order: rows that will probably come out; of as many, most columns first."""
+    is_filtered = waiting.predicate is not None
+    rows = waiting.rows / _FILTER_SHARE if is_filtered else waiting.rows
+    return rows, -len(waiting.scan.column_ids)
 
 
 def _apply_runtime_filters(
@@ -144,11 +174,14 @@ def _apply_runtime_filters(
 ) -> list[str]:
     """Filter the scans still to be read by the rows of one that was read; returns their names."""
     filtered: list[str] = []
+    sets: dict[tuple[int, int], IntegerSet | None] = {}
     for join in query.runtime_filters:
         target = pending.get(join.target)
         if join.source != source.scan.name or target is None:
             continue
-        predicate = _in_list(join, source, rows, target) or _integer_set(join, source, rows, target)
+        predicate = _in_list(join, source, rows, target) or _integer_set(
+            join, source, rows, target, sets
+        )
         if predicate is None:
             continue
         target.predicate = (
@@ -183,16 +216,28 @@ def _in_list(
 
 
 def _integer_set(
-    join: RuntimeFilter, source: _Pending, rows: pa.Table, target: _Pending
+    join: RuntimeFilter,
+    source: _Pending,
+    rows: pa.Table,
+    target: _Pending,
+    sets: dict[tuple[int, int], IntegerSet | None],
 ) -> Among | None:
-    """Integers as a set; None if they lie too far apart or would leave out too little."""
+    """Integers as a set; None if they lie too far apart or would leave out too little.
+
+    `sets`: those made of the rows so far, by column and most flags. Scans of a self-join share one,
+    by which it is seen that they read the same rows.
+    """
     if target.rows < LEAST_LOOKED_UP or rows.num_rows * _SET_SHARE > source.all_rows:
         return None
     column = rows.column(source.scan.table.schema.by_id[join.source_id].name)
     if not pa.types.is_integer(column.type):
         return None
-    integers = combine(column.cast(pa.int64())).drop_null().to_numpy(zero_copy_only=False)
-    members = IntegerSet.of(integers, _FLAGS_PER_ROW * target.rows)
+    most_flags = _FLAGS_PER_ROW * target.rows
+    key = join.source_id, most_flags
+    if key not in sets:
+        integers = combine(column.cast(pa.int64())).drop_null().to_numpy(zero_copy_only=False)
+        sets[key] = IntegerSet.of(integers, most_flags)
+    members = sets[key]
     if members is None or len(members) * 2 > target.rows:
         return None
     return Among(join.target_id, members)

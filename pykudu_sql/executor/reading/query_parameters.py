@@ -1,11 +1,11 @@
 """The values of a query's parameters, as the engine takes them."""
 
-from decimal import Decimal
 from itertools import zip_longest
 from math import inf
 from typing import Any
 
 from pykudu_sql.engine.query_engine import QueryEngine, Relation
+from pykudu_sql.executor.computed_types import ComputedTypes
 from pykudu_sql.planner.functions.decimal_values import (
     FEWER_DIGITS,
     MAX_DIGITS,
@@ -15,11 +15,13 @@ from pykudu_sql.planner.functions.decimal_values import (
     unitable,
 )
 from pykudu_sql.planner.functions.utc_offsets import in_utc
+from pykudu_sql.planner.plan.number_text import exact_number_text
 from pykudu_sql.planner.plan.parameter_types import check_comparable, parameter_name
 from pykudu_sql.planner.plan.plan import Query
 from pykudu_sql.planner.plan.value import (
     ComputedNumbers,
     Parameter,
+    ParameterKey,
     ParameterValues,
     United,
     bind_value,
@@ -48,8 +50,12 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
     would round it, or it them.
     """
     values: list[Any] = []
+    numeric = _beside_exact_numbers(query)
     for key, met in zip_longest(query.parameters, query.met):
         parameter = parameter_value(parameters, key)
+        if isinstance(met, DataType) and isinstance(parameter, str) and key in numeric:
+            written = exact_number_text(parameter)
+            parameter = parameter if written is None else written
         value = _compared(parameter, met) if isinstance(met, DataType) else _scalar(parameter)
         is_text = isinstance(value, str) and key in query.timestamp_parameters
         values.append(in_utc(value) if is_text else value)
@@ -64,15 +70,24 @@ def parameter_values(query: Query, parameters: ParameterValues) -> list[Any]:
 
 
 def check_parameters(
-    query: Query, parameters: ParameterValues, engine: QueryEngine[Relation]
+    query: Query,
+    parameters: ParameterValues,
+    engine: QueryEngine[Relation],
+    types: ComputedTypes,
 ) -> None:
     """Refuse values that the columns which they meet cannot take, whatever rows there are.
 
-    `engine`: that says whether a text can be read as another type. Raises InterfaceError: one was
-    not given, is no value of SQL, or is of no type to be compared with a column; InvalidValueError:
-    it is a text that the column's type cannot be read from; ValueOutOfRangeError: one of a number
-    that the type cannot be compared with, or a number computed from parameters would be rounded
-    beside decimals; DataError: a value does not fit the column that it is assigned to.
+    Args:
+        query: that has the parameters.
+        parameters: of the caller.
+        engine: that says whether a text can be read as another type.
+        types: of what is computed from parameters.
+
+    Raises InterfaceError: one was not given, is no value of SQL, or is of no type to be compared
+    with a column; InvalidValueError: it is a text that the column's type cannot be read from;
+    ValueOutOfRangeError: one of a number that the type cannot be compared with, or a number
+    computed from parameters would be rounded beside decimals; DataError: a value does not fit the
+    column that it is assigned to.
     """
     for assigned in query.assigned:
         bind_value(assigned, parameters)
@@ -82,15 +97,21 @@ def check_parameters(
         if isinstance(value, str) and not beside.type.is_text:
             _check_text(value, beside, engine)
     for computed in query.computed:
-        _check_computed(computed, parameters, engine)
+        _check_computed(computed, parameters, types)
+
+
+def _beside_exact_numbers(query: Query) -> set[ParameterKey]:
+    """The parameters that are compared with exact numbers only, where a text is a number."""
+    others = {each.key for each in query.compared if digits_of(each.type) is None}
+    return {each.key for each in query.compared} - others
 
 
 def _check_computed(
-    computed: ComputedNumbers, parameters: ParameterValues, engine: QueryEngine[Relation]
+    computed: ComputedNumbers, parameters: ParameterValues, types: ComputedTypes
 ) -> None:
     values = [_scalar(parameter_value(parameters, key)) for key in computed.keys]
     try:
-        names = engine.execute(computed.sql, {}, values).table[0][0].as_py()
+        names = types.names(computed, values)
     except (DataError, ProgrammingError):
         return  # The query itself raises it, with its place.
     decimals = [parse_type(name) for name in names if name.startswith("DECIMAL(")]
@@ -115,7 +136,7 @@ def _check_text(value: str, beside: Parameter, engine: QueryEngine[Relation]) ->
         if value == value.strip():
             return
     except ValueOutOfRangeError:
-        if Decimal(value).is_finite():
+        if exact_number_text(value) is not None:
             return  # A number all the same, less or more than any of the column.
     except InvalidValueError as error:
         if error.sqlstate != InvalidValueError.default_sqlstate:
@@ -125,12 +146,13 @@ def _check_text(value: str, beside: Parameter, engine: QueryEngine[Relation]) ->
     try:
         engine.execute(f"SELECT CAST($1 AS {beside.type})", {}, [text])
     except DataError as error:
-        is_beyond = error.sqlstate == ValueOutOfRangeError.default_sqlstate
         place = f"column '{beside.column}'" if beside.column else f"a value of type {beside.type}"
+        is_beyond = isinstance(error, ValueOutOfRangeError)
         raise (ValueOutOfRangeError if is_beyond else InvalidValueError)(
             f"{parameter_name(beside.key)}, compared with {place}: "
             f"cannot read {value!r:.80} as {beside.type}",
             hint=hint,
+            sqlstate=error.sqlstate if is_beyond else None,
         ) from None
 
 

@@ -1,7 +1,8 @@
 """Scans of a query as relations of the engine: whole tables, or streams where they are too large.
 
-Scans are whole tables, the smallest ones first, until `scan_memory_bytes` are used up. What would
-take more than is left is a stream, also in a join, and the engine is told about how many rows it
+Scans are whole tables, the smallest ones first, until `scan_memory_bytes` are used up: all rows of
+a table, or those that match where a sample of it says that they fit (`held_rows`). What would take
+more than is left is a stream, also in a join, and the engine is told about how many rows it
 has (`engine.sized_stream`): what is in memory does not grow with the tables, and a relation that
 the query mentions twice is scanned twice.
 """
@@ -20,7 +21,11 @@ from pykudu_sql.storage.common.predicate.column_predicate import Predicate
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
 from pykudu_sql.storage.remote.system_tables import system_rows
+from pykudu_sql.storage.scan.column_words import words_of
+from pykudu_sql.storage.scan.held_rows import exceeds, held, rows_to_read
+from pykudu_sql.storage.scan.scan_token import batches_of
 from pykudu_sql.storage.scan.table_scan import TableScan
+from pykudu_sql.storage.tablet.rowset.rowset import RowBlock
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 
@@ -39,7 +44,7 @@ class StreamedScan:
         """
         self.transaction = transaction
         self.schema = scan.batch_schema
-        self.row_count = scan.most_rows
+        self.row_count = rows_to_read(scan)
         self.failure: Exception | None = None
         self._cancellation = state.cancellation
         self._number = state.cancellation.number
@@ -57,17 +62,29 @@ class StreamedScan:
 
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """A new scan; see `RowStream`."""
-        # Made here, since one that is kept would keep the snapshot until cycles are collected.
         read = sorted(columns)
-        scan = replace(self._scan.project(read), checkpoint=self._checkpoint)
-        order = None if read == list(columns) else [read.index(place) for place in columns]
+        schema = pa.schema([self.schema.field(place) for place in columns])
+        order = [read.index(place) for place in columns]
+        for block in self.blocks(read):
+            arrays = [block.columns[place] for place in order]
+            yield from batches_of(schema, arrays, block.length)
+
+    def blocks(self, columns: Sequence[int]) -> Iterator[RowBlock]:
+        """A new scan, texts with the dictionaries of their files; `columns`: places, ascending."""
+        # Made here, since one that is kept would keep the snapshot until cycles are collected.
+        scan = replace(self._scan.project(columns), checkpoint=self._checkpoint)
         try:
-            for batch in scan.batches():
-                self._checkpoint()
-                yield batch if order is None else batch.select(order)
+            yield from scan.stretches()
         except Exception as error:
             self.failure = error
             raise
+
+    def words(self, column: int, most: int) -> pa.Array | None:
+        """The texts of a column, by its place; None if they are not at hand, or more than `most`.
+
+        Raises CorruptionError: a dictionary is not what was written.
+        """
+        return words_of(self._scan, self._scan.columns[column], most)
 
 
 def prepared_scan(
@@ -112,12 +129,15 @@ def relation_of(
         versions: Relation = history_rows(state, scan, scan.history, predicate, transaction)
         return versions
     table_scan = prepared_scan(state, scan, predicate, transaction, stats)
-    if most is not None and table_scan.exceeds(most):
-        # The engine stops reading a stream by itself, and needs no more rows than it wants.
-        unlimited = replace(table_scan.spec, limit=None, order=ScanOrder.NONE)
-        return StreamedScan(replace(table_scan, spec=unlimited), state, transaction)
-    rows: Relation = table_scan.to_table()
-    return rows
+    if most is None or not exceeds(table_scan, most):
+        rows: Relation = table_scan.to_table()
+        return rows
+    fitting = held(table_scan, most) if scan.limit is None else None
+    if fitting is not None:
+        return fitting
+    # The engine stops reading a stream by itself, and needs no more rows than it wants.
+    unlimited = replace(table_scan.spec, limit=None, order=ScanOrder.NONE)
+    return StreamedScan(replace(table_scan, spec=unlimited), state, transaction)
 
 
 def rows_at_hand(relations: Mapping[str, Relation]) -> int:

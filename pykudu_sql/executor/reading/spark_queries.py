@@ -51,7 +51,7 @@ def choose_engine(
         reason = _why_too_small(state, query, parameters, transaction)
     if reason is not None:
         return Embedded(reason)
-    check_parameters(query, parameters, state.engine)
+    check_parameters(query, parameters, state.engine, state.computed_types)
     try:
         values = parameter_values(query, parameters)
         sql = spark_sql(query, values)

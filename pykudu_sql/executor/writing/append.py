@@ -8,6 +8,7 @@ out takes its default. In a pandas frame, NaN and NaT are missing values and bec
 import difflib
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.row_stream import (
     ArrowColumns,
     RowStream,
+    chunk_bytes,
     insert_rows,
     reader_rows,
     write_columns,
@@ -39,8 +41,8 @@ from pykudu_sql.storage.errors import (
 )
 from pykudu_sql.storage.transaction.transaction import Transaction
 
-Columns = Mapping[str, Any]
 Values: TypeAlias = "pa.Array | pa.ChunkedArray | list[Any]"
+Columns = Mapping[Any, Values]
 SchemaColumns = Mapping[int, tuple[ColumnSchema, Values]]
 
 
@@ -62,11 +64,16 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
     check_not_system(name.lower())
     table, kind = state.catalog.table(name.lower()), _kind(operation)
     if _is_stream(data):
-        rows = reader_rows(pa.RecordBatchReader.from_stream(data))
+        with state.own_errors.program_code():
+            reader = _reader(data)
+        most = chunk_bytes(state.database_settings.memory_limit)
+        rows = reader_rows(reader, most, state.own_errors)
         if kind is RowOpKind.INSERT:
             return _append_stream(state, table, rows)
         data = pa.concat_tables(rows.chunks())
-    matched = _matched(table, kind, _columns(data))
+    with state.own_errors.program_code():
+        given = _columns(data)
+    matched = _matched(table, kind, given)
     mode = mode_of(state)
     try:
         columns = _arrays(matched)
@@ -93,14 +100,21 @@ def _kind(operation: str) -> RowOpKind:
     return RowOpKind[name]
 
 
-def _columns(data: object) -> Columns:
-    """Data as columns by name: Arrow arrays, or sequences of Python values."""
+def _reader(data: Any) -> pa.RecordBatchReader:
+    # Exceptions that pass Arrow's C interface are texts; a reader gives them as they are.
+    is_reader = isinstance(data, pa.RecordBatchReader)
+    return data if is_reader else pa.RecordBatchReader.from_stream(data)
+
+
+def _columns(data: Any) -> Columns:
+    """Data as columns by name: Arrow arrays, or lists of Python values."""
     if isinstance(data, Mapping):
-        return data
+        return {name: _held(values, name) for name, values in data.items()}
     if isinstance(data, pa.Table | pa.RecordBatch):
-        return _by_name(data)
-    if _is_pandas(data):
-        return _by_name(pa.Table.from_pandas(data, preserve_index=False))
+        return _by_name(data.schema.names, data.columns)
+    if _is_pandas(data) and hasattr(data, "columns"):
+        names = [str(name) for name in data.columns]
+        return _by_name(names, [_from_numpy(values) for _, values in data.items()])
     raise InterfaceError(
         f"cannot append a {type(data).__name__}",
         hint="give an Arrow table, a pandas frame or a dict of columns",
@@ -124,7 +138,7 @@ def _append_stream(state: SessionState, table: TableInfo, rows: RowStream) -> Ou
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
         state.checkpoint()
-        return _arrays(_matched(table, kind, _by_name(chunk)))
+        return _arrays(_matched(table, kind, _by_name(chunk.schema.names, chunk.columns)))
 
     def action(transaction: Transaction) -> RowResults:
         return insert_rows(mode, transaction, table, rows, columns_of)
@@ -132,12 +146,11 @@ def _append_stream(state: SessionState, table: TableInfo, rows: RowStream) -> Ou
     return written(state, kind, state.transactions.write(action))
 
 
-def _by_name(data: pa.Table | pa.RecordBatch) -> Columns:
-    names = data.schema.names
+def _by_name(names: Sequence[str], columns: Sequence[Values]) -> Columns:
     for name in names:
         if names.count(name) > 1:
             raise ProgrammingError(f"column '{name}' is given twice", sqlstate="42701")
-    return dict(zip(names, data.columns, strict=True))
+    return dict(zip(names, columns, strict=True))
 
 
 def _matched(table: TableInfo, kind: RowOpKind, data: Columns) -> SchemaColumns:
@@ -148,7 +161,7 @@ def _matched(table: TableInfo, kind: RowOpKind, data: Columns) -> SchemaColumns:
         column = _column(table, kind, str(name))
         if column.id in columns:
             raise ProgrammingError(f"column '{column.name}' is given twice", sqlstate="42701")
-        columns[column.id] = (column, _held(values, column))
+        columns[column.id] = (column, values)
     if len({len(values) for _, values in columns.values()}) > 1:
         shown = ", ".join(f"{column.name}: {len(v)}" for column, v in columns.values())
         raise DataError(f"columns differ in length ({shown})", sqlstate="22026")
@@ -220,15 +233,16 @@ def _column(table: TableInfo, kind: RowOpKind, name: str) -> ColumnSchema:
     return column
 
 
-def _held(values: Any, column: ColumnSchema) -> Values:
+def _held(values: Any, name: object) -> Values:
     """Values as an Arrow array where that keeps what they are, else as a list."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
-    if hasattr(values, "__array__"):
+    is_single = isinstance(values, str | bytes) or getattr(values, "ndim", 1) == 0
+    if hasattr(values, "__array__") and not is_single:
         return _from_numpy(values)
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+    if is_single or not hasattr(values, "__iter__"):
         raise InterfaceError(
-            f"column '{column.name}' needs a sequence of values, not {type(values).__name__}",
+            f"column '{name}' needs a sequence of values, not {type(values).__name__}",
             sqlstate="07006",
         )
     return list(values)
@@ -239,4 +253,5 @@ def _from_numpy(values: Any) -> Values:
         return pa.array(values, from_pandas=_is_pandas(values))
     except pa.ArrowException:
         # An array of mixed Python objects: value by value, with an error that names the row.
-        return list(values)
+        is_missing = values.isna() if _is_pandas(values) else repeat(False)
+        return [None if gone else v for v, gone in zip(values, is_missing, strict=False)]

@@ -58,6 +58,29 @@ def faults(
     return errors
 
 
+def first_fault(
+    length: int, attempt: Callable[[int, int], object]
+) -> dict[int, DataError | InterfaceError]:
+    """The first of the values that `faults` finds, none if all can be converted."""
+    start, stop, found = 0, length, None
+    while start < stop:
+        # As long as no fault is known the whole is tried, from then on its first half.
+        middle = stop if found is None else (start + stop) // 2
+        if found is not None and stop - start == 1:
+            break
+        try:
+            attempt(start, middle)
+        except (DataError, InterfaceError) as error:
+            if not is_row_error(error):
+                raise
+            stop, found = middle, error
+        else:
+            if found is None:
+                return {}
+            start = middle
+    return {} if found is None else {start: found}
+
+
 def collect_columns(
     transaction: Transaction, table: TableInfo, kind: RowOpKind, columns: Columns
 ) -> RowResults:

@@ -16,28 +16,32 @@ from pykudu_sql.executor.writing.row_stream import (
 )
 from pykudu_sql.planner.plan.plan import AlterTable, CreateTable, DropTable
 from pykudu_sql.results.result import Outcome
-from pykudu_sql.storage.catalog.catalog import TableInfo
-from pykudu_sql.storage.common.rows.row_result import RowErrorMode
+from pykudu_sql.storage.catalog.catalog import new_table
+from pykudu_sql.storage.common.rows.row_result import RowErrorMode, RowResults
+from pykudu_sql.storage.errors import DuplicateObjectError
+from pykudu_sql.storage.transaction.transaction import Transaction
 
 
 def create_table(state: SessionState, plan: CreateTable) -> Outcome:
-    """CREATE TABLE; rows of an AS query are committed before it returns.
+    """CREATE TABLE; with the rows of an AS query, in one commit."""
+    try:
+        return _create(state, plan)
+    except DuplicateObjectError:
+        if plan.if_not_exists and plan.name in state.store.catalog.tables:
+            return _done("Table already exists.")
+        raise
 
-    If they cannot be written, the table is not created either.
-    """
+
+def _create(state: SessionState, plan: CreateTable) -> Outcome:
     if plan.if_not_exists and plan.name in state.store.catalog.tables:
         return _done("Table already exists.")
     if plan.query is not None:
         with closing(query_rows(state, plan.query, (), state.store.begin())) as rows:
             return _create_as(state, plan, rows)
-    _create(state, plan)
-    return _done(_created(plan))
-
-
-def _create(state: SessionState, plan: CreateTable) -> TableInfo:
-    return state.store.create_table(
+    state.store.create_table(
         plan.name, plan.schema, plan.partition_schema, plan.comment, plan.properties
     )
+    return _done(_created(plan))
 
 
 def _created(plan: CreateTable) -> str:
@@ -45,27 +49,20 @@ def _created(plan: CreateTable) -> str:
 
 
 def _create_as(state: SessionState, plan: CreateTable, rows: RowStream) -> Outcome:
-    """Create a table when the first rows of its query are there, and insert all of them."""
-    table = _create(state, plan)
-    try:
-        inserted = _fill(state, table, rows)
-    except BaseException:
-        state.store.drop_table(plan.name)
-        raise
-    return Outcome(None, inserted, f"{_created(plan)} Inserted {inserted} row(s)")
-
-
-def _fill(state: SessionState, table: TableInfo, rows: RowStream) -> int:
+    """Create a table with all rows of its query, the first of which are there."""
+    table = new_table(plan.name, plan.schema, plan.partition_schema, plan.comment, plan.properties)
     ids = [column.id for column in table.schema.visible_columns]
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
         state.checkpoint()
         return dict(zip(ids, chunk.columns, strict=True))
 
-    results = state.transactions.write_alone(
-        lambda t: insert_rows(RowErrorMode.FAIL, t, table, rows, columns_of)
-    )
-    return results.applied
+    def fill(transaction: Transaction) -> RowResults:
+        made = transaction.create_table(table)
+        return insert_rows(RowErrorMode.FAIL, transaction, made, rows, columns_of)
+
+    inserted = state.transactions.write_alone(fill).applied
+    return Outcome(None, inserted, f"{_created(plan)} Inserted {inserted} row(s)")
 
 
 def drop_table(state: SessionState, plan: DropTable) -> Outcome:

@@ -1,7 +1,8 @@
 """Rows that are written while they come: the first of them in memory, the others in chunks.
 
 A statement whose rows end within the first chunk is written as one batch. An INSERT of more rows
-takes one chunk after the other (`Transaction.insert`), so that memory does not grow with them.
+takes one chunk after the other (`Transaction.insert`), and so does an UPDATE or DELETE of rows by
+their addresses (`Transaction.change`), so that memory does not grow with them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import EngineResult
+from pykudu_sql.error_boundary import OwnErrors
 from pykudu_sql.executor.reading.queries import answer, query_stream
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.collecting import collect_columns
@@ -24,6 +26,9 @@ from pykudu_sql.storage.errors import SerializationError
 from pykudu_sql.storage.transaction.transaction import Transaction
 
 CHUNK_BYTES = 256 << 20
+# A changed row is two or three numbers here, and ten times as much in stores and log.
+CHANGE_BYTES = 32 << 20
+EXPORT_BYTES = 16 << 20
 
 ArrowColumns = Mapping[int, pa.Array | pa.ChunkedArray]
 ReadBatch = Callable[[], pa.RecordBatch | None]
@@ -90,13 +95,36 @@ def _read_chunk(read: ReadBatch, most: int) -> tuple[Sequence[pa.RecordBatch], b
     return batches, False
 
 
-def reader_rows(reader: pa.RecordBatchReader) -> RowStream:
-    """The rows of an Arrow reader."""
+def chunk_bytes(memory_limit: int) -> int:
+    """Bytes of a chunk, which is in memory about three times while it is written.
+
+    `memory_limit`: 0 if there is none.
+    """
+    return min(CHUNK_BYTES, memory_limit // 4) if memory_limit else CHUNK_BYTES
+
+
+def reader_rows(reader: pa.RecordBatchReader, most: int, own_errors: OwnErrors) -> RowStream:
+    """The rows of an Arrow reader.
+
+    Args:
+        reader: of the program: what it raises leaves the API as it is.
+        most: bytes of a chunk; its last batch may exceed it.
+        own_errors: of the statement.
+    """
 
     def read() -> pa.RecordBatch | None:
-        return next(reader, None)
+        with own_errors.program_code():
+            return next(reader, None)
 
-    return RowStream(reader.schema, *_read_chunk(read, CHUNK_BYTES), read, CHUNK_BYTES)
+    return RowStream(reader.schema, *_read_chunk(read, most), read, most)
+
+
+def file_rows(schema: pa.Schema, read: ReadBatch, most: int) -> RowStream:
+    """The rows of files that somebody else closes.
+
+    `schema`: of the batches; `read`: the next batch, None at the end; `most`: bytes of a chunk.
+    """
+    return RowStream(schema, *_read_chunk(read, most), read, most)
 
 
 def query_rows(
@@ -106,13 +134,49 @@ def query_rows(
 
     Raises Error: see `answer`.
     """
+    return _answered(state, query, parameters, transaction, CHUNK_BYTES)
+
+
+def exported_rows(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> RowStream:
+    """The same in chunks of fewer rows, to be written to a file."""
+    return _answered(state, query, parameters, transaction, EXPORT_BYTES)
+
+
+def _answered(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    most: int,
+) -> RowStream:
     if state.settings.engine != EMBEDDED:
         held = answer(state, query, parameters, transaction)
         batches = held.table.to_batches()
         return RowStream(held.table.schema, batches, True, lambda: None, 0, types=held.types)
-    limit = state.database_settings.memory_limit
-    # While a chunk is converted, sorted and written it is in memory about three times.
-    size = min(CHUNK_BYTES, limit // 4) if limit else CHUNK_BYTES
+    size = min(most, chunk_bytes(state.database_settings.memory_limit))
+    return _streamed(state, query, parameters, transaction, size)
+
+
+def change_rows(
+    state: SessionState, query: Query, parameters: ParameterValues, transaction: Transaction
+) -> RowStream:
+    """The rows of a query that names rows by their addresses, ready to be stored.
+
+    Raises Error: see `compute`.
+    """
+    size = min(CHANGE_BYTES, chunk_bytes(state.database_settings.memory_limit))
+    return _streamed(state, query, parameters, transaction, size)
+
+
+def _streamed(
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    size: int,
+) -> RowStream:
     stream = query_stream(state, query, parameters, transaction, size)
     first = (stream.schema, stream.batches, stream.is_all)
     return RowStream(*first, stream.read, size, stream.close, stream.types)

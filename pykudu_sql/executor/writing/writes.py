@@ -17,6 +17,8 @@ from pykudu_sql.executor.writing.column_values import array_of
 from pykudu_sql.executor.writing.engine_values import storable
 from pykudu_sql.executor.writing.row_stream import (
     ArrowColumns,
+    RowStream,
+    change_rows,
     insert_rows,
     query_rows,
     write_columns,
@@ -324,10 +326,11 @@ def _from_query(
         if isinstance(plan, InsertQuery) and is_load:
             with closing(query_rows(state, plan.query, parameters, transaction)) as stream:
                 return insert_rows(mode, transaction, table, stream, columns_of)
+        if not isinstance(plan, InsertQuery) and plan.by_address:
+            with closing(change_rows(state, plan.query, parameters, transaction)) as stream:
+                return _write_at(state, transaction, plan, kind, stream)
         rows = storable(rows_of(state, plan.query, parameters, transaction))
         state.checkpoint()
-        if not isinstance(plan, InsertQuery) and plan.by_address:
-            return _write_at(transaction, plan, kind, rows)
         return write_columns(mode, transaction, table, kind, _queried(table, plan, rows))
 
     def columns_of(chunk: pa.Table) -> ArrowColumns:
@@ -338,11 +341,22 @@ def _from_query(
 
 
 def _write_at(
-    transaction: Transaction, plan: UpdateQuery | DeleteQuery, kind: RowOpKind, rows: pa.Table
+    state: SessionState,
+    transaction: Transaction,
+    plan: UpdateQuery | DeleteQuery,
+    kind: RowOpKind,
+    rows: RowStream,
 ) -> RowResults:
-    """Write to the rows whose addresses a query has given."""
-    addresses, *values = rows.columns
+    """Write to the rows whose addresses a query gives."""
     ids = () if isinstance(plan, DeleteQuery) else plan.column_ids
-    columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
-    operations = RowOperations(kind, columns, rows.num_rows, addresses.to_numpy())
-    return transaction.write(plan.table, operations)
+
+    def operations_of(chunk: pa.Table) -> RowOperations:
+        state.checkpoint()
+        addresses, *values = chunk.columns
+        columns = transaction.coerce(plan.table, dict(zip(ids, values, strict=True)))
+        return RowOperations(kind, columns, chunk.num_rows, addresses.to_numpy())
+
+    operations = map(operations_of, rows.chunks())
+    if rows.is_all:
+        return transaction.write(plan.table, next(operations))
+    return RowResults(transaction.change(plan.table, operations), 0, 0, ())

@@ -1,14 +1,20 @@
 """Read timestamps from options: what SQL takes after AS OF, as the bound of a snapshot."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pykudu_sql.database import Database
-from pykudu_sql.planner.bind.moment import moment_bound
+from pykudu_sql.planner.bind.moment import as_of_bound
 from pykudu_sql.planner.bind.snapshot_names import snapshot_bound
+from pykudu_sql.planner.parse.suggestion import near
 from pykudu_sql.planner.plan.context import PlanContext
-from pykudu_sql.results.result import python_values
+from pykudu_sql.results.result import python_rows
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
-from pykudu_sql.storage.errors import InvalidValueError
+from pykudu_sql.storage.errors import InvalidValueError, UndefinedObjectError
+
+_MOMENTS = (
+    "give a timestamp like '2026-01-31 12:00:00', a hybrid timestamp, or the name of a snapshot"
+)
 
 
 class ReadTimestamps:
@@ -21,11 +27,10 @@ class ReadTimestamps:
         """Fix what the present is. `database`: open."""
         store = database.store
         self._engine = database.new_engine()
-        now = store.now()
         self.context = PlanContext(
             store.catalog,
             store.catalog_at,
-            lambda: now,
+            store.now(),
             self._evaluate,
             snapshots=store.definitions.snapshots,
         )
@@ -34,21 +39,24 @@ class ReadTimestamps:
         """The bound of the snapshot AS OF a moment.
 
         `moment`: the name of a snapshot, a hybrid timestamp in digits, or a time as text. Raises
-        InvalidValueError: it is no moment; SnapshotInFutureError: it has not come yet.
+        UndefinedObjectError: it is no moment, and may be the name of a snapshot that is not there;
+        InvalidValueError: it is neither; SnapshotInFutureError: it has not come yet.
         """
         name = moment.lower()
         if name in self.context.snapshots:
             return snapshot_bound(name, self.context, None)
         is_hybrid = moment.isascii() and moment.isdigit()
         try:
-            return moment_bound(int(moment) if is_hybrid else moment, self.context, None)
+            return as_of_bound(int(moment) if is_hybrid else moment, self.context, None)
         except InvalidValueError as error:
-            error.hint = (
-                "give a timestamp like '2026-01-31 12:00:00', a hybrid timestamp, or the name of a "
-                "snapshot"
-            )
+            if name[:1].isalpha():
+                raise UndefinedObjectError(
+                    f"AS OF '{moment:.80}' is no moment: there is no snapshot of that name",
+                    hint=near(name, self.context.snapshots) or _MOMENTS,
+                ) from error
+            error.hint = _MOMENTS
             raise
 
-    def _evaluate(self, sql: str) -> Any:
+    def _evaluate(self, sql: str) -> Sequence[Any]:
         result = self._engine.execute(sql, {}, ())
-        return python_values(result.table.column(0), result.types[0])[0]
+        return python_rows(result.table, result.types)[0]

@@ -30,7 +30,8 @@ def matching(
         yield from batches
         return
     # Tasks without a condition do not load the engine.
-    from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
+    from pykudu_sql.engine.duckdb_engine import DuckDBEngine
+    from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 
     engine = DuckDBEngine(DuckDB(EngineOptions(1, 0, None)))
     for batch in batches:

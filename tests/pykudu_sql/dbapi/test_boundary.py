@@ -88,6 +88,54 @@ def test_an_exception_of_the_program_in_its_own_generator_comes_back(
     assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
 
 
+def _failing() -> Iterator[Any]:
+    yield 7
+    raise LookupError("of the program")
+
+
+class FailingStream:
+    """Cannot be read as Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        raise LookupError("of the program")
+
+
+class FailingColumns(dict[str, Any]):
+    """Cannot be gone through."""
+
+    def items(self) -> Any:
+        raise LookupError("of the program")
+
+
+@pytest.mark.parametrize("data", [FailingStream(), {"id": _failing()}, FailingColumns(id=[7])])
+def test_an_exception_of_the_program_in_what_it_appends_comes_back(
+    connection: Connection, data: Any
+) -> None:
+    with pytest.raises(LookupError, match="of the program"):
+        connection.append("t", data)
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT ?", "SELECT s FROM t WHERE id = ?", "DELETE FROM t WHERE id = ?"]
+)
+def test_an_exception_of_the_program_in_its_parameters_is_the_cause_of_a_clear_error(
+    connection: Connection, sql: str
+) -> None:
+    class Failing:
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, place: int) -> object:
+            raise ValueError("of the program")
+
+    with pytest.raises(
+        InterfaceError, match=r"number 1 cannot be read .* of the program"
+    ) as caught:
+        connection.execute(sql, Failing()).fetchall()  # type: ignore[arg-type]
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
 def test_a_generator_may_use_the_connection_it_feeds(connection: Connection) -> None:
     def rows() -> Iterator[tuple[int, str]]:
         for (number,) in connection.execute("SELECT id FROM t"):

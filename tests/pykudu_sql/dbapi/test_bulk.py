@@ -142,6 +142,12 @@ def test_missing_values_of_a_frame_become_null(connection: Connection) -> None:
     assert str(rows(connection, "n")[2]) == "(nan,)", "an array's NaN is a number"
 
 
+def test_a_frame_of_mixed_values_is_read_value_by_value(connection: Connection) -> None:
+    frame = pd.DataFrame({"id": [1, 2, 3, 4], "v": ["a", np.nan, 5, None]})
+    connection.append("t", frame)
+    assert rows(connection) == [(1, "a"), (2, None), (3, "5"), (4, None)]
+
+
 def test_append_rounds_decimals_and_turns_zones_into_utc(connection: Connection) -> None:
     zone = dt.timezone(dt.timedelta(hours=2))
     connection.append(
@@ -173,6 +179,11 @@ def test_append_rounds_decimals_and_turns_zones_into_utc(connection: Connection)
         (pa.table({"id": pa.array([1 << 40])}), pykudu_sql.DataError, "column 'id'"),
         (pa.table([[1], [2]], names=["id", "id"]), pykudu_sql.ProgrammingError, "twice"),
         ([1, 2], pykudu_sql.InterfaceError, "cannot append a list"),
+        (pd.DataFrame({"id": [1, "x"]}), pykudu_sql.DataError, "row 2, column 'id': cannot .* 'x'"),
+        (pd.DataFrame({"id": [1j]}), pykudu_sql.DataError, "column 'id': cannot read a complex"),
+        (pd.DataFrame([[1, 2]], columns=["id", "id"]), pykudu_sql.ProgrammingError, "twice"),
+        (pd.Series([1]), pykudu_sql.InterfaceError, "cannot append a Series"),
+        ({"id": np.array(5)}, pykudu_sql.InterfaceError, "sequence"),
     ],
 )
 def test_append_refuses_what_does_not_fit_and_changes_nothing(

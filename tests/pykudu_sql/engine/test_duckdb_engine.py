@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.engine import duckdb_engine
-from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
+from pykudu_sql.engine.duckdb_engine import DuckDBEngine
+from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 from pykudu_sql.storage.errors import (
     DataError,
     Error,

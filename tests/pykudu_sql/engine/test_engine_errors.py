@@ -48,3 +48,75 @@ def test_a_message_that_is_cut_within_a_letter_is_the_same_error(
         connection.execute(query).fetchall()
     assert caught.value.sqlstate == state
     assert "codec" not in str(caught.value)
+
+
+BEYOND_TIME = [
+    "DATE '2020-01-01' + INTERVAL '300000 years'",
+    "TIMESTAMP '2020-01-01' - INTERVAL '400000 years'",
+    "DATE '2020-01-01' + 2147483647",
+    "make_timestamp(300000, 1, 1, 1, 1, 1)",
+    "make_time(25, 1, 1)",
+    "to_timestamp(9e30)",
+    "CAST(TIMESTAMP '294000-01-01' AS TIMESTAMP_NS)",
+    "epoch_ms(9223372036854775807)",
+    "last_day(DATE '5881580-07-10')",
+]
+
+
+@pytest.mark.parametrize("call", BEYOND_TIME)
+def test_a_time_beyond_its_range_is_an_error_of_datetimes(call: str) -> None:
+    with pykudu_sql.connect(":memory:") as connection, pytest.raises(pykudu_sql.Error) as caught:
+        connection.execute(f"SELECT {call}").fetchall()
+    assert caught.value.sqlstate == "22008"
+
+
+@pytest.mark.parametrize(
+    ("sql", "sqlstate", "message"),
+    [
+        ("SELECT sum(x) OVER w FROM range(3) t(x)", "42704", "there is no window 'w'"),
+        ("SELECT x FROM range(3) t(x) WHERE rank() OVER () = 1", "42P20", "WHERE clause"),
+        ("SELECT x FROM range(3) t(x) QUALIFY x = 1", "42P20", "at least one window"),
+        (
+            "SELECT sum(x) OVER (ROWS BETWEEN CURRENT ROW AND 1 PRECEDING) FROM range(3) t(x)",
+            "42P20",
+            "frame starting from current row",
+        ),
+        (
+            "SELECT sum(x) OVER (w ORDER BY x) FROM range(3) t(x) WINDOW w AS (ORDER BY x)",
+            "42P20",
+            "cannot override ORDER BY",
+        ),
+        (
+            "SELECT sum(x) OVER (ORDER BY x, x RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) "
+            "FROM range(3) t(x)",
+            "42P20",
+            "RANGE frames must",
+        ),
+    ],
+)
+def test_a_wrong_window_is_told_by_its_rule(sql: str, sqlstate: str, message: str) -> None:
+    with (
+        pykudu_sql.connect(":memory:") as connection,
+        pytest.raises(pykudu_sql.ProgrammingError, match=message) as caught,
+    ):
+        connection.execute(sql).fetchall()
+    assert caught.value.sqlstate == sqlstate
+
+
+@pytest.mark.parametrize(
+    ("query", "sqlstate", "message"),
+    [
+        ("SELECT list_reduce([], (x, y) -> x)", "22000", "list_reduce on an empty input list"),
+        ("FROM range('a')", "22018", "^could not convert string 'a' to BIGINT"),
+        ("FROM range('9223372036854775808')", "22003", "does not fit into BIGINT"),
+        ("SELECT chr(-1)", "22000", "UTF8 Codepoint -1"),
+        ("SELECT from_base64('!!')", "22018", "'!!' as base64|\"!!\" as base64"),
+    ],
+)
+def test_what_is_wrong_with_a_value_is_said(query: str, sqlstate: str, message: str) -> None:
+    with (
+        pykudu_sql.connect(":memory:") as connection,
+        pytest.raises(pykudu_sql.DataError, match=message) as caught,
+    ):
+        connection.execute(query).fetchall()
+    assert caught.value.sqlstate == sqlstate

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from pykudu_sql.engine import sized_stream
-from pykudu_sql.engine.duckdb_engine import DuckDB, DuckDBEngine, EngineOptions
+from pykudu_sql.engine.duckdb_engine import DuckDBEngine
+from pykudu_sql.engine.duckdb_instance import DuckDB, EngineOptions
 from pykudu_sql.engine.sized_stream import PlainStream, SizedStream, reads_sizes, registered
 from pykudu_sql.storage.errors import Error
 

@@ -47,3 +47,6 @@ DESCRIBE SELECT extract(hour FROM ts) AS h FROM t;
 EXPLAIN SELECT k FROM t WHERE ts > date_trunc('day', TIMESTAMP '2020-01-01') + INTERVAL 1 DAY;
 SELECT * FROM CHANGES(t, now() - INTERVAL 1 SECOND, now());
 SHOW COLUMN STATS t;
+COPY t (k, b) FROM 'x' (FORMAT csv, HEADER false, DELIMITER ';', NULL 'x', QUOTE '|', COMPRESSION 'gzip');
+COPY (SELECT k AS x, b FROM t WHERE b = 'x') TO 'x.csv' WITH (HEADER, NULL 'x');
+COPY t (k, "b") TO 'x.parquet' (COMPRESSION zstd);

@@ -1,6 +1,6 @@
 """GROUP BY over text columns by their codes: the same rows, names and types as by the texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pytest
@@ -8,6 +8,8 @@ import pytest
 import pykudu_sql
 from pykudu_sql import Connection
 from pykudu_sql.executor.reading import dictionary_codes
+from pykudu_sql.executor.reading.coded_stream import CodedStream, Coding
+from pykudu_sql.executor.reading.scans import StreamedScan
 
 WORDS = ["red", "green", "blue", "Grün", "", None]
 
@@ -98,9 +100,17 @@ QUERIES = [
 ]  # fmt: skip
 
 
+@pytest.fixture(params=["held", "streamed"])
+def reading(request: pytest.FixtureRequest, connection: Connection) -> Iterator[str]:
+    """How tables are read."""
+    connection.execute(f"SET scan_memory_bytes = {1 << 30 if request.param == 'held' else 0}")
+    yield request.param
+    connection.execute(f"SET scan_memory_bytes = {1 << 30}")
+
+
 @pytest.mark.parametrize("sql", QUERIES)
 def test_groups_by_codes_are_those_by_texts(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch, sql: str
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, reading: str, sql: str
 ) -> None:
     given = (900, "M")[: sql.count("?")]
     by_text = connection.execute(sql, given)
@@ -111,8 +121,26 @@ def test_groups_by_codes_are_those_by_texts(
     assert by_code.description == by_text.description
 
 
-def test_words_in_great_number_stay_text(
+def test_a_stream_is_grouped_by_codes(
     connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streamed: list[int] = []
+    make = CodedStream.__init__
+
+    def note(stream: CodedStream, scan: StreamedScan, codings: Sequence[Coding]) -> None:
+        make(stream, scan, codings)
+        streamed.extend(len(coding.words) for coding in codings)
+
+    monkeypatch.setattr(CodedStream, "__init__", note)
+    monkeypatch.setattr(dictionary_codes, "LEAST_ROWS", 0)
+    connection.execute("SET scan_memory_bytes = 0")
+    connection.execute("SELECT colour, size, sum(x) FROM t GROUP BY colour, size").fetchall()
+    connection.execute(f"SET scan_memory_bytes = {1 << 30}")
+    assert streamed == [9, 3]
+
+
+def test_words_in_great_number_stay_text(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, reading: str
 ) -> None:
     sql = "SELECT colour, size, sum(x) FROM t GROUP BY colour, size ORDER BY 1, 2"
     expected = connection.execute(sql).fetchall()

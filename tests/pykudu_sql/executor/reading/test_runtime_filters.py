@@ -157,3 +157,44 @@ def test_more_values_than_a_list_takes_are_told_as_a_set(
 
     connection.execute("UPDATE big SET other = other + 1 WHERE id % 3 = 0")
     both_ways(connection, sql)
+
+
+SELF_JOIN = (
+    "SELECT count(*) FROM few, big WHERE big.id = big_id "
+    "AND EXISTS (SELECT * FROM big m WHERE m.id = big.id AND m.other >= big.other) "
+    "AND NOT EXISTS (SELECT * FROM big n WHERE n.id = big.id AND n.word <> big.word "
+    "AND n.other {condition})"
+)
+
+
+def scans_of_big(connection: Connection, monkeypatch: pytest.MonkeyPatch, sql: str) -> int:
+    """How often the table is read for a query whose answer is the same when all are read."""
+    read: list[str] = []
+    relation_of, covers = join_scans.relation_of, join_scans._covers
+
+    def counted(state: Any, scan: Any, *arguments: Any) -> Any:
+        read.append(scan.table.name)
+        return relation_of(state, scan, *arguments)
+
+    monkeypatch.setattr(join_scans, "relation_of", counted)
+    monkeypatch.setattr(join_scans, "_covers", lambda *scans: False)
+    each = connection.execute(sql).fetchall()
+    assert read.count("big") == 3
+    read.clear()
+    monkeypatch.setattr(join_scans, "_covers", covers)
+    assert connection.execute(sql).fetchall() == each
+    return read.count("big")
+
+
+def test_scans_that_are_left_with_one_predicate_are_read_once(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sql = SELF_JOIN.format(condition="< 9 + big.other")
+    assert scans_of_big(connection, monkeypatch, sql) == 2
+    assert "returned" in str(connection.execute(f"EXPLAIN ANALYZE {sql}").fetchall())
+
+
+def test_scans_with_predicates_of_their_own_are_read_each(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert scans_of_big(connection, monkeypatch, SELF_JOIN.format(condition="> 90")) == 3

@@ -70,7 +70,7 @@ def test_the_smallest_sides_of_a_join_are_held(
     monkeypatch.setattr(StreamedScan, "__init__", note)
     connection.execute("set scan_memory_bytes = 100000")
     connection.execute(QUERIES[0]).fetchall()
-    assert streamed == [ROWS]
+    assert streamed == [ROWS - ROWS // 1000]
 
 
 def test_a_statement_reads_what_its_transaction_wrote_by_a_streamed_join(

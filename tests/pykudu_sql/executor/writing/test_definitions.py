@@ -8,6 +8,7 @@ import pytest
 from pykudu_sql import Connection
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.executor.writing.definitions import alter_table, create_table, drop_table
+from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.errors import IntegrityError, ProgrammingError, UndefinedTableError
 
 CREATE = "CREATE TABLE t (k INT PRIMARY KEY, v INT)"
@@ -43,6 +44,36 @@ def test_a_table_whose_rows_cannot_be_written_is_not_made(
     with pytest.raises(IntegrityError):
         create_table(state, planned("CREATE TABLE c PRIMARY KEY (v) AS SELECT v, k FROM t"))
     assert set(state.catalog.tables) == {"t"}
+
+
+def test_a_table_that_is_not_made_leaves_none_to_bring_back(connection: Connection) -> None:
+    connection.execute(CREATE)
+    connection.execute("INSERT INTO t VALUES (1, 10), (2, 10)")
+    with pytest.raises(IntegrityError):
+        connection.execute("CREATE TABLE c PRIMARY KEY (v) AS SELECT v, k FROM t")
+    assert connection.execute("SHOW DROPPED TABLES").fetchall() == []
+
+
+@pytest.mark.parametrize("rest", ["(k INT PRIMARY KEY)", "PRIMARY KEY (k) AS SELECT 1 AS k"])
+def test_if_not_exists_holds_for_a_table_that_another_session_makes_meanwhile(
+    state: SessionState,
+    planned: Callable[[str], Any],
+    monkeypatch: pytest.MonkeyPatch,
+    rest: str,
+) -> None:
+    definitions = type(state.store.definitions)
+    plan, other = planned(f"CREATE TABLE IF NOT EXISTS t {rest}"), planned(CREATE)
+    for name in ("create_table", "new_table"):
+        once = getattr(definitions, name)
+
+        def after(self: object, table: TableInfo, made: Callable[..., Any] = once) -> Any:
+            monkeypatch.undo()
+            create_table(state, other)
+            return made(self, table)
+
+        monkeypatch.setattr(definitions, name, after)
+    assert create_table(state, plan).message == "Table already exists."
+    assert list(state.catalog.table("t").schema.by_name) == ["k", "v"]
 
 
 def test_a_missing_table_is_dropped_only_if_that_was_allowed_for(

@@ -9,8 +9,9 @@ import pytest
 
 import pykudu_sql
 from pykudu_sql import Connection
+from pykudu_sql.error_boundary import OwnErrors
 from pykudu_sql.executor.writing import row_stream
-from pykudu_sql.executor.writing.row_stream import reader_rows
+from pykudu_sql.executor.writing.row_stream import chunk_bytes, reader_rows
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.transaction.transaction import Transaction
@@ -51,14 +52,12 @@ def rows_of(connection: Connection) -> list[Any]:
     return connection.execute("SELECT k, word, n FROM t ORDER BY k").fetchall()
 
 
-def test_a_stream_is_cut_into_chunks_that_are_read_when_they_are_taken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stream_is_cut_into_chunks_that_are_read_when_they_are_taken() -> None:
     told: list[int] = []
-    assert reader_rows(reader(numbered(*range(ROWS)), told.append)).is_all
-    monkeypatch.setattr(row_stream, "CHUNK_BYTES", 4096)
+    own_errors = OwnErrors("", tuple)
+    assert reader_rows(reader(numbered(*range(ROWS)), told.append), 1 << 20, own_errors).is_all
     told.clear()
-    rows = reader_rows(reader(numbered(*range(ROWS)), told.append))
+    rows = reader_rows(reader(numbered(*range(ROWS)), told.append), 4096, own_errors)
     assert (rows.is_all, len(told)) == (False, 3)
     rows.chunk_bytes = 2048
     chunks = rows.chunks()
@@ -69,6 +68,11 @@ def test_a_stream_is_cut_into_chunks_that_are_read_when_they_are_taken(
     assert pa.concat_tables(rest).column("k").to_pylist() == list(range(300, ROWS))
     with pytest.raises(pykudu_sql.OperationalError, match="cannot be read again"):
         next(rows.chunks())
+
+
+def test_a_chunk_takes_a_quarter_of_the_memory_limit_at_most() -> None:
+    limits = (0, 64 << 20, 1 << 40)
+    assert [chunk_bytes(limit) >> 20 for limit in limits] == [256, 16, 256]
 
 
 @pytest.mark.parametrize("mode", ["fail", "collect"])
@@ -131,16 +135,22 @@ def test_where_rows_are_collected_those_that_do_not_fit_are_reported_by_their_pl
     assert len(rows_of(connection)) == ROWS + 1
 
 
-def test_what_the_reader_raises_ends_the_statement_and_nothing_is_inserted(
-    connection: Connection,
+@pytest.mark.parametrize("mode", ["fail", "collect"])
+@pytest.mark.parametrize("failing", [0, 12])
+@pytest.mark.parametrize(
+    "raised", [ValueError("gone"), FileNotFoundError(2, "gone"), KeyboardInterrupt(), EOFError()]
+)
+def test_what_the_reader_raises_comes_back_and_nothing_is_inserted(
+    connection: Connection, raised: BaseException, failing: int, mode: str
 ) -> None:
     def read(place: int) -> None:
-        if place == 12:
-            raise ValueError("the source is gone")
+        if place == failing:
+            raise raised
 
-    with pytest.raises(pykudu_sql.Error) as error:
+    connection.execute(f"SET row_errors = '{mode}'")
+    with pytest.raises(type(raised)) as caught:
         connection.append("t", reader(numbered(*SHUFFLED), read))
-    assert "the source is gone" in str(error.value.__cause__)
+    assert caught.value is raised
     assert rows_of(connection) == []
     assert connection.append("t", reader(numbered(*SHUFFLED))) == ROWS
 
@@ -309,3 +319,28 @@ def test_rows_beyond_the_memory_limit_are_inserted(tmp_path: Path) -> None:
         assert opened.execute("SELECT count(*), sum(length(a)) FROM t").fetchall() == [
             (100_000, 100_000_000)
         ]
+
+
+def test_a_table_made_from_a_query_is_nowhere_until_all_its_rows_are_there(
+    connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection.append("t", numbered(*range(ROWS)))
+    connection.execute("FLUSH")
+    seen: list[list[Any]] = []
+    insert = Transaction.insert
+
+    def watched(self: Transaction, table: TableInfo, batches: Iterable[RowOperations]) -> int:
+        def watching() -> Iterator[RowOperations]:
+            for batch in batches:
+                with pykudu_sql.connect(tmp_path / "my.db") as other:
+                    seen.append(other.execute("SHOW TABLES").fetchall())
+                yield batch
+
+        return insert(self, table, watching())
+
+    monkeypatch.setattr(Transaction, "insert", watched)
+    monkeypatch.setattr(row_stream, "CHUNK_BYTES", 256)
+    connection.execute("CREATE TABLE c PRIMARY KEY (k) AS SELECT k, word || 'x' AS w FROM t")
+    assert len(seen) >= 1
+    assert {len(tables) for tables in seen} == {1}
+    assert connection.execute("SELECT count(*) FROM c").fetchone() == (ROWS,)

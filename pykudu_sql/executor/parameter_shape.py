@@ -1,0 +1,51 @@
+"""The shape of what a program passes for a statement's parameters: how many, and of which kind."""
+
+from collections.abc import Iterable, Mapping, Sized
+
+from pykudu_sql.planner.plan.plan import Explain, Plan
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.storage.errors import InterfaceError
+
+
+def parameter_rows(rows: Iterable[ParameterValues | None]) -> list[ParameterValues]:
+    """The parameters of each run of a statement; None stands for no parameters.
+
+    Raises InterfaceError: they are no sequence.
+    """
+    if not isinstance(rows, Iterable):
+        raise InterfaceError(
+            f"executemany takes a sequence of parameters, not {type(rows).__name__}",
+            hint="such as [(1, 'a'), (2, 'b')]",
+            sqlstate="07001",
+        )
+    return [() if parameters is None else parameters for parameters in rows]
+
+
+def check_parameters(plan: Plan, arity: int, parameters: ParameterValues) -> None:
+    """See that parameters come in the shape and number the statement wants.
+
+    `arity`: positional parameters that it takes; -1 when it takes named ones. EXPLAIN may go
+    without them. Raises InterfaceError: they do not.
+    """
+    if isinstance(plan, Explain) and not plan.analyze and not parameters:
+        return
+    if arity < 0:
+        if not isinstance(parameters, Mapping):
+            raise InterfaceError(
+                "the statement has named parameters",
+                hint="pass a mapping such as {'name': value}; a number behind a dollar is a name, "
+                "too: {'1': value}. In a sequence each is `?`",
+                sqlstate="07001",
+            )
+    elif isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sized):
+        if not isinstance(parameters, Sized) or parameters or arity:
+            raise InterfaceError(
+                f"parameters for `?` come as a sequence, not as {type(parameters).__name__}",
+                hint="one value is passed as (value,)",
+                sqlstate="07001",
+            )
+    elif len(parameters) != arity:
+        raise InterfaceError(
+            f"the statement takes {arity} parameter(s), {len(parameters)} were given",
+            sqlstate="07001",
+        )

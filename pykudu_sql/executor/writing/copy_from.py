@@ -1,0 +1,269 @@
+"""COPY FROM: the rows of files into a table, in one commit or none.
+
+They are read while they are written, so that memory does not grow with them. A row whose values do
+not fit ends the statement, with its file and line; where row errors are collected it is left out
+and reported with that place, and so is a row that the table refuses. What concerns a whole file (a
+column that the table has not, a damaged file) is an error in either mode.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.collecting import faults, first_fault, row_error
+from pykudu_sql.executor.writing.copy_options import access_of, kind_of
+from pykudu_sql.executor.writing.row_stream import (
+    ArrowColumns,
+    chunk_bytes,
+    file_rows,
+    insert_rows,
+)
+from pykudu_sql.executor.writing.writes import mode_of, written
+from pykudu_sql.files.column_rows import ColumnRows
+from pykudu_sql.files.csv_rows import CsvRows
+from pykudu_sql.files.file_access import PermittedFile
+from pykudu_sql.files.formats import FileKind
+from pykudu_sql.files.json_rows import JsonRows
+from pykudu_sql.files.row_files import FileBatch, RowFile
+from pykudu_sql.planner.plan.copy_plans import CopyFrom
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.results.result import Outcome
+from pykudu_sql.storage.common.rows.row_operation import RowOpKind
+from pykudu_sql.storage.common.rows.row_result import (
+    MAX_ROW_ERRORS,
+    RowError,
+    RowErrorMode,
+    RowResults,
+)
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import constant_array, plain
+from pykudu_sql.storage.errors import DataError, InterfaceError, InvalidSchemaError
+from pykudu_sql.storage.transaction.transaction import Transaction
+
+_TORN = "22P04"
+_Bad = Mapping[int, DataError | InterfaceError]
+
+
+def copy_from(state: SessionState, plan: CopyFrom, parameters: ParameterValues) -> Outcome:
+    """Insert the rows of files into a table; the outcome says how many.
+
+    Raises FileAccessError, OperationalError: see `FileAccess.to_read`; DataError, IntegrityError: a
+    file is damaged, or a row does not fit; UndefinedColumnError, InvalidSchemaError: the files and
+    the table do not go together. Nothing was done then.
+    """
+    state.row_errors = ()
+    permitted = access_of(state).to_read(plan.source)
+    files = [(file, kind_of(file.name, plan.options)) for file in permitted]
+    mode = mode_of(state)
+
+    def action(transaction: Transaction) -> RowResults:
+        with closing(_FileRows(state, plan, files, mode)) as source:
+            return source.insert(transaction)
+
+    outcome = written(state, RowOpKind.INSERT, state.transactions.write(action))
+    failed = (outcome.message or "").partition(",")[1:]
+    return replace(outcome, message=f"Copied {outcome.rowcount} row(s){''.join(failed)}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A file among those of a statement.
+
+    `start`: the position in the statement of its first record.
+    """
+
+    name: str
+    rows: RowFile
+    start: int
+
+
+class _FileRows:
+    """The rows of a statement's files that fit, and what is wrong with the others."""
+
+    def __init__(
+        self,
+        state: SessionState,
+        plan: CopyFrom,
+        files: Sequence[tuple[PermittedFile, FileKind]],
+        mode: RowErrorMode,
+    ) -> None:
+        """Open the first file, whose columns are those of all."""
+        self._state = state
+        self._plan = plan
+        self._files = files
+        self._mode = mode
+        self._parts = [_Part(files[0][0].name, self._opened(*files[0]), 0)]
+        self._columns = self._parts[0].rows.columns
+        self._left_out: list[int] = []
+        self._errors: list[RowError] = []
+
+    def insert(self, transaction: Transaction) -> RowResults:
+        """Insert the rows that fit."""
+        schema = pa.schema([(column.name, column.type.arrow) for column in self._columns])
+        batches = self._batches()
+        most = chunk_bytes(self._state.database_settings.memory_limit)
+        rows = file_rows(schema, lambda: next(batches, None), most)
+        results = insert_rows(self._mode, transaction, self._plan.table, rows, self._by_id)
+        if self._mode is RowErrorMode.FAIL:
+            return results
+        kept = _KeptPositions(self._left_out)
+        errors = [replace(one, position=kept.position(one.position)) for one in results.errors]
+        errors = sorted([*errors, *self._errors], key=lambda one: one.position)
+        return RowResults(
+            results.applied,
+            results.ignored,
+            results.failed + len(self._left_out),
+            tuple(self._located(errors[:MAX_ROW_ERRORS])),
+        )
+
+    def _by_id(self, chunk: pa.Table) -> ArrowColumns:
+        self._state.checkpoint()
+        columns = zip(self._columns, chunk.columns, strict=True)
+        return {column.id: values for column, values in columns}
+
+    def _opened(self, file: PermittedFile, kind: FileKind) -> RowFile:
+        opener = _OPENERS.get(kind.format, ColumnRows)
+        return opener(file, kind, self._plan.table, self._plan.columns)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        for place, (file, kind) in enumerate(self._files):
+            if place:
+                before = self._parts[-1]
+                start = before.start + before.rows.count
+                self._parts.append(_Part(file.name, self._opened(file, kind), start))
+                self._check_columns(self._parts[-1])
+            part = self._parts[-1]
+            for batch in part.rows.batches():
+                self._state.checkpoint()
+                yield self._fitting(part, batch)
+            part.rows.close()
+
+    def _check_columns(self, part: _Part) -> None:
+        first = self._parts[0]
+        if set(part.rows.columns) != set(self._columns):
+            raise InvalidSchemaError(
+                f"'{part.name}' has other columns than '{first.name}'",
+                hint="name the columns that all files have: COPY t (a, b) FROM ..",
+            )
+
+    def _fitting(self, part: _Part, batch: FileBatch) -> pa.RecordBatch:
+        """The rows of a batch that fit, as values of the table's columns."""
+        places = [part.rows.columns.index(column) for column in self._columns]
+        try:
+            arrays = [self._values(part, batch, place, slice(None)) for place in places]
+        except DataError:
+            bad = self._bad_rows(part, batch)
+        else:
+            self._refuse(part, batch, {})
+            return pa.record_batch(arrays, [column.name for column in self._columns])
+        self._refuse(part, batch, bad)
+        rows = np.setdiff1d(np.arange(len(batch.records)), np.fromiter(bad, np.int64, len(bad)))
+        taken = pa.array(rows)
+        rest = FileBatch(
+            [array.take(taken) for array in batch.arrays],
+            batch.records[rows],
+            (),
+            {place: mask.take(taken) for place, mask in batch.absent.items()},
+        )
+        return self._fitting(part, rest)
+
+    def _values(self, part: _Part, batch: FileBatch, place: int, rows: slice) -> pa.Array:
+        column = part.rows.columns[place]
+        values = plain(part.rows.values(batch.arrays[place][rows], column))
+        absent = batch.absent.get(place)
+        if absent is None:
+            return values
+        default = plain(constant_array(column.write_default, column.type, len(values)))
+        return pc.if_else(absent[rows], default, values)
+
+    def _bad_rows(self, part: _Part, batch: FileBatch) -> _Bad:
+        """Rows with a value that does not fit; where they end the statement, the first will do."""
+        bad: dict[int, DataError | InterfaceError] = {}
+        find = first_fault if self._mode is RowErrorMode.FAIL else faults
+        for place in range(len(part.rows.columns)):
+
+            def attempt(start: int, stop: int, place: int = place) -> object:
+                return self._values(part, batch, place, slice(start, stop))
+
+            for row, error in find(len(batch.records), attempt).items():
+                bad.setdefault(row, error)
+        return bad
+
+    def _refuse(self, part: _Part, batch: FileBatch, bad: _Bad) -> None:
+        """Leave out rows of a batch, and what of it is no row; or end the statement."""
+        wrong: dict[int, tuple[int | None, DataError | InterfaceError]] = {
+            one.record: (None, DataError(one.reason, sqlstate=_TORN)) for one in batch.torn
+        }
+        wrong |= {int(batch.records[row]): (row, error) for row, error in bad.items()}
+        for record in sorted(wrong):
+            row, error = wrong[record]
+            if self._mode is RowErrorMode.FAIL:
+                raise self._placed(part, record, error)
+            position = part.start + record
+            self._left_out.append(position)
+            if len(self._errors) < MAX_ROW_ERRORS:
+                key = "" if row is None else self._key(part, batch, row)
+                self._errors.append(row_error(position, key, error))
+
+    def _key(self, part: _Part, batch: FileBatch, row: int) -> str:
+        """A row's key as the file has it: `(id) = (x)`."""
+        shown: dict[int, str] = {}
+        for column, array in zip(part.rows.columns, batch.arrays, strict=True):
+            value = array[row].as_py()
+            shown[column.id] = (
+                value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+            )
+        key = [column for column in self._plan.table.schema.key_columns if column.id in shown]
+        names = ", ".join(column.name for column in key)
+        return f"({names}) = ({', '.join(shown[column.id] for column in key)})"
+
+    def _placed(self, part: _Part, record: int, error: DataError | InterfaceError) -> DataError:
+        """The error of a row with its place."""
+        lines = part.rows.lines([record])
+        return DataError(
+            f"{_place(part, record, lines)}: {error.message}",
+            hint=error.hint or "SET row_errors = 'collect' leaves such rows out and reports them",
+            sqlstate=error.sqlstate,
+        )
+
+    def _located(self, errors: Sequence[RowError]) -> Iterator[RowError]:
+        """The errors of rows with their places in the files."""
+        starts = [part.start for part in self._parts]
+        by_part: dict[int, list[RowError]] = {}
+        for error in errors:
+            by_part.setdefault(bisect_right(starts, error.position) - 1, []).append(error)
+        for number, own in by_part.items():
+            part = self._parts[number]
+            lines = part.rows.lines([error.position - part.start for error in own])
+            for error in own:
+                place = _place(part, error.position - part.start, lines)
+                yield replace(error, message=f"{place}: {error.message}")
+
+    def close(self) -> None:
+        """Close the files."""
+        for part in self._parts:
+            part.rows.close()
+
+
+_OPENERS: Mapping[str, type[CsvRows | JsonRows]] = {"csv": CsvRows, "json": JsonRows}
+
+
+def _place(part: _Part, record: int, lines: Mapping[int, int]) -> str:
+    line = lines.get(record)
+    return f"'{part.name}', " + (f"row {record + 1}" if line is None else f"line {line}")
+
+
+class _KeptPositions:
+    """Positions in a statement of rows that are numbered without those left out."""
+
+    def __init__(self, left_out: Sequence[int]) -> None:
+        self._before = [position - place for place, position in enumerate(sorted(left_out))]
+
+    def position(self, number: int) -> int:
+        """Of the row that has a number among those kept."""
+        return number + bisect_right(self._before, number)

@@ -1,0 +1,33 @@
+"""The options of COPY as those of files."""
+
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.files.file_access import FileAccess
+from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
+from pykudu_sql.planner.plan.copy_plans import CopyOptions
+from pykudu_sql.storage.errors import InvalidValueError
+
+_OF_CSV = ("header", "delimiter", "quote", "null")
+
+
+def kind_of(path: str, options: CopyOptions) -> FileKind:
+    """What a file is, by its name and the options of the statement.
+
+    Raises InvalidValueError: its format is not known, or has no such option.
+    """
+    given = {("file_format" if name == "format" else name): v for name, v in options.items()}
+    kind = file_kind(path, FileOptions(**given))  # type: ignore[arg-type]
+    wrong = [name for name in _OF_CSV if name in options]
+    if wrong and kind.format != "csv":
+        raise InvalidValueError(
+            f"{wrong[0].upper()} is an option of CSV, and '{path:.200}' is {kind.format}",
+            hint="leave it out, or say (FORMAT csv)",
+        )
+    if kind.options.quote == kind.delimiter:
+        raise InvalidValueError("QUOTE and DELIMITER are the same", hint="give one of them another")
+    return kind
+
+
+def access_of(state: SessionState) -> FileAccess:
+    """The files that a session may use."""
+    path = None if state.in_memory else state.database_path
+    return FileAccess(state.settings.files, path, not state.database_settings.read_only)

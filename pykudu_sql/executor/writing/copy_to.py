@@ -1,0 +1,56 @@
+"""COPY TO: the rows of a query to a file, which appears when all of them are there."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from pykudu_sql.executor.session_state import SessionState
+from pykudu_sql.executor.writing.copy_options import access_of, kind_of
+from pykudu_sql.executor.writing.row_stream import exported_rows
+from pykudu_sql.files.appearing import appearing
+from pykudu_sql.files.row_writers import row_writer
+from pykudu_sql.planner.plan.copy_plans import CopyTo
+from pykudu_sql.planner.plan.value import ParameterValues
+from pykudu_sql.results.result import Outcome
+from pykudu_sql.storage.errors import ProgrammingError
+
+
+def copy_to(state: SessionState, plan: CopyTo, parameters: ParameterValues) -> Outcome:
+    """Write the rows of a query to a file; the outcome says how many.
+
+    Raises FileAccessError, OperationalError: see `FileAccess.to_write`; NotSupportedError: the
+    format has no such values; DiskError: the disk refused; Error: see `answer`. There is no file
+    then, and one that was there stays as it was.
+    """
+    target = access_of(state).to_write(plan.target)
+    kind = kind_of(plan.target, plan.options)
+    names = plan.query.names
+    _check_distinct(names)
+    count = 0
+    transaction = state.transactions.reading()
+    with (
+        closing(exported_rows(state, plan.query, parameters, transaction)) as rows,
+        appearing(Path(target)) as unfinished,
+    ):
+        chunks = (chunk.rename_columns(names) for chunk in rows.chunks())
+        first = next(chunks)
+        with row_writer(str(unfinished), kind, first.schema) as write:
+            write(first)
+            count += first.num_rows
+            del first
+            for chunk in chunks:
+                state.checkpoint()
+                write(chunk)
+                count += chunk.num_rows
+        state.checkpoint()
+    return Outcome(None, count, f"Copied {count} row(s)")
+
+
+def _check_distinct(names: Sequence[str]) -> None:
+    for name in names:
+        if list(map(str.lower, names)).count(name.lower()) > 1:
+            raise ProgrammingError(
+                f"the file would have the column '{name:.80}' twice",
+                hint="give one of them another name: AS",
+                sqlstate="42701",
+            )

@@ -1,0 +1,129 @@
+"""Parquet, ORC and Arrow files as batches of rows; a batch at a time is in memory."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pykudu_sql.files.file_access import PermittedFile
+from pykudu_sql.files.formats import FileKind
+from pykudu_sql.files.row_files import FileBatch, places_of
+from pykudu_sql.files.typed_values import check_family, read_values
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.errors import DataError
+
+_BATCH_ROWS = 1 << 16
+_SHOWN = {"parquet": "Parquet", "orc": "ORC", "arrow": "Arrow"}
+
+
+class ColumnFile:
+    """A file that has types.
+
+    Attributes:
+        name: for messages.
+        schema: of its rows.
+    """
+
+    def __init__(self, file: PermittedFile, file_format: str) -> None:
+        """Open it. Raises DataError: it is damaged."""
+        self.name = file.name
+        self._format = file_format
+        self._source = pa.OSFile(file.path)
+        try:
+            self._file = self._opened()
+        except (pa.ArrowException, OSError) as error:
+            self.close()
+            raise self._damaged(error) from None
+        self.schema: pa.Schema = getattr(self._file, "schema_arrow", None) or self._file.schema
+
+    def _opened(self) -> Any:
+        if self._format == "parquet":
+            from pyarrow.parquet import ParquetFile
+
+            return ParquetFile(self._source, pre_buffer=False)
+        if self._format == "orc":
+            from pyarrow.orc import ORCFile
+
+            return ORCFile(self._source)
+        try:
+            return pa.ipc.open_file(self._source)
+        except pa.ArrowInvalid:
+            self._source.seek(0)
+            return pa.ipc.open_stream(self._source)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The columns of some names, of all rows. Raises DataError: the file is damaged."""
+        try:
+            for batch in self._read(names):
+                yield batch.select(names)
+        except (pa.ArrowException, OSError) as error:
+            raise self._damaged(error) from None
+
+    def _read(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        if self._format == "parquet":
+            yield from self._file.iter_batches(_BATCH_ROWS, columns=names)
+        elif self._format == "orc":
+            for stripe in range(self._file.nstripes):
+                whole = self._file.read_stripe(stripe, columns=names)
+                for start in range(0, whole.num_rows, _BATCH_ROWS):
+                    yield whole.slice(start, _BATCH_ROWS)
+        elif isinstance(self._file, pa.RecordBatchFileReader):
+            for place in range(self._file.num_record_batches):
+                yield self._file.get_batch(place)
+        else:
+            yield from self._file
+
+    def _damaged(self, error: Exception) -> DataError:
+        return DataError(
+            f"'{self.name}' cannot be read as {_SHOWN[self._format]}: {error!s:.200}",
+            hint="it is damaged, or of another format: (FORMAT ..) says which",
+        )
+
+    def close(self) -> None:
+        """Give it up. Closing twice is allowed."""
+        self._source.close()
+
+
+class ColumnRows:
+    """The rows of a file that has types; a `RowFile`."""
+
+    def __init__(
+        self,
+        file: PermittedFile,
+        kind: FileKind,
+        table: TableInfo,
+        wanted: Sequence[ColumnSchema] | None,
+    ) -> None:
+        """Open a file and read its schema.
+
+        Raises DataError: it is damaged; UndefinedColumnError, InvalidSchemaError: see `places_of`
+        and `check_family`.
+        """
+        self.count = 0
+        self._file = ColumnFile(file, kind.format)
+        schema = self._file.schema
+        try:
+            places = places_of(schema.names, table, wanted, file.name)
+            for place, column in places:
+                check_family(column, schema.field(place).type, file.name)
+        except BaseException:
+            self.close()
+            raise
+        self.columns: Sequence[ColumnSchema] = [column for _, column in places]
+        self._names = [schema.names[place] for place, _ in places]
+
+    def batches(self) -> Iterator[FileBatch]:
+        for batch in self._file.batches(self._names):
+            first, self.count = self.count, self.count + batch.num_rows
+            yield FileBatch(batch.columns, np.arange(first, self.count))
+
+    def values(self, array: pa.Array, column: ColumnSchema) -> pa.Array:
+        return read_values(array, column)
+
+    def lines(self, records: Sequence[int]) -> Mapping[int, int]:
+        return {}
+
+    def close(self) -> None:
+        self._file.close()

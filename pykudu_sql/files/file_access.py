@@ -1,0 +1,153 @@
+"""Which files a session may read and write: what the program gave, and nothing else.
+
+A path is resolved first, symbolic links and `..` included; what comes out must lie in the folder
+that the program permits, and outside of the database's own directory.
+"""
+
+import glob
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pykudu_sql.storage.errors import FileAccessError, OperationalError
+
+_HIDDEN = (".", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class PermittedFile:
+    """A file that may be read.
+
+    `path`: resolved; `name`: for messages, relative where that is how files are named.
+    """
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileAccess:
+    """The files of a session.
+
+    Attributes:
+        permitted: True for all files, else the folder they lie in; False permits none.
+        database: the database's directory, whose files are nobody's; None if it is in memory.
+        replaces: whether a file that exists may be replaced.
+    """
+
+    permitted: str | bool
+    database: str | None
+    replaces: bool
+
+    def to_read(self, pattern: str) -> Sequence[PermittedFile]:
+        """The files that a path, a folder or a glob names, resolved, in the order of their names.
+
+        Of a folder those that do not begin with a dot or an underscore. Raises FileAccessError: one
+        of them is not permitted; OperationalError: there is none, or one is no plain file.
+        """
+        self._check_permitted()
+        named = self._absolute(pattern)
+        if os.path.lexists(named):
+            names = [named] if not os.path.isdir(self._checked(named, pattern)) else _below(named)
+        else:
+            # Of places that may not be read it is not told what is there.
+            self._checked(_root(named), pattern)
+            names = sorted(glob.glob(named, recursive=True))
+        paths = [self._checked(name, name) for name in names]
+        paths = [path for path in paths if not os.path.isdir(path)]
+        if not paths:
+            raise OperationalError(f"no file matches '{pattern:.200}'", sqlstate="58P01")
+        base = os.path.realpath(self.permitted if isinstance(self.permitted, str) else os.curdir)
+        for path in paths:
+            _check_plain(path)
+        return [
+            PermittedFile(path, os.path.relpath(path, base) if _is_within(path, base) else path)
+            for path in paths
+        ]
+
+    def to_write(self, name: str) -> str:
+        """The file that a path names, resolved; it may be there or not.
+
+        Raises FileAccessError: it is not permitted; OperationalError: there is no such folder, or
+        the file exists and is none that may be replaced.
+        """
+        self._check_permitted()
+        path = self._checked(self._absolute(name), name)
+        folder = os.path.dirname(path)
+        if not os.path.isdir(folder):
+            raise OperationalError(f"there is no folder '{folder}'", sqlstate="58P01")
+        if os.path.lexists(path):
+            _check_plain(path)
+            if not self.replaces:
+                raise OperationalError(
+                    f"'{name:.200}' exists already, and what only reads replaces no file",
+                    hint="give another name, or connect without read_only",
+                    sqlstate="58P02",
+                )
+        return path
+
+    def _check_permitted(self) -> None:
+        if self.permitted is False:
+            raise FileAccessError(
+                "this connection may not read or write files",
+                hint="the program permits it: connect(path, files='folder'), or files=True for all",
+            )
+
+    def _absolute(self, name: str) -> str:
+        """A path as it is meant: relative to the permitted folder if there is one."""
+        if "\0" in name or not name:
+            raise OperationalError(f"{name!r:.200} is no path", sqlstate="58P01")
+        return os.path.join(self.permitted, name) if isinstance(self.permitted, str) else name
+
+    def _checked(self, path: str, name: str) -> str:
+        """A path resolved. Raises FileAccessError: it is not permitted."""
+        real = os.path.realpath(path)
+        if isinstance(self.permitted, str) and not _is_within(real, self.permitted):
+            raise FileAccessError(
+                f"'{name:.200}' is outside the folder that this connection may use",
+                hint="it is the one that the program gave to connect(path, files=...)",
+            )
+        if self.database is not None and _is_within(real, self.database):
+            raise FileAccessError(
+                f"'{name:.200}' is a place within the database itself",
+                hint="put files outside of the database's directory",
+            )
+        return real
+
+
+def _is_within(path: str, folder: str) -> bool:
+    real = os.path.realpath(folder)
+    return os.path.commonpath((path, real)) == real
+
+
+def _below(folder: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        return sorted(e.path for e in entries if not e.name.startswith(_HIDDEN))
+
+
+def _root(pattern: str) -> str:
+    """The folder in which a glob begins to look, or the path that is none.
+
+    Raises OperationalError: the glob goes up again.
+    """
+    parts = pattern.split(os.sep)
+    magic = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    if ".." in parts[magic:]:
+        raise OperationalError(
+            f"'{pattern:.200}' goes up behind a wildcard", hint="leave out '..'", sqlstate="58P01"
+        )
+    return os.sep.join(parts[:magic]) or ("/" if pattern.startswith("/") else ".")
+
+
+def _check_plain(path: str) -> None:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        raise OperationalError(
+            f"cannot open '{path}': {error.strerror}", sqlstate="58030"
+        ) from error
+    if not stat.S_ISREG(mode):
+        raise OperationalError(
+            f"'{path}' is no plain file", hint="COPY reads and writes plain files", sqlstate="58030"
+        )

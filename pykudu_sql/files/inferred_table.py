@@ -1,0 +1,189 @@
+"""A table for files: the types of their columns, and a key proposed.
+
+Types are inferred by Arrow from the first rows. Texts that a number would change (`007`, more
+digits than a DOUBLE has) stay texts. The key is the first column, or pair of columns, whose values
+differ in all rows seen; the rows behind them are checked when they are inserted.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import chain, combinations, islice
+from types import MappingProxyType
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.json as arrow_json
+
+from pykudu_sql.files.column_rows import ColumnFile
+from pykudu_sql.files.file_access import FileAccess, PermittedFile
+from pykudu_sql.files.formats import FileKind, FileOptions, file_kind
+from pykudu_sql.files.json_array import ArrayObjects
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.errors import DataError, InvalidSchemaError, UndefinedColumnError
+
+SAMPLE_BYTES: Final = 8 << 20
+_SAMPLE_OBJECTS: Final = 20_000
+_LOST: Final = r"^\s*[+-]?0[0-9]"
+_NO_DIGITS: Final = "^[^1-9]*|[eE].*|[^0-9]"
+_MOST_DIGITS: Final = 15
+_TYPES: Mapping[pa.DataType, str] = MappingProxyType(
+    {
+        pa.bool_(): "BOOLEAN", pa.int8(): "TINYINT", pa.int16(): "SMALLINT", pa.int32(): "INT",
+        pa.int64(): "BIGINT", pa.uint8(): "SMALLINT", pa.uint16(): "INT", pa.uint32(): "BIGINT",
+        pa.uint64(): "DECIMAL(20,0)", pa.float32(): "FLOAT", pa.float64(): "DOUBLE",
+        pa.string(): "STRING", pa.large_string(): "STRING", pa.string_view(): "STRING",
+        pa.binary(): "BINARY", pa.large_binary(): "BINARY", pa.date32(): "DATE",
+        pa.date64(): "DATE", pa.null(): "STRING",
+    }
+)  # fmt: skip
+_NO_KEY: Final = frozenset({"BOOLEAN", "FLOAT", "DOUBLE"})
+
+
+@dataclass(frozen=True, slots=True)
+class InferredTable:
+    """What files say of a table that is to have their rows.
+
+    Attributes:
+        columns: names in lower case, with their SQL types.
+        key: columns that may be its key; empty if none were found.
+    """
+
+    columns: Mapping[str, str]
+    key: tuple[str, ...]
+
+    def with_key(self, names: Sequence[str]) -> "InferredTable":
+        """The same with a key that somebody names.
+
+        Raises UndefinedColumnError: the files have no such column.
+        """
+        for name in names:
+            if name.lower() not in self.columns:
+                raise UndefinedColumnError(
+                    f"the files have no column '{name:.80}' for the key",
+                    hint="their columns are " + ", ".join(self.columns),
+                )
+        return InferredTable(self.columns, tuple(name.lower() for name in names))
+
+    def create_statement(self, table: str) -> str:
+        """The CREATE TABLE. `table`: its name as SQL has it."""
+        columns = [
+            f"{_quoted(name)} {kind}" + (" NOT NULL" if name in self.key else "")
+            for name, kind in self.columns.items()
+        ]
+        key = ", ".join(map(_quoted, self.key))
+        return f"CREATE TABLE {table} ({', '.join(columns)}, PRIMARY KEY ({key}))"
+
+
+def infer_table(pattern: str, options: FileOptions) -> InferredTable:
+    """The table for the files that a path, a folder or a glob names, by the first of them.
+
+    Raises OperationalError: there is none; DataError: it cannot be read; InvalidSchemaError: it has
+    a column of a type that no table has; InvalidValueError: its format is not known.
+    """
+    file = FileAccess(True, None, False).to_read(pattern)[0]
+    kind = file_kind(file.name, options)
+    try:
+        rows = _sample(file, kind)
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise DataError(f"'{file.name}' cannot be read as {kind.format}: {error!s:.200}") from None
+    columns: dict[str, str] = {}
+    for field in rows.schema:
+        if field.name.lower() in columns:
+            raise InvalidSchemaError(f"'{file.name}' has the column '{field.name:.80}' twice")
+        columns[field.name.lower()] = _sql_type(field, kind.is_text)
+    lower = rows.rename_columns([*columns])
+    return InferredTable(columns, _proposed_key(lower, columns))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _sample(file: PermittedFile, kind: FileKind) -> pa.Table:
+    """The first rows of a file."""
+    if not kind.is_text:
+        with closing(ColumnFile(file, kind.format)) as columns:
+            names = columns.schema.names
+            first = islice(columns.batches(names), 1)
+            return pa.Table.from_batches(first, pa.schema([*columns.schema]))
+    packed = None if kind.compression == "none" else kind.compression
+    with pa.input_stream(file.path, compression=packed) as stream:
+        data: bytes = stream.read(SAMPLE_BYTES)
+        is_all = not stream.read(1)
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if kind.format == "csv":
+        return _csv_sample(_whole_lines(data, is_all), kind)
+    if data.lstrip()[:1] != b"[":
+        return arrow_json.read_json(BytesIO(_whole_lines(data, is_all)))
+    with pa.input_stream(file.path, compression=packed) as stream:
+        objects = ArrayObjects(stream, file.name, json.JSONDecoder()).objects()
+        lines = "\n".join(map(json.dumps, islice(objects, _SAMPLE_OBJECTS)))
+    return arrow_json.read_json(BytesIO(lines.encode()))
+
+
+def _whole_lines(data: bytes, is_all: bool) -> bytes:
+    return data if is_all else data[: data.rfind(b"\n") + 1]
+
+
+def _csv_sample(data: bytes, kind: FileKind) -> pa.Table:
+    parsing = arrow_csv.ParseOptions(
+        delimiter=kind.delimiter,
+        quote_char=kind.options.quote,
+        newlines_in_values=True,
+        invalid_row_handler=lambda row: "skip",
+    )
+    reading = arrow_csv.ReadOptions(block_size=max(len(data), 1) + 1)
+    rows = arrow_csv.read_csv(BytesIO(data), reading, parsing)
+    converting = arrow_csv.ConvertOptions(
+        column_types=dict.fromkeys(rows.column_names, pa.string())
+    )
+    texts = arrow_csv.read_csv(BytesIO(data), reading, parsing, converting)
+    for place, field in enumerate(rows.schema):
+        is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+        if is_number and _would_change(texts.column(place), field.type):
+            rows = rows.set_column(place, field.name, texts.column(place))
+    return rows
+
+
+def _would_change(texts: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    """Whether numbers of a type are not all that their texts say."""
+    if pc.any(pc.match_substring_regex(texts, _LOST)).as_py():
+        return True
+    if pa.types.is_integer(kind):
+        return False
+    digits = pc.replace_substring_regex(texts, _NO_DIGITS, "")
+    return (pc.max(pc.utf8_length(digits)).as_py() or 0) > _MOST_DIGITS
+
+
+def _sql_type(field: pa.Field, is_text: bool) -> str:
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if pa.types.is_decimal(kind) and 0 <= kind.scale <= kind.precision <= 38:
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    if pa.types.is_timestamp(kind):
+        return "TIMESTAMP"
+    if kind in _TYPES:
+        return _TYPES[kind]
+    if is_text and not pa.types.is_nested(kind):
+        return "STRING"
+    raise InvalidSchemaError(
+        f"column '{field.name:.80}' is {kind!s:.80}, which no table takes",
+        hint="create the table first, and name the columns: COPY t (a, b) FROM ..",
+    )
+
+
+def _proposed_key(rows: pa.Table, columns: Mapping[str, str]) -> tuple[str, ...]:
+    able = [
+        name
+        for name, kind in columns.items()
+        if kind not in _NO_KEY and not rows.column(name).null_count
+    ]
+    able.sort(key=lambda name: name not in ("id", "key"))
+    keys = chain(((name,) for name in able), combinations(able[:8], 2))
+    for key in keys:
+        if rows.select(key).group_by([*key]).aggregate([]).num_rows == rows.num_rows:
+            return key
+    return ()

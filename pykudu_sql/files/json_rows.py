@@ -1,0 +1,228 @@
+"""JSON, one object a line or one array of objects, as batches of rows.
+
+Blocks of lines are read by Arrow, with the types of the table. What it does not take (a number for
+a text, a key in other case, a broken line) is read again by Python's decoder, a line at a time and
+numbers as the texts that write them; either way a value is what `text_values` makes of its text.
+
+A key that an object does not have leaves its column out, as an INSERT would: it takes its default.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.json as arrow_json
+
+from pykudu_sql.files.file_access import PermittedFile
+from pykudu_sql.files.formats import FileKind
+from pykudu_sql.files.json_array import DECODER, MAX_OBJECT_CHARACTERS, ArrayObjects
+from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow
+from pykudu_sql.files.source_lines import record_lines
+from pykudu_sql.files.text_values import read_texts
+from pykudu_sql.files.typed_values import read_values
+from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import DataType, Kind
+from pykudu_sql.storage.errors import DataError, UndefinedColumnError
+
+_BATCH_OBJECTS: Final = 20_000
+_ABSENT: Final = object()
+_TYPES: Mapping[Kind, pa.DataType] = MappingProxyType(
+    {
+        Kind.BOOL: pa.bool_(), Kind.INT8: pa.int64(), Kind.INT16: pa.int64(),
+        Kind.INT32: pa.int64(), Kind.INT64: pa.int64(), Kind.FLOAT: pa.float64(),
+        Kind.DOUBLE: pa.float64(),
+    }
+)  # fmt: skip
+
+
+class JsonRows:
+    """The rows of a JSON file; a `RowFile`."""
+
+    def __init__(
+        self,
+        file: PermittedFile,
+        kind: FileKind,
+        table: TableInfo,
+        wanted: Sequence[ColumnSchema] | None,
+    ) -> None:
+        """Open a file. `wanted`: columns to be read; None for all that the table shows."""
+        self.count = 0
+        self.columns: Sequence[ColumnSchema] = (
+            table.schema.visible_columns if wanted is None else tuple(wanted)
+        )
+        self._path = file.path
+        self._name = file.name
+        self._kind = kind
+        self._table = table
+        self._takes_others = wanted is not None
+        packed = None if kind.compression == "none" else kind.compression
+        self._stream = pa.input_stream(file.path, compression=packed)
+        fields = [(column.name, _arrow_type(column.type)) for column in self.columns]
+        self._parse_options = arrow_json.ParseOptions(
+            explicit_schema=pa.schema(fields),
+            unexpected_field_behavior="infer" if self._takes_others else "error",
+        )
+        self._names = {column.name: place for place, column in enumerate(self.columns)}
+        self._defaults = [
+            place for place, c in enumerate(self.columns) if c.write_default is not None
+        ]
+
+    def batches(self) -> Iterator[FileBatch]:
+        try:
+            head = self._stream.read(BLOCK_BYTES)
+            if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[":
+                yield from self._of_array(head)
+            else:
+                for block in self._blocks(head.removeprefix(b"\xef\xbb\xbf")):
+                    yield self._by_arrow(block) or self._by_line(block)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"'{self._name}' cannot be unpacked: {error!s:.200}") from None
+
+    def _blocks(self, head: bytes) -> Iterator[bytes]:
+        """The file in pieces that end with a line."""
+        left = head
+        while left:
+            data = self._stream.read(BLOCK_BYTES)
+            end = left.rfind(b"\n") + 1 if data else len(left)
+            if end:
+                yield left[:end]
+            left = left[end:] + data
+            if len(left) > MAX_OBJECT_CHARACTERS + BLOCK_BYTES:
+                raise DataError(
+                    f"'{self._name}' has a line of more than {MAX_OBJECT_CHARACTERS >> 20} MiB"
+                )
+
+    def _by_arrow(self, block: bytes) -> FileBatch | None:
+        """The rows of a block; None if it is to be read line by line."""
+        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        try:
+            block.decode()
+            rows = arrow_json.read_json(
+                pa.BufferReader(block),
+                read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
+                parse_options=self._parse_options,
+            )
+        except (pa.ArrowException, UnicodeDecodeError):
+            return None
+        others = (name for name in rows.column_names if name not in self._names)
+        if rows.num_rows != lines or any(name.lower() in self._names for name in others):
+            return None
+        arrays = [rows.column(column.name).combine_chunks() for column in self.columns]
+        if any(arrays[place].null_count for place in self._defaults):
+            return None
+        first, self.count = self.count, self.count + lines
+        return FileBatch(arrays, np.arange(first, self.count))
+
+    def _by_line(self, block: bytes) -> FileBatch:
+        """The same by Python's decoder, which says of each line what is wrong with it."""
+        documents: list[tuple[int, dict[str, Any]]] = []
+        torn: list[TornRow] = []
+        for line in block.split(b"\n"):
+            if not line.strip():
+                continue
+            record, self.count = self.count, self.count + 1
+            try:
+                document = DECODER.decode(line.decode().strip())
+            except UnicodeDecodeError:
+                torn.append(TornRow(record, "the line is not UTF-8"))
+            except (ValueError, RecursionError) as error:
+                torn.append(TornRow(record, f"the line is no JSON: {str(error).partition(':')[0]}"))
+            else:
+                if isinstance(document, dict):
+                    documents.append((record, document))
+                else:
+                    torn.append(TornRow(record, "the line is no JSON object"))
+        return self._batch(documents, torn)
+
+    def _of_array(self, head: bytes) -> Iterator[FileBatch]:
+        stream = _Behind(head, self._stream)
+        documents: list[tuple[int, dict[str, Any]]] = []
+        for document in ArrayObjects(stream, self._name).objects():
+            documents.append((self.count, document))
+            self.count += 1
+            if len(documents) == _BATCH_OBJECTS:
+                yield self._batch(documents, [])
+                documents = []
+        yield self._batch(documents, [])
+
+    def _batch(self, documents: list[tuple[int, dict[str, Any]]], torn: list[TornRow]) -> FileBatch:
+        cells: list[list[Any]] = [[] for _ in self.columns]
+        records: list[int] = []
+        for record, document in documents:
+            reason = self._nested(document)
+            if reason is not None:
+                torn.append(TornRow(record, reason))
+                continue
+            records.append(record)
+            for column, values in zip(self.columns, cells, strict=True):
+                values.append(document.get(column.name, _ABSENT))
+        absent = {
+            place: pa.array([value is _ABSENT for value in cells[place]], pa.bool_())
+            for place in self._defaults
+        }
+        arrays = [pa.array(map(_text, values), pa.string()) for values in cells]
+        torn.sort(key=lambda one: one.record)
+        return FileBatch(arrays, np.array(records, np.int64), torn, absent)
+
+    def _nested(self, document: Mapping[str, Any]) -> str | None:
+        """What keeps an object from being a row, if something does.
+
+        Raises UndefinedColumnError: it has a key that the table has not.
+        """
+        for key, value in document.items():
+            if key not in self._names:
+                if self._takes_others:
+                    continue
+                names = ", ".join(self._names)
+                raise UndefinedColumnError(
+                    f"'{self._name}' has a key '{key:.80}' that table '{self._table.name}' has not",
+                    hint="name the columns to be read: COPY t (a, b) FROM ..; those of the table "
+                    f"are {names}",
+                )
+            if isinstance(value, dict | list):
+                return f"column '{key}': a nested value is no {self.columns[self._names[key]].type}"
+        return None
+
+    def values(self, array: pa.Array, column: ColumnSchema) -> pa.Array:
+        if pa.types.is_string(array.type):
+            return read_texts(array, column, blank_is_null=False)
+        return read_values(array, column)
+
+    def lines(self, records: Sequence[int]) -> Mapping[int, int]:
+        return record_lines(self._path, self._kind, len(self.columns), records)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _arrow_type(column_type: DataType) -> pa.DataType:
+    if column_type.kind is Kind.DECIMAL:
+        return pa.decimal128(38, column_type.scale)
+    return _TYPES.get(column_type.kind, pa.string())
+
+
+def _text(value: Any) -> str | None:
+    """A scalar of JSON as text; numbers are texts already."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return value
+    return None
+
+
+class _Behind:
+    """A stream whose first bytes have been read."""
+
+    def __init__(self, head: bytes, rest: pa.NativeFile) -> None:
+        self._pieces = chain([head], iter(lambda: rest.read(BLOCK_BYTES), b""))
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, some more or less than asked for."""
+        return next(self._pieces, b"")

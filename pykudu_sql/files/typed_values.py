@@ -1,0 +1,111 @@
+"""Values of files that have types, as those of columns; none loses a part.
+
+A type of another family is refused before a row is read: a bool is no number, a number no text. Of
+the same family a value goes in if it stays what it is: a DOUBLE of 2.0 into an INT, not one of 2.5;
+a moment into a DATE, if it is a whole day; a DECIMAL with no more digits than the column has.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from pykudu_sql.storage.common.types import compute as pc
+from pykudu_sql.storage.common.types.arrays import coerce, plain
+from pykudu_sql.storage.common.types.schema import ColumnSchema
+from pykudu_sql.storage.common.types.types import Kind
+from pykudu_sql.storage.errors import InvalidSchemaError, InvalidValueError
+
+_Test = Callable[[pa.DataType], bool]
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or pa.types.is_binary_view(kind)
+    )
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
+
+
+_FAMILIES: Mapping[Kind, _Test] = MappingProxyType(
+    {
+        Kind.BOOL: pa.types.is_boolean,
+        Kind.DATE: _is_time,
+        Kind.UNIXTIME_MICROS: _is_time,
+        Kind.VARCHAR: _is_text,
+        Kind.STRING: _is_text,
+        Kind.BINARY: _is_bytes,
+    }
+)
+
+
+def check_family(column: ColumnSchema, kind: pa.DataType, path: str) -> None:
+    """See that values of a type may be values of a column.
+
+    `path`: of the file that has them. Raises InvalidSchemaError: it is of another family.
+    """
+    value_type = kind.value_type if pa.types.is_dictionary(kind) else kind
+    in_family = _FAMILIES.get(column.type.kind, _is_number)
+    if not in_family(value_type) and not pa.types.is_null(value_type):
+        raise InvalidSchemaError(
+            f"column '{column.name}' is {column.type}, and in '{path}' it is {kind!s:.80}",
+            hint="write the file with that type, or name the columns to be read: COPY t (a, b)",
+        )
+
+
+def read_values(values: pa.Array, column: ColumnSchema) -> pa.Array:
+    """Values of a type that `check_family` takes, as those of a column.
+
+    Raises InvalidValueError: one of them would lose a part; ValueOutOfRangeError: one of them is
+    out of the range of the column.
+    """
+    if column.type.kind is Kind.DECIMAL and pa.types.is_decimal(values.type):
+        _check_digits(plain(values), column)
+    if column.type.kind is Kind.DATE and pa.types.is_timestamp(values.type):
+        _check_days(values, column)
+    if column.type.kind is Kind.UNIXTIME_MICROS and pa.types.is_timestamp(values.type):
+        _check_micros(values, column)
+    return coerce(values, column.type, column.name)
+
+
+def _check_digits(values: pa.Array, column: ColumnSchema) -> None:
+    if values.type.scale > column.type.scale:
+        kept = pc.equal(pc.round(values, column.type.scale), values)
+        _check_all(kept, values, f"has more digits than {column.type}", column)
+
+
+def _check_days(values: pa.Array, column: ColumnSchema) -> None:
+    days = values.cast(pa.date32(), safe=False).cast(pa.timestamp(values.type.unit))
+    local = values.cast(pa.timestamp(values.type.unit))
+    _check_all(pc.equal(days, local), values, "is more than a day, and it is DATE", column)
+
+
+def _check_micros(values: pa.Array, column: ColumnSchema) -> None:
+    if values.type.unit == "ns":
+        nanos = values.cast(pa.int64())
+        whole = pc.equal(pc.multiply(pc.divide(nanos, 1000), 1000), nanos)
+        _check_all(whole, nanos, "nanoseconds are no whole microseconds", column)
+
+
+def _check_all(kept: pa.Array, values: pa.Array, problem: str, column: ColumnSchema) -> None:
+    if not pc.all(kept, min_count=0).as_py():
+        wrong = values.filter(pc.invert(kept))[0]
+        shown = wrong.as_py()
+        raise InvalidValueError(f"column '{column.name}': {shown} {problem}")

@@ -1,0 +1,205 @@
+"""COPY TO: the rows of a query as a file, which COPY FROM reads back as they were."""
+
+import datetime as dt
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import pykudu_sql
+from pykudu_sql import Connection
+from pykudu_sql.executor.writing import copy_options, copy_to, row_stream
+from pykudu_sql.files import row_writers
+from pykudu_sql.storage.errors import Error
+
+NAMES = ("x.csv", "x.tsv", "x.csv.gz", "x.csv.zst", "x.json", "x.ndjson.gz", "x.parquet", "x.orc",
+         "x.arrow")  # fmt: skip
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+ROW = st.tuples(
+    TEXT | st.sampled_from(["", "NA", "a,b", 'q"', "l\nm", "r\r", "\\", "\x1f\x7f"]) | st.none(),
+    st.decimals(-(10**6), 10**6, places=9) | st.none(),
+    st.floats(allow_nan=False, allow_infinity=False) | st.none(),
+    st.datetimes(dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31)) | st.none(),
+    st.dates() | st.none(),
+    st.booleans() | st.none(),
+    st.binary(max_size=5) | st.none(),
+)  # fmt: skip
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Connection:
+    opened = pykudu_sql.connect(autocommit=True, files=str(tmp_path))
+    opened.execute(
+        "CREATE TABLE t (k INT PRIMARY KEY, s STRING, d DECIMAL(18,9), f DOUBLE, ts TIMESTAMP, "
+        "day DATE, b BOOLEAN, bin BINARY)"
+    )
+    return opened
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(st.lists(ROW, max_size=6), st.sampled_from(NAMES))
+def test_rows_come_back_as_they_were(
+    connection: Connection, given_rows: list[tuple[Any, ...]], name: str
+) -> None:
+    connection.execute("DELETE FROM t")
+    # Arrow reads the times of ORC as nanoseconds.
+    assume(name != "x.orc" or all(r[3] is None or 1700 < r[3].year < 2200 for r in given_rows))
+    numbered = [(number, *row) for number, row in enumerate(given_rows)]
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?)", numbered)
+    assert connection.execute(f"COPY t TO '{name}'").rowcount == len(numbered)
+    connection.execute("DELETE FROM t")
+    assert connection.execute(f"COPY t FROM '{name}'").rowcount == len(numbered)
+    assert connection.execute("SELECT * FROM t ORDER BY k").fetchall() == numbered
+
+
+def test_texts_are_plain(connection: Connection, tmp_path: Path) -> None:
+    values = "(1, 'a,\"b\"', 0.000000001, 1.5, '2026-01-31 12:00:00', '2026-01-31', true, x'00ff')"
+    connection.execute(
+        f"INSERT INTO t VALUES {values}, (2, '', NULL, NULL, NULL, NULL, NULL, NULL)"
+    )
+    connection.execute("COPY t TO 'x.csv'")
+    assert (tmp_path / "x.csv").read_text() == (
+        "k,s,d,f,ts,day,b,bin\n"
+        '1,"a,""b""",0.000000001,1.5,2026-01-31 12:00:00,2026-01-31,true,\\x00ff\n'
+        '2,"",,,,,,\n'
+    )
+    connection.execute("COPY t TO 'x.json'")
+    assert (tmp_path / "x.json").read_text() == (
+        '{"k":1,"s":"a,\\"b\\"","d":0.000000001,"f":1.5,"ts":"2026-01-31T12:00:00",'
+        '"day":"2026-01-31","b":true,"bin":"\\\\x00ff"}\n'
+        '{"k":2,"s":"","d":null,"f":null,"ts":null,"day":null,"b":null,"bin":null}\n'
+    )
+
+
+def test_options_say_how_csv_is_written(connection: Connection, tmp_path: Path) -> None:
+    query = "SELECT k, s FROM t ORDER BY k"
+    connection.execute("INSERT INTO t (k, s) VALUES (1, 'NA'), (2, NULL), (3, 'a;b|')")
+    options = "FORMAT csv, HEADER false, DELIMITER ';', QUOTE '|', NULL 'NA'"
+    connection.execute(f"COPY ({query}) TO 'x' ({options})")
+    assert (tmp_path / "x").read_text() == "1;|NA|\n2;NA\n3;|a;b|||\n"
+    connection.execute("DELETE FROM t")
+    connection.execute(f"COPY t (k, s) FROM 'x' ({options})")
+    assert connection.execute(query).fetchall() == [(1, "NA"), (2, None), (3, "a;b|")]
+
+
+def test_nested_values_and_odd_numbers_are_json(connection: Connection, tmp_path: Path) -> None:
+    connection.execute(
+        "COPY (SELECT [1, NULL] AS l, {'a': 'x\"', 'b': [0.5]} AS s, CAST(NULL AS INT[]) AS n, "
+        "CAST('nan' AS DOUBLE) AS f, ['a'][2:1] AS e) TO 'x.json'"
+    )
+    read = json.loads((tmp_path / "x.json").read_text())
+    assert read == {"l": [1, None], "s": {"a": 'x"', "b": [0.5]}, "n": None, "f": None, "e": []}
+
+
+def test_one_column_of_nulls_comes_back(connection: Connection) -> None:
+    connection.execute("SET implicit_primary_key = true")
+    connection.execute("CREATE TABLE two (v INT)")
+    connection.execute("INSERT INTO two VALUES (1), (NULL), (NULL)")
+    connection.execute("COPY two TO 'x.csv'")
+    connection.execute("DELETE FROM two")
+    assert connection.execute("COPY two FROM 'x.csv'").rowcount == 3
+    assert connection.execute("SELECT count(*), count(v) FROM two").fetchone() == (3, 1)
+
+
+def test_compression_and_format_are_as_said(connection: Connection, tmp_path: Path) -> None:
+    connection.execute("INSERT INTO t (k) VALUES (1)")
+    connection.execute("COPY t TO 'x' (FORMAT parquet, COMPRESSION gzip)")
+    assert pq.ParquetFile(tmp_path / "x").metadata.row_group(0).column(0).compression == "GZIP"
+    connection.execute("COPY t TO 'y.json' (COMPRESSION gzip)")
+    assert (tmp_path / "y.json").read_bytes()[:2] == b"\x1f\x8b"
+    for statement, message in (
+        ("COPY t TO 'x.parquet' (HEADER)", "option of CSV"),
+        ("COPY t TO 'x.csv' (COMPRESSION snappy)", "not packed"),
+        ("COPY t TO 'x.xls'", "format"),
+        ("COPY t TO 'x.csv' (QUOTE ',')", "same"),
+    ):
+        with pytest.raises(Error, match=message):
+            connection.execute(statement)
+
+
+def test_a_failed_copy_leaves_what_was_there(connection: Connection, tmp_path: Path) -> None:
+    connection.execute("INSERT INTO t (k) VALUES (1)")
+    (tmp_path / "x.csv").write_text("before")
+    for query in (
+        "SELECT error('no')",
+        "SELECT INTERVAL '1' MONTH AS i FROM t",
+        "SELECT 1 AS a, 2 AS A",
+    ):
+        with pytest.raises(Error):
+            connection.execute(f"COPY ({query}) TO 'x.csv'")
+    with pytest.raises(Error, match="x1"):
+        connection.execute("COPY (SELECT CAST('x' || k AS INT) FROM t) TO 'new.csv'")
+    assert os.listdir(tmp_path) == ["x.csv"]
+    assert (tmp_path / "x.csv").read_text() == "before"
+
+
+def test_a_late_failure_leaves_nothing(
+    connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_stream, "EXPORT_BYTES", 1000)
+    query = (
+        "SELECT CASE WHEN i = 499999 THEN CAST('x' || i AS INT) ELSE i END FROM range(500000) r(i)"
+    )
+    with pytest.raises(Error):
+        connection.execute(f"COPY ({query}) TO 'x.csv'")
+    assert os.listdir(tmp_path) == []
+    assert (
+        connection.execute("COPY (SELECT i FROM range(500000) r(i)) TO 'x.csv'").rowcount == 500000
+    )
+    with (tmp_path / "x.csv").open() as lines:
+        assert sum(int(line) for line in lines if line != "i\n") == 499999 * 250000
+
+
+def test_the_open_transaction_and_moments_are_read(connection: Connection, tmp_path: Path) -> None:
+    connection.execute("INSERT INTO t (k) VALUES (1)")
+    moment = connection.snapshot_timestamp()
+    connection.execute("BEGIN")
+    connection.execute("INSERT INTO t (k) VALUES (2)")
+    assert connection.execute("COPY t TO 'x.csv'").rowcount == 2
+    connection.execute("COMMIT")
+    assert connection.execute(f"COPY (SELECT k FROM t AS OF {moment}) TO 'x.csv'").rowcount == 1
+    assert connection.execute("COPY (SELECT k FROM t WHERE k = ?) TO 'x.csv'", (2,)).rowcount == 1
+    assert (tmp_path / "x.csv").read_text() == "k\n2\n"
+
+
+def test_a_link_is_kept_and_its_file_replaced(connection: Connection, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "x.csv").symlink_to("sub/real.csv")
+    connection.execute("COPY (SELECT 1 AS a) TO 'x.csv'")
+    assert (tmp_path / "x.csv").is_symlink()
+    assert (tmp_path / "sub" / "real.csv").read_text() == "a\n1\n"
+
+
+def test_a_connection_that_only_reads_replaces_no_file(tmp_path: Path) -> None:
+    with pykudu_sql.connect(tmp_path / "my.db", autocommit=True) as opened:
+        opened.execute("CREATE TABLE t (k INT PRIMARY KEY)")
+    with pykudu_sql.connect(tmp_path / "my.db", read_only=True, files=True) as opened:
+        opened.execute(f"COPY t TO '{tmp_path}/x.csv'")
+        with pytest.raises(Error, match="replaces no file") as raised:
+            opened.execute(f"COPY t TO '{tmp_path}/x.csv'")
+        assert raised.value.sqlstate == "58P02"
+
+
+def test_a_full_disk_is_told(
+    connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert copy_to.row_writer is row_writers.row_writer
+
+    def full(path: str, **options: object) -> pa.NativeFile:
+        return pa.OSFile("/dev/full", "w")
+
+    monkeypatch.setattr(row_writers.pa, "output_stream", full)
+    with pytest.raises(Error, match="No space left"):
+        connection.execute("COPY (SELECT i FROM range(100000) r(i)) TO 'x.csv'")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_name_says_how_a_text_is_packed() -> None:
+    assert copy_options.kind_of("x.csv.gz", {}).compression == "gzip"
+    assert copy_options.kind_of("x.tsv.zst", {}).delimiter == "\t"

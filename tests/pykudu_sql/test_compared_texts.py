@@ -1,0 +1,127 @@
+"""A text beside a number, date or truth means the same as a literal and as a parameter, and
+whatever rows there are."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+import pytest
+
+import pykudu_sql
+
+EQUAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "a": ("2", " 2 ", "2.0", "2e0", "0x2"),
+        "a + 0": ("2", "2.0"),
+        "b": ("1.5", " 15e-1"),
+        "c": ("1.25", "125e-2", "1.2500"),
+        "w": ("0.5", ".5"),
+        "x": ("8", "8.0"),
+        "d": ("2020-01-01", "2020-01-01 12:00:00", "2020-1-1"),
+        "m": ("2020-01-01", "2020-01-01 02:00:00+02:00", "2020-1-1"),
+        "t": ("true", "1"),
+    }
+)
+UNEQUAL: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "a": ("1.5", "1.99", "99999999999"),
+        "a + 0": ("1.5", "99999999999"),
+        "b": ("inf", "nan", "1.50000001"),
+        "c": ("1.251", "99999999999"),
+        "w": ("1", "-7"),
+        "x": ("7.5", "8.4"),
+        "d": ("2020-01-02",),
+        "m": ("2020-01-01 00:00:00.000001",),
+        "t": ("false",),
+    }
+)
+REFUSED: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "a": {"zz": "22018", "": "22018", "inf": "22003", "1e99": "22003"},
+        "a + 0": {"zz": "22018", "nan": "22003"},
+        "b": {"zz": "22018"},
+        "c": {"zz": "22018", "nan": "22003"},
+        "w": {"zz": "22018"},
+        "x": {"zz": "22018", "-inf": "22003"},
+        "d": {"zz": "22018", "2020-02-30": "22008"},
+        "m": {"zz": "22018", "2020-01-01 25:00:00": "22008"},
+        "t": {"zz": "22018"},
+    }
+)
+FORMS = (
+    "{0} = {1}", "NOT ({0} <> {1})", "{0} IN ({1})", "{0} BETWEEN {1} AND {1}",
+    "CASE {0} WHEN {1} THEN true ELSE false END", "({0}, 1) = ({1}, 1)",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[pykudu_sql.Connection]:
+    columns = (
+        "(a INT PRIMARY KEY, b DOUBLE, c DECIMAL(9,2), w DECIMAL(38,38), x DECIMAL(38,0), d DATE, "
+        "m TIMESTAMP, t BOOLEAN)"
+    )
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE one {columns}")
+        connection.execute(f"CREATE TABLE none {columns}")
+        connection.execute(
+            "INSERT INTO one VALUES (2, 1.5, 1.25, 0.5, 8, '2020-01-01', '2020-01-01', true)"
+        )
+        yield connection
+
+
+def answer(connection: pykudu_sql.Connection, sql: str, *parameters: object) -> object:
+    try:
+        return connection.execute(sql, parameters).fetchall()[0][0]
+    except pykudu_sql.DataError as error:
+        return error.sqlstate
+
+
+def answers(
+    connection: pykudu_sql.Connection, value: str, text: str, form: str
+) -> Iterator[object]:
+    """Of a table with a row and of one without, each for a literal and for parameters."""
+    parameters = (text,) * form.count("{1}")
+    for table in ("one", "none"):
+        sql = f"SELECT count(*) FROM {table} WHERE "
+        yield answer(connection, sql + form.format(value, f"'{text}'"))
+        yield answer(connection, sql + form.format(value, "?"), *parameters)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("value", EQUAL)
+def test_a_text_has_one_meaning(connection: pykudu_sql.Connection, value: str, form: str) -> None:
+    expected = {
+        **{text: (1, 1, 0, 0) for text in EQUAL[value]},
+        **{text: (0, 0, 0, 0) for text in UNEQUAL[value]},
+        **{text: (state,) * 4 for text, state in REFUSED[value].items()},
+    }
+    given = {text: tuple(answers(connection, value, text, form)) for text in expected}
+    assert given == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "of_no_row"),
+    [
+        ("'zz' IN ({})", False),
+        ("'zz' NOT IN ({})", True),
+        ("'zz' = ANY ({})", False),
+        ("'zz' <> ALL ({})", True),
+    ],
+)
+def test_a_text_beside_a_query_without_rows_equals_nothing(
+    connection: pykudu_sql.Connection, condition: str, of_no_row: bool
+) -> None:
+    assert answer(connection, "SELECT " + condition.format("SELECT a FROM none")) is of_no_row
+    assert answer(connection, "SELECT " + condition.format("SELECT a FROM one")) == "22018"
+
+
+def test_a_long_list_of_texts_has_the_same_meaning(connection: pykudu_sql.Connection) -> None:
+    texts = [f"{number}.5" for number in range(1_100)]
+    for value, text in (("a", "2.0"), ("c", "1.25"), ("x + 0", "8.00"), ("w", "0.5")):
+        sql = "SELECT count(*) FROM one WHERE {} IN ({})"
+        listed = ", ".join(f"'{each}'" for each in texts)
+        if value != "w":
+            assert answer(connection, sql.format(value, listed)) == 0
+        assert answer(connection, sql.format(value, f"{listed}, '{text}'")) == 1
+        assert answer(connection, sql.format(value, f"{listed}, 'zz'")) == "22018"
+        empty = sql.replace("one", "none")
+        assert answer(connection, empty.format(value, f"{listed}, 'zz'")) == "22018"
