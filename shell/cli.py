@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pykudu_sql.shell.arguments import ArgumentParser
 from pykudu_sql.shell.exit_codes import ExitCode, exit_code
 from pykudu_sql.shell.output.terminal import print_error
+from pykudu_sql.shell.parameters import Value, assignment, value_of
 from pykudu_sql.shell.settings import FORMATS, Settings, UsageError, checked, config_path, load
 from pykudu_sql.shell.subcommands import (
     check_database_name,
@@ -140,6 +141,10 @@ def build_parser() -> argparse.ArgumentParser:
     add("--format", choices=FORMATS, help="how results look (default: table)")
     add("--csv", dest="format", action="store_const", const="csv", help="short for --format csv")
     add("--json", dest="format", action="store_const", const="json", help="--format json")
+    add(
+        "-p", "--param", metavar="NAME=VALUE", action="append", default=[],
+        help="the value of :name in statements; may be repeated",
+    )  # fmt: skip
     add("--null", metavar="TEXT", help="how NULL is written")
     add(
         "--guard-formulas",
@@ -168,20 +173,20 @@ def _run(options: argparse.Namespace) -> int:
         print(f"pykudu-sql {__version__}")
         return ExitCode.OK
     at_terminal = not options.steps and sys.stdin.isatty()
+    variables = _variables(options.param)
     settings = _settings(options, at_terminal)
     scripts = [] if at_terminal else _read_steps(options.steps or [Step("-", is_file=True)])
 
     # Loading the database makes many objects and no garbage; looking for it takes a sixth more.
     gc.disable()
     import pykudu_sql
-    from pykudu_sql.shell import commands
     from pykudu_sql.shell.session import ScriptPosition, ShellSession, print_statement_error
 
     try:
         session = ShellSession(
             options.db,
             settings,
-            commands.run,
+            _run_command,
             read_only=options.read_only,
             safe=options.safe,
             keep_going=options.keep_going,
@@ -193,6 +198,7 @@ def _run(options: argparse.Namespace) -> int:
         return exit_code(error)
     finally:
         gc.enable()
+    session.variables.update(variables)
     try:
         if at_terminal:
             from pykudu_sql.shell.repl import Repl
@@ -201,6 +207,24 @@ def _run(options: argparse.Namespace) -> int:
         return _run_scripts(session, scripts)
     finally:
         session.close()
+
+
+def _run_command(session: "ShellSession", text: str) -> None:
+    # The commands are a tenth of the start, and most scripts have none.
+    from pykudu_sql.shell.commands import registry
+
+    registry.run(session, text)
+
+
+def _variables(given: Sequence[str]) -> dict[str, Value]:
+    """Values for `:name` from the command line."""
+    variables = {}
+    for text in given:
+        pair = assignment(text)
+        if pair is None:
+            raise UsageError(f"--param {text!r}: a name, '=' and a value are expected: a=1")
+        variables[pair[0]] = value_of(pair[1])
+    return variables
 
 
 def _settings(options: argparse.Namespace, at_terminal: bool) -> Settings:
@@ -230,7 +254,7 @@ def _read_steps(steps: Sequence[Step]) -> list[tuple[str, str | None]]:
 
 
 def _run_scripts(session: "ShellSession", scripts: Sequence[tuple[str, str | None]]) -> int:
-    from pykudu_sql.shell.commands import Quit
+    from pykudu_sql.shell.commands.command import Quit
     from pykudu_sql.shell.editing.interruptible import run_interruptibly
     from pykudu_sql.shell.session import StatementFailed
 

@@ -1,6 +1,6 @@
 """The names for kinds of completion, from the open database, for prompt_toolkit."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
@@ -8,7 +8,7 @@ from prompt_toolkit.document import Document
 
 import pykudu_sql
 from pykudu_sql.settings import SETTINGS
-from pykudu_sql.shell.commands import COMMANDS
+from pykudu_sql.shell.commands.registry import COMMANDS
 from pykudu_sql.shell.editing.completion import Completion as Wanted
 from pykudu_sql.shell.editing.completion import Suggest, complete
 from pykudu_sql.shell.editing.tokens import FUNCTIONS, KEYWORDS, TYPES
@@ -19,6 +19,8 @@ from pykudu_sql.statements import offered_listings, offered_statements
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
 
+_FUZZY_LETTERS = 2  # below that, too many names have them
+
 
 class ShellCompleter(Completer):
     """Suggests names of the session's database, SQL words and commands."""
@@ -26,6 +28,7 @@ class ShellCompleter(Completer):
     def __init__(self, session: "ShellSession") -> None:
         self._session = session
         self._paths = PathCompleter(expanduser=True)
+        self._known_functions: tuple[str, ...] = ()
 
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
@@ -41,14 +44,21 @@ class ShellCompleter(Completer):
             path = Document(wanted.prefix, len(wanted.prefix))
             yield from self._paths.get_completions(path, complete_event)
             return
-        seen: set[str] = set()
+        offered: dict[str, tuple[str, Suggest]] = {}
         for kind in wanted.kinds:
             for name in self._names(kind, wanted):
-                if name.lower() not in seen and _matches(name, wanted.prefix):
-                    seen.add(name.lower())
-                    yield Completion(
-                        name, -len(wanted.prefix), display=escape(name), display_meta=kind.value
-                    )
+                if name != wanted.prefix:
+                    offered.setdefault(name.lower(), (name, kind))
+        names = list(offered.values())
+        # Letters from the middle of names are looked for where no name begins as typed.
+        found = [pair for pair in names if _begins(pair[0], wanted.prefix)] or sorted(
+            (pair for pair in names if is_fuzzy_match(pair[0], wanted.prefix)),
+            key=lambda pair: len(pair[0]),
+        )
+        for name, kind in found:
+            yield Completion(
+                name, -len(wanted.prefix), display=escape(name), display_meta=kind.value
+            )
 
     def _names(self, kind: Suggest, wanted: Wanted) -> Iterator[str]:
         lower = wanted.prefix.isalpha() and wanted.prefix.islower()
@@ -61,6 +71,7 @@ class ShellCompleter(Completer):
             case Suggest.SYSTEM_TABLES:
                 yield from (name.partition(".")[2] for name in self._system_tables())
             case Suggest.COLUMNS:
+                yield from map(_as_written, wanted.columns)
                 yield from map(_as_written, self._columns(wanted.tables))
                 yield from wanted.names
             case Suggest.STATEMENTS:
@@ -73,8 +84,13 @@ class ShellCompleter(Completer):
                 yield from map(fold, sorted(KEYWORDS))
             case Suggest.TYPES:
                 yield from map(fold, sorted(TYPES))
+            case Suggest.VALUES:
+                if (setting := SETTINGS.get(wanted.setting)) is not None:
+                    yield from setting.offered
+            case Suggest.SNAPSHOTS:
+                yield from map(_as_written, self._snapshots())
             case Suggest.FUNCTIONS:
-                yield from sorted(FUNCTIONS)
+                yield from self._functions()
             case Suggest.COMMANDS:
                 yield from (name for command in COMMANDS for name in command.names)
             case Suggest.FORMATS:
@@ -90,6 +106,26 @@ class ShellCompleter(Completer):
     def _system_tables(self) -> list[str]:
         return self._session.connection.list_system_tables()
 
+    def _snapshots(self) -> list[str]:
+        return [
+            name for (name,) in self._session.connection.execute("SELECT name FROM sys.snapshots")
+        ]
+
+    def _functions(self) -> Sequence[str]:
+        """All that may be called; asked for once, and less than all while that is impossible."""
+        if not self._known_functions:
+            try:
+                rows = self._session.connection.execute("SHOW FUNCTIONS").fetchall()
+            except pykudu_sql.Error:
+                return sorted(FUNCTIONS)
+            names = [name for (name,) in rows]
+            # Those that people use most come first.
+            self._known_functions = (
+                *(n for n in names if n in FUNCTIONS),
+                *(n for n in names if n not in FUNCTIONS),
+            )
+        return self._known_functions
+
     def _columns(self, tables: Iterable[str]) -> Iterator[str]:
         for table in tables:
             try:
@@ -98,8 +134,22 @@ class ShellCompleter(Completer):
                 continue  # half a name, an alias of a subquery: no columns to offer
 
 
-def _matches(name: str, prefix: str) -> bool:
-    return name.lower().startswith(prefix.lower()) and name != prefix
+def is_fuzzy_match(name: str, typed: str) -> bool:
+    """Whether a name has the letters typed, in order, the first one at the beginning of a word."""
+    name, typed = name.lower(), typed.lower()
+    if len(typed) < _FUZZY_LETTERS:
+        return False
+    starts = [i for i, c in enumerate(name) if c == typed[0] and not name[i - 1 : i].isalnum()]
+    return any(_is_subsequence(typed, name[start:]) for start in starts) or typed in name
+
+
+def _is_subsequence(letters: str, text: str) -> bool:
+    rest = iter(text)
+    return all(letter in rest for letter in letters)
+
+
+def _begins(name: str, prefix: str) -> bool:
+    return name.lower().startswith(prefix.lower())
 
 
 def _as_written(name: str) -> str:

@@ -14,19 +14,24 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.enums import DEFAULT_BUFFER
+from prompt_toolkit.filters import has_focus
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth, create_output
 
 import pykudu_sql
-from pykudu_sql.shell.commands import Quit
+from pykudu_sql.shell.commands.command import Quit
+from pykudu_sql.shell.commands.moments import wall_time
 from pykudu_sql.shell.completer import ShellCompleter
+from pykudu_sql.shell.editing.guard import danger
 from pykudu_sql.shell.editing.highlighter import STYLE, SqlLexer
 from pykudu_sql.shell.editing.history import open_history
 from pykudu_sql.shell.editing.interruptible import run_interruptibly
-from pykudu_sql.shell.editing.script import is_command
+from pykudu_sql.shell.editing.script import CommandPart, is_command, parts
 from pykudu_sql.shell.output.display import escape, width
+from pykudu_sql.shell.output.printer import PROMPT_LINES
 from pykudu_sql.shell.output.terminal import print_error
 from pykudu_sql.shell.session import ShellSession, StatementFailed
 from pykudu_sql.shell.settings import history_path
@@ -42,6 +47,7 @@ class Repl:
         """A shell over a session; `version` is for the welcome."""
         self._session = session
         self._version = version
+        self._moment: int | None = None
         keeps_history = session.settings.history and not session.safe
         history = open_history(history_path()) if keeps_history else InMemoryHistory()
         colours = ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None
@@ -53,13 +59,17 @@ class Repl:
             style=STYLE,
             completer=ShellCompleter(session),
             complete_while_typing=True,
+            reserve_space_for_menu=PROMPT_LINES,
             auto_suggest=AutoSuggestFromHistory(),
             history=history,
+            search_ignore_case=True,
             key_bindings=_key_bindings(),
             color_depth=colours,
             # Results may be redirected; the prompt still belongs on the terminal.
             output=create_output(always_prefer_tty=True),
         )
+        session.is_interactive = True
+        session.typed = lambda: list(reversed(list(history.load_history_strings())))
 
     def run(self) -> int:
         """Run until the user leaves; returns the exit code, which is 0."""
@@ -69,17 +79,22 @@ class Repl:
             print('Nothing is kept: this database is in memory. ".open DB" opens one on disk.')
         while True:
             try:
-                text = self._prompt.prompt()
+                self._moment = self._session.moment()
+                default, self._session.prefill = self._session.prefill, ""
+                text = self._prompt.prompt(default=default)
             except KeyboardInterrupt:
                 continue
             except EOFError:
                 return 0
             try:
-                self._run(_PLAIN_WORDS.get(text.strip().rstrip(";").lower(), text))
+                self._run(_PLAIN_WORDS.get(text.strip().rstrip(";").lower(), without_go(text)))
             except Quit:
                 return 0
 
     def _run(self, text: str) -> None:
+        if not self._is_meant(text):
+            print_error("Nothing was run.")
+            return
         try:
             run_interruptibly(partial(self._session.run_script, text), self._session.cancel)
         except StatementFailed:
@@ -88,6 +103,31 @@ class Repl:
             # Without a cause the statement was done and has printed its result.
             if interrupt.__cause__ is not None:
                 print_error("Cancelled.")
+
+    def _is_meant(self, text: str) -> bool:
+        """Ask about each statement that takes much away, before the first one runs."""
+        connection = self._session.connection
+        if not self._session.settings.guard or self._session.read_only:
+            return True
+        for part in parts(text, pykudu_sql.is_complete):
+            if isinstance(part, CommandPart):
+                continue
+            for statement in pykudu_sql.split_statements(part.text):
+                found = danger(statement.text)
+                if found is None:
+                    continue
+                now = connection.snapshot_timestamp()
+                question = found.question(now, in_transaction=connection.in_transaction)
+                print_error(f"{question}\nGo on? [y/N]  (.guard off never asks)")
+                if not self._says_yes():
+                    return False
+        return True
+
+    def _says_yes(self) -> bool:
+        try:
+            return input().strip().lower() in ("y", "yes")
+        except (EOFError, KeyboardInterrupt):
+            return False
 
     def _message(self) -> StyleAndTextTuples:
         return [(self._style(), self._prompt_text())]
@@ -98,7 +138,10 @@ class Repl:
     def _prompt_text(self) -> str:
         connection = self._session.connection
         name = "memory" if connection.path == ":memory:" else PurePath(connection.path).name
-        return f"{escape(name)}{'*' if connection.in_transaction else ''}> "
+        moment = ""
+        if self._moment is not None:
+            moment = f"[as of {wall_time(self._moment).isoformat(' ', 'seconds')}]"
+        return f"{escape(name)}{moment}{'*' if connection.in_transaction else ''}> "
 
     def _style(self) -> str:
         open_transaction = self._session.connection.in_transaction
@@ -108,7 +151,16 @@ class Repl:
 def is_ready(text: str) -> bool:
     """Whether Enter should run a text rather than begin a new line."""
     word = text.strip().rstrip(";").lower()
-    return is_command(text) or word in _PLAIN_WORDS or pykudu_sql.is_complete(text)
+    return is_command(text) or word in _PLAIN_WORDS or pykudu_sql.is_complete(without_go(text))
+
+
+def without_go(text: str) -> str:
+    """A statement that `\\g` ends, as psql has it, ended by a semicolon; else the text as it is."""
+    statement, mark, behind = text.rpartition("\\g")
+    if not mark or behind.strip() or not statement.strip() or is_command(text):
+        return text
+    # What a string, a comment or a quoted name holds is no end.
+    return f"{statement};" if pykudu_sql.is_complete(f"{statement};") else text
 
 
 def complete_word(buffer: Buffer) -> None:
@@ -125,8 +177,10 @@ def complete_word(buffer: Buffer) -> None:
 
 def _key_bindings() -> KeyBindings:
     bindings = KeyBindings()
+    # While Ctrl-R searches, the keys belong to the search.
+    typing = has_focus(DEFAULT_BUFFER)
 
-    @bindings.add("enter")
+    @bindings.add("enter", filter=typing)
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         state = buffer.complete_state
@@ -137,11 +191,11 @@ def _key_bindings() -> KeyBindings:
         else:
             buffer.newline(copy_margin=False)
 
-    @bindings.add("tab")
+    @bindings.add("tab", filter=typing)
     def _(event: KeyPressEvent) -> None:
         complete_word(event.current_buffer)
 
-    @bindings.add("escape", "enter")
+    @bindings.add("escape", "enter", filter=typing)
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.validate_and_handle()
 

@@ -7,7 +7,7 @@ scripts. Errors are printed as `file:line: ERROR sqlstate: message`, once, and c
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import pykudu_sql
 from pykudu_sql.shell.editing.script import CommandPart, parts
 from pykudu_sql.shell.output.display import escape
-from pykudu_sql.shell.output.printer import print_result
+from pykudu_sql.shell.output.printer import Printed, print_kept, print_result
 from pykudu_sql.shell.output.terminal import Output, print_error
+from pykudu_sql.shell.parameters import Parameters, Value, bound
 from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +65,15 @@ class ShellSession:
         settings: choices of the user; replaced whole.
         output: where results go.
         failures: statements and commands that failed so far, and transactions left open.
-        safe: whether commands that reach files of the user's choice are refused.
+        safe: whether what reaches files of the user's choice (COPY), or programs, is refused.
+        read_only: whether nothing is changed, neither a database nor a file that exists.
+        is_interactive: whether a person types at a prompt.
+        last_statement: the statement that ran last, without its semicolon.
+        keep_going: whether a script runs on after a failed statement.
+        variables: values for `:name` in statements.
+        is_once: the output goes back to where it was behind the next result.
+        prefill: what the next line at the prompt begins with.
+        typed: gives what was typed, the oldest first.
     """
 
     def __init__(
@@ -86,7 +95,7 @@ class ShellSession:
             settings: choices to start with.
             run_command: runs a line of a script that is a command of the shell.
             read_only: open it, and any other opened later, without the right to write.
-            safe: refuse commands that read, write or open a file.
+            safe: refuse commands that read, write or open a file, and COPY.
             keep_going: run on after a failed statement.
             engine: what computes queries here, and in any other opened later; None for the default.
             spark_master: where Spark runs, likewise.
@@ -94,8 +103,16 @@ class ShellSession:
         Raises pykudu_sql.Error: the database cannot be opened.
         """
         self.safe = safe
-        self._read_only = read_only
-        self._keep_going = keep_going
+        self.read_only = read_only
+        self.is_interactive = False
+        self.last_statement: str | None = None
+        self.prefill = ""
+        self.is_once = False
+        self.typed: Callable[[], Sequence[str]] = tuple
+        self._printed: Printed | None = None
+        self._values: tuple[Value, ...] = ()
+        self.variables: dict[str, Value] = {}
+        self.keep_going = keep_going
         self._engine = engine
         self._spark_master = spark_master
         self._cancelled = threading.Event()
@@ -109,10 +126,11 @@ class ShellSession:
     def _connect(self, path: str) -> "Connection":
         return pykudu_sql.connect(
             path,
-            read_only=self._read_only,
+            read_only=self.read_only,
             autocommit=True,
             engine=self._engine,
             spark_master=self._spark_master,
+            files=not self.safe,
         )
 
     def open(self, path: str) -> None:
@@ -124,17 +142,30 @@ class ShellSession:
         self._leave()
         self.connection = opened
 
+    def moment(self) -> int | None:
+        """The hybrid timestamp at which all tables are read; None for now."""
+        try:
+            row = self.connection.execute("SHOW SETTINGS LIKE 'as_of'").fetchone()
+        except pykudu_sql.Error:
+            return None  # a prompt without it is better than none
+        return int(row[1]) if row and str(row[1]).isdecimal() else None
+
     def redirect(self, path: Path) -> None:
         """Write results to a file; a session that only reads replaces none.
 
         Raises UsageError: the file cannot be written.
         """
-        self.output.redirect(path, replace=not self._read_only)
+        self.output.redirect(path, replace=not self.read_only)
 
     def close(self) -> None:
         """Give up an open transaction, and close files and the database."""
-        self.output.restore()
-        self._leave()
+        try:
+            self.output.restore()
+        except UsageError as error:
+            print_error(f"ERROR: {error}")
+            self.failures += 1
+        finally:
+            self._leave()
 
     def _leave(self) -> None:
         if self.connection.in_transaction:
@@ -167,15 +198,16 @@ class ShellSession:
                 continue
             for statement in pykudu_sql.split_statements(part.text):
                 place = ScriptPosition(source, part.line + statement.line - 1)
+                self.last_statement = statement.text.strip().rstrip(";")
                 self._attempt(partial(self.run_statement, statement.text), place)
 
     def _attempt(self, action: Callable[[], None], place: ScriptPosition) -> None:
         """Do one thing of a script; print the error if it fails."""
-        self._checkpoint()
+        self.checkpoint()
         try:
             action()
         except (pykudu_sql.Error, UsageError) as error:
-            self._checkpoint()
+            self.checkpoint()
             self.failures += 1
             self.output.flush()
             if self._depth and isinstance(error, _NO_SQL):
@@ -183,28 +215,56 @@ class ShellSession:
                 print_error(f"{place.prefix()}ERROR{code}: neither SQL nor a command stands here")
             else:
                 print_statement_error(error, place)
-            if not self._keep_going:
+            if not self.keep_going:
                 raise StatementFailed from error
 
-    def _checkpoint(self) -> None:
+    def checkpoint(self) -> None:
+        """Raise Cancelled if the user pressed Ctrl-C since the script began."""
         if self._cancelled.is_set():
             raise Cancelled
 
-    def run_statement(self, sql: str) -> None:
-        """Run one statement and print its result. Raises pykudu_sql.Error: it failed."""
+    def run_statement(self, sql: str, values: Sequence[Value] | None = None) -> None:
+        """Run one statement and print its result.
+
+        `sql`: the statement; `values`: for its `?`, those at hand if None. Raises pykudu_sql.Error:
+        it failed.
+        """
+        if self.settings.echo:
+            self.output.write(f"{sql.strip().rstrip(';')};\n")
         started = time.perf_counter()
-        cursor = self.connection.execute(sql)
+        cursor = self.connection.execute(sql, self._parameters(sql, values))
         try:
             if cursor.description is None:
                 summary = cursor.message or _affected(cursor.rowcount)
             else:
-                summary = print_result(cursor, self.output, self.settings, self._checkpoint)
+                self._printed = None
+                self._printed = print_result(cursor, self.output, self.settings, self.checkpoint)
+                summary = self._printed.summary
+                if self.is_interactive and not self._printed.is_whole and self._printed.kept:
+                    summary += ", .last shows all"
         finally:
             cursor.close()
         if self.settings.timer:
             elapsed = duration(time.perf_counter() - started)
             summary = f"{summary.removesuffix('.')} in {elapsed}"
         self._summarise(summary)
+        if self.is_once:
+            self.is_once = False
+            self.output.restore()
+
+    def _parameters(self, sql: str, values: Sequence[Value] | None) -> Parameters:
+        return bound(sql, self._values, self.variables) if values is None else tuple(values)
+
+    def show_last(self) -> None:
+        """Print the last result again in full. Raises UsageError: there is none, or it is gone."""
+        if self._printed is None:
+            raise UsageError("there is no result yet")
+        if self._printed.kept is None:
+            raise UsageError(
+                "the last result is not held: tables on a terminal are, up to 64 MiB; "
+                ".maxrows 0 and \\g run it again in full"
+            )
+        self._summarise(print_kept(self._printed.kept, self.output, self.settings))
 
     def _summarise(self, summary: str) -> None:
         # Other formats are for programs: what is not data stays out of their way.
@@ -212,6 +272,18 @@ class ShellSession:
             self.output.write(summary + "\n")
         elif self.settings.timer:
             print_error(summary)
+
+    def run_saved(self, path: Path, values: tuple[Value, ...], named: Mapping[str, Value]) -> None:
+        """Run a script from a file with values for its parameters.
+
+        Raises UsageError: it cannot be read; StatementFailed: a statement in it failed.
+        """
+        before = self._values, self.variables
+        self._values, self.variables = values, {**self.variables, **named}
+        try:
+            self.run_file(path)
+        finally:
+            self._values, self.variables = before
 
     def run_file(self, path: Path) -> None:
         """Run a script from a file.

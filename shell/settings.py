@@ -2,12 +2,16 @@
 
 The file is `pykudu-sql/config.toml` in `$XDG_CONFIG_HOME` (or `~/.config`):
 
-    format = "table"     # table, csv, json, jsonlines, line, markdown, tsv
+    format = "table"     # one of FORMATS
     timer = true         # how long each statement took; on in an interactive shell
     null = "NULL"        # how NULL is written
-    max_rows = 40        # rows of a table shown on a terminal, 0 for all
+    max_rows = 40        # rows of a table shown on a terminal, 0 for all; else as many as fit
     max_width = 0        # columns of a table, 0 for as wide as the terminal
     history = true       # keep the lines typed
+    echo = false         # print each statement before it runs
+    insert_table = "result"  # the table of INSERT statements
+    guard = true         # ask before DELETE and UPDATE without WHERE, TRUNCATE and DROP
+    separators = false   # numbers of a table with `,` between thousands
     guard_formulas = false   # keep spreadsheets from computing text of CSV and TSV
 """
 
@@ -17,7 +21,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-FORMATS = ("table", "csv", "json", "jsonlines", "line", "markdown", "tsv")
+FORMATS = (
+    "table", "csv", "tsv", "json", "jsonlines", "line", "markdown", "box", "psql", "html", "latex",
+    "insert",
+)  # fmt: skip
 
 
 class UsageError(Exception):
@@ -36,18 +43,26 @@ class Settings:
         format: one of FORMATS.
         timer: whether each statement's time is shown.
         null: how NULL is written; None for the format's own way.
-        max_rows: rows of a table shown on a terminal; 0 for all.
+        max_rows: rows of a table shown on a terminal; 0 for all, None for as many as fit, up to 40.
         max_width: columns of a table; 0 for the terminal's width.
+        separators: whether numbers of a table have `,` between their thousands.
         history: whether lines typed are kept for the next session.
+        guard: whether a prompt asks before statements that take much away.
+        echo: whether each statement is printed before it runs.
+        insert_table: the table of INSERT statements, as it stands in SQL.
         guard_formulas: whether text of CSV and TSV is kept from being a spreadsheet's formula.
     """
 
     format: str = "table"
     timer: bool = False
     null: str | None = None
-    max_rows: int = 40
+    max_rows: int | None = None
     max_width: int = 0
+    separators: bool = False
     history: bool = True
+    guard: bool = True
+    echo: bool = False
+    insert_table: str = "result"
     guard_formulas: bool = False
 
 
@@ -57,7 +72,11 @@ _TYPES: Mapping[str, type] = {
     "null": str,
     "max_rows": int,
     "max_width": int,
+    "separators": bool,
     "history": bool,
+    "guard": bool,
+    "echo": bool,
+    "insert_table": str,
     "guard_formulas": bool,
 }
 
@@ -119,6 +138,11 @@ def config_path(environ: Mapping[str, str] = os.environ) -> Path:
 def history_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The file of lines typed."""
     return _xdg(environ, "XDG_STATE_HOME", ".local/state") / "history"
+
+
+def queries_path(environ: Mapping[str, str] = os.environ) -> Path:
+    """The folder of saved statements."""
+    return _xdg(environ, "XDG_CONFIG_HOME", ".config") / "queries"
 
 
 def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:

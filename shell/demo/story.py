@@ -179,7 +179,7 @@ class Story:
             return []
         rows = list(map(tuple, cursor.fetchall()))
         again = self._connection.execute(sql)
-        summary = print_result(again, self._output, Settings(max_rows=16), _go_on)
+        summary = print_result(again, self._output, Settings(max_rows=16), _go_on).summary
         print(f"{summary} in {1000 * took:.0f} ms")
         return rows
 

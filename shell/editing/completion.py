@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pykudu_sql.shell.editing.derived_columns import derived_columns
 from pykudu_sql.shell.editing.tokens import KEYWORDS, Kind, Token, tokenize, words
 
 
@@ -17,6 +18,8 @@ class Suggest(StrEnum):
     STATEMENTS = "statements"
     SHOWN = "listings"
     SETTINGS = "settings"
+    VALUES = "values"
+    SNAPSHOTS = "snapshots"
     KEYWORDS = "keywords"
     TYPES = "types"
     FUNCTIONS = "functions"
@@ -38,12 +41,16 @@ class Completion:
         prefix: the part of the word before the cursor.
         tables: names of tables and common table expressions, whose columns are listed.
         names: aliases and names of common table expressions that may be written here.
+        columns: columns of the subqueries that are named in the statement.
+        setting: whose values are suggested.
     """
 
     kinds: tuple[Suggest, ...]
     prefix: str = ""
     tables: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    setting: str = ""
 
 
 NOTHING = Completion(())
@@ -81,6 +88,21 @@ _COMMAND_ARGUMENTS = {
     ".schema": Suggest.TABLES,
     ".describe": Suggest.TABLES,
     "\\d": Suggest.TABLES,
+    ".columns": Suggest.TABLES,
+    "\\d+": Suggest.TABLES,
+    ".indexes": Suggest.TABLES,
+    ".dump": Suggest.TABLES,
+    ".diff": Suggest.TABLES,
+    ".log": Suggest.TABLES,
+    ".layout": Suggest.TABLES,
+    ".asof": Suggest.SNAPSHOTS,
+    ".once": Suggest.FILES,
+    ".edit": Suggest.FILES,
+    ".echo": Suggest.SWITCHES,
+    ".bail": Suggest.SWITCHES,
+    ".guard": Suggest.SWITCHES,
+    ".separators": Suggest.SWITCHES,
+    ".functions": Suggest.FUNCTIONS,
     ".help": Suggest.COMMANDS,
 }
 
@@ -95,6 +117,8 @@ def complete(text: str, cursor: int) -> Completion:
         return _complete_command(before.lstrip())
     statement, tokens = _statement_at(text, cursor)
     typed = [token for token in tokens if token.start < cursor]
+    if (setting := _setting_of(typed, cursor)) is not None:
+        return setting
     if typed and typed[-1].end >= cursor and _is_literal(typed[-1], cursor):
         return NOTHING
     prefix = ""
@@ -111,6 +135,21 @@ def _complete_command(before: str) -> Completion:
         return Completion((Suggest.COMMANDS,), name)
     kind = _COMMAND_ARGUMENTS.get(name)
     return NOTHING if kind is None else Completion((kind,), rest.lstrip())
+
+
+def _setting_of(typed: Sequence[Token], cursor: int) -> Completion | None:
+    """The values of a setting behind `SET name =`, also inside the quotes of one."""
+    prefix = ""
+    if typed and typed[-1].end >= cursor and typed[-1].kind in (Kind.WORD, Kind.STRING):
+        prefix = typed[-1].text[: cursor - typed[-1].start]
+        typed = typed[:-1]
+    past = [t for t in typed if t.kind not in (Kind.SPACE, Kind.COMMENT)]
+    words = [token.word or token.text for token in past]
+    if words[:1] != ["SET"] or len(past) < 3 or words[-1] not in ("=", "TO"):
+        return None
+    if len(past) - (words[1] in ("DATABASE", "SESSION")) != 3:
+        return None
+    return Completion((Suggest.VALUES,), prefix, setting=past[-2].name)
 
 
 def _is_literal(token: Token, cursor: int) -> bool:
@@ -144,13 +183,17 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
     relations = _relations(statement)
     expressions = _common_table_expressions(statement)
     tables = tuple(dict.fromkeys(table for _, table in relations))
+    derived = derived_columns(statement)
     previous = past[-1]
     if previous.text == "." and len(past) > 1:
         owner = past[-2].name
         if owner == "sys" and len(past) > 2 and _expects_table(past[:-2]):
             return Completion((Suggest.SYSTEM_TABLES,), prefix)
         owners = tuple(dict.fromkeys(t for alias, t in relations if owner in (alias, t)))
-        return Completion((Suggest.COLUMNS,), prefix, owners or (owner,))
+        named = tuple(c for t in owners or (owner,) for c in derived.get(t, ()))
+        return Completion((Suggest.COLUMNS,), prefix, owners or (owner,), columns=named)
+    if previous.word == "SNAPSHOT" and past[0].word != "CREATE":
+        return Completion((Suggest.SNAPSHOTS,), prefix)
     if _expects_table(past):
         return Completion((Suggest.TABLES,), prefix, names=expressions)
     if previous.word in _BEFORE_COLUMN or _in_column_list(past):
@@ -159,7 +202,10 @@ def _complete_sql(past: Sequence[Token], statement: Sequence[Token], prefix: str
         return Completion((Suggest.TYPES,), prefix)
     if previous.word in _BEFORE_EXPRESSION or _is_operator(previous):
         aliases = tuple(alias for alias, table in relations if alias != table)
-        return Completion(_EXPRESSION, prefix, tables, aliases)
+        # A subquery's own columns are those of its FROM; outside they are those it names.
+        read = [name for name in derived if name in tables or name not in expressions]
+        columns = tuple(dict.fromkeys(c for name in read for c in derived[name]))
+        return Completion(_EXPRESSION, prefix, tables, aliases, columns)
     return Completion((Suggest.KEYWORDS,), prefix)
 
 

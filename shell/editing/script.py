@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-_COMMAND_LINE = re.compile(r"^[ \t]*([.\\](?:[A-Za-z?][^\n]*))$", re.MULTILINE)
+_COMMAND_LINE = re.compile(r"^[ \t]*([.\\](?:[A-Za-z?!][^\n]*))$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,31 @@
 """A result drawn as a box that fits the terminal.
 
-Columns too wide are cut in the middle, columns too many are left out in the middle, and a result
-too long shows its first and last rows; `draw` says how much of each is shown, so the footer can.
-Types stand under the names, numbers on the right. A pure function of its input.
+Names, numbers and times are never cut: names are broken into lines, long texts too, whole columns
+are left out in the middle, and a result too long shows its first and last rows; `draw` says how
+much of each is shown, so the footer can. Types stand under the names, numbers on the right. A pure
+function of its input.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from pykudu_sql.shell.output.display import ELLIPSIS, elide, escape, pad, width
-from pykudu_sql.shell.output.values import is_number_type, to_text
+from pykudu_sql.shell.output.layout import Need, Placement, fits, place
+from pykudu_sql.shell.output.spans import Line, Role, Span
+from pykudu_sql.shell.output.values import is_number_type, is_text_type, to_shown, to_text
+from pykudu_sql.shell.output.wrapping import longest_piece, wrap_name, wrap_text
 
 Row = Sequence[Any]
 
-# A column is not cut below this many characters; whole columns are left out instead.
+# A text is not cut, and a name not broken, below this many columns.
 _NARROWEST = 8
-_BORDERS = 3  # "│ " before a cell and " " after it
-_GAP = _BORDERS + 1  # the column in place of those left out
+_READABLE = 18
+_WIDEST_TYPE = 16
+# A text of one cell takes at most so many lines, a plan so many.
+_CELL_LINES = 3
+_LONE_LINES = 12
 _DOT = "·"
 
 
@@ -44,33 +52,64 @@ class Preview:
         """Rows that are drawn."""
         return len(self.head) + len(self.tail)
 
+    @property
+    def rows(self) -> list[Row]:
+        """All rows that are drawn."""
+        return [*self.head, *self.tail]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How values are written.
+
+    Attributes:
+        null: how NULL is.
+        separators: whether numbers have `,` between thousands.
+    """
+
+    null: str = "NULL"
+    separators: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The room there is: columns and lines of a terminal, None where there is no limit."""
+
+    columns: int | None = None
+    lines: int | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One column ready to draw: texts of name, type and cells, and where they line up."""
+    """One column: escaped texts of name, type and cells, which cells are NULL, how they stand."""
 
+    name: str
+    type: str
     cells: tuple[str, ...]
+    nulls: frozenset[int]
     right: bool
-    columns: int
+    is_text: bool
 
-    def lines(self) -> tuple[str, ...]:
-        return tuple(
-            pad(elide(cell, self.columns), self.columns, right=self.right) for cell in self.cells
-        )
+    def need(self) -> Need:
+        """Its width, and the width at which it can still be read."""
+        cells = max(map(width, self.cells), default=0)
+        natural = max(width(self.name), width(self.type), cells)
+        name = min(max(longest_piece(self.name), _NARROWEST), _READABLE)
+        values = min(cells, _READABLE) if self.is_text else cells
+        return Need(natural, min(natural, max(name, min(width(self.type), _WIDEST_TYPE), values)))
 
 
-def draw(preview: Preview, null: str, max_width: int | None) -> tuple[Iterator[str], int]:
-    """Lines of the box, and how many columns it shows.
+def draw(preview: Preview, look: Look, screen: Screen) -> tuple[Iterator[Line], int]:
+    """Lines of the box, and how many columns it shows."""
+    columns = _columns(preview, look)
+    placement = place([column.need() for column in columns], screen.columns)
+    kept = [columns[i] for i in placement.kept]
+    return _lines(preview, kept, placement, _depth(kept, placement, screen)), len(kept)
 
-    Args:
-        preview: what to draw.
-        null: how NULL is written.
-        max_width: columns of the terminal, or None for no limit.
-    """
-    columns = _columns(preview, null)
-    kept = _keep(columns, max_width)
-    capped = _cap([columns[i] for i in kept], max_width, gap=len(kept) < len(columns))
-    return _lines(preview, capped, _gap_position(kept)), len(kept)
+
+def is_too_wide(preview: Preview, look: Look, screen: Screen) -> bool:
+    """Whether a box would leave columns out."""
+    return not fits([column.need() for column in _columns(preview, look)], screen.columns)
 
 
 def footer(preview: Preview, shown_columns: int) -> str:
@@ -86,74 +125,111 @@ def _count(number: int, noun: str, shown: int) -> str:
     return text if shown == number else f"{text} ({shown:,} shown)"
 
 
-def _columns(preview: Preview, null: str) -> list[_Column]:
+def _columns(preview: Preview, look: Look) -> list[_Column]:
     columns = []
-    rows = [*preview.head, *preview.tail]
+    rows = preview.rows
+    text_of = to_shown if look.separators else to_text
     for i, (name, sql_type) in enumerate(zip(preview.names, preview.types, strict=True)):
-        values = [null if row[i] is None else to_text(row[i]) for row in rows]
+        values = [look.null if row[i] is None else text_of(row[i]) for row in rows]
+        nulls = frozenset(number for number, row in enumerate(rows) if row[i] is None)
         if len(preview.names) == preview.total == 1:  # A statement, a plan: text to be read.
             values = values[0].splitlines() or [""]
-        texts = (escape(name), escape(sql_type), *map(escape, values))
-        columns.append(_Column(texts, is_number_type(sql_type), max(map(width, texts))))
+        columns.append(
+            _Column(
+                escape(name),
+                escape(sql_type),
+                tuple(map(escape, values)),
+                nulls,
+                is_number_type(sql_type),
+                is_text_type(sql_type),
+            )
+        )
     return columns
 
 
-def _keep(columns: Sequence[_Column], max_width: int | None) -> list[int]:
-    """Positions of the columns that fit when each is cut as far as may be: some from both ends."""
-    everything = list(range(len(columns)))
-    needed = [min(column.columns, _NARROWEST) + _BORDERS for column in columns]
-    if max_width is None or sum(needed) < max_width:
-        return everything
-    room = max_width - 1 - _GAP
-    left, right = 0, len(columns)
-    while left < right:
-        # The left end is filled first: key columns stand there.
-        from_left = left <= len(columns) - right
-        position = left if from_left else right - 1
-        room -= needed[position]
-        if room < 0:
-            break
-        left, right = (left + 1, right) if from_left else (left, right - 1)
-    return everything[:left] + everything[right:] or everything[:1]
+def _depth(columns: Sequence[_Column], placement: Placement, screen: Screen) -> int:
+    """In how many lines a text may be broken so that the box still fits the screen, at least one.
+
+    A result of one column, such as a plan, is text to be read: it is shown whole.
+    """
+    if screen.columns is None:
+        return 1
+    if len(columns) == 1:
+        return _LONE_LINES
+    for depth in range(_CELL_LINES, 1, -1):
+        lines = sum(
+            max(
+                len(_cell(column, cell, w, depth))
+                for column, cell, w in zip(columns, row, placement.widths, strict=True)
+            )
+            for row in zip(*(column.cells for column in columns), strict=True)
+        )
+        if screen.lines is None or lines <= screen.lines:
+            return depth
+    return 1
 
 
-def _cap(columns: list[_Column], max_width: int | None, *, gap: bool) -> list[_Column]:
-    """The same columns, the widest cut to one common width so that all fit."""
-    if max_width is None or not columns:
-        return columns
-    room = max_width - 1 - _BORDERS * len(columns) - (_GAP if gap else 0)
-    cap = min(max(column.columns for column in columns), max(room, 1))
-    while cap > 1 and sum(min(column.columns, cap) for column in columns) > room:
-        cap -= 1
-    return [_Column(c.cells, c.right, min(c.columns, cap)) for c in columns]
+def _cell(column: _Column, cell: str, columns: int, depth: int) -> list[str]:
+    return wrap_text(cell, columns, depth) if column.is_text else [elide(cell, columns)]
 
 
-def _gap_position(kept: Sequence[int]) -> int | None:
-    """Before which kept column others are left out; None when none are between."""
-    return next((i for i, position in enumerate(kept) if i != position), None)
+def _lines(
+    preview: Preview, columns: Sequence[_Column], placement: Placement, depth: int
+) -> Iterator[Line]:
+    widths, gap = placement.widths, placement.gap
+    shown = list(widths) if gap is None else [*widths[:gap], 1, *widths[gap:]]
+    yield _rule("┌", "┬", "┐", shown)
+    names = [wrap_name(column.name, w) for column, w in zip(columns, widths, strict=True)]
+    types = [[elide(column.type, w)] for column, w in zip(columns, widths, strict=True)]
+    yield from _row(columns, widths, gap, _at_bottom(names), Role.NAME)
+    yield from _row(columns, widths, gap, types, Role.FRAME)
+    yield _rule("├", "┼", "┤", shown)
+    split = len(preview.head) if preview.shown < preview.total else -1
+    number = 0
+    for number, row in enumerate(zip(*(column.cells for column in columns), strict=True)):
+        if number == split:
+            yield _dots(shown)
+        cells = [
+            _cell(column, text, w, depth)
+            for column, text, w in zip(columns, row, widths, strict=True)
+        ]
+        nulls = [number in column.nulls for column in columns]
+        yield from _row(columns, widths, gap, cells, Role.PLAIN, nulls)
+    if split >= 0 and not preview.tail:
+        yield _dots(shown)
+    yield _rule("└", "┴", "┘", shown)
 
 
-def _lines(preview: Preview, columns: Sequence[_Column], gap: int | None) -> Iterator[str]:
-    widths = [column.columns for column in columns]
-    texts = [column.lines() for column in columns]
-    if gap is not None:
-        widths.insert(gap, 1)
-        texts.insert(gap, (ELLIPSIS,) * (2 + preview.shown))
-    yield _rule("┌", "┬", "┐", widths)
-    rows = list(zip(*texts, strict=True))
-    yield from map(_row, rows[:2])
-    yield _rule("├", "┼", "┤", widths)
-    split = 2 + len(preview.head)
-    yield from map(_row, rows[2:split])
-    if preview.shown < preview.total:
-        yield _row([_DOT.center(w) for w in widths])
-    yield from map(_row, rows[split:])
-    yield _rule("└", "┴", "┘", widths)
+def _at_bottom(cells: list[list[str]]) -> list[list[str]]:
+    deepest = max(map(len, cells))
+    return [[""] * (deepest - len(lines)) + lines for lines in cells]
 
 
-def _row(cells: Sequence[str]) -> str:
-    return "│ " + " │ ".join(cells) + " │"
+def _row(
+    columns: Sequence[_Column],
+    widths: Sequence[int],
+    gap: int | None,
+    cells: Sequence[Sequence[str]],
+    role: Role,
+    nulls: Sequence[bool] = (),
+) -> Iterator[Line]:
+    """The lines of one row; parts of one role are one span."""
+    for texts in zip_longest(*cells, fillvalue=""):
+        spans = [Span("│", Role.FRAME)]
+        for i, (column, w, text) in enumerate(zip(columns, widths, texts, strict=True)):
+            if i == gap:
+                spans.append(Span(f" {ELLIPSIS} │", Role.FRAME))
+            shown = Role.NULL if nulls and nulls[i] else role
+            spans.append(Span(f" {pad(text, w, right=column.right)} ", shown))
+            spans.append(Span("│", Role.FRAME))
+        if gap == len(columns):
+            spans.append(Span(f" {ELLIPSIS} │", Role.FRAME))
+        yield tuple(spans)
 
 
-def _rule(left: str, middle: str, right: str, widths: Sequence[int]) -> str:
-    return left + middle.join("─" * (w + 2) for w in widths) + right
+def _dots(widths: Sequence[int]) -> Line:
+    return (Span("│ " + " │ ".join(_DOT.center(w) for w in widths) + " │", Role.FRAME),)
+
+
+def _rule(left: str, middle: str, right: str, widths: Sequence[int]) -> Line:
+    return (Span(left + middle.join("─" * (w + 2) for w in widths) + right, Role.FRAME),)

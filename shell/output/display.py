@@ -63,15 +63,16 @@ def elide(text: str, limit: int) -> str:
     if width(text) <= limit:
         return text
     room = max(0, limit - 1)
-    head = _take(text, (room + 1) // 2)
-    tail = _take(text[::-1], room // 2)[::-1]
+    head = take(text, (room + 1) // 2)
+    tail = take(text[::-1], room // 2)[::-1]
     # A tail that starts with a combining mark would put it on the ellipsis.
     while tail and _char_width(tail[0]) == 0:
         tail = tail[1:]
     return head + ELLIPSIS + tail
 
 
-def _take(text: str, limit: int) -> str:
+def take(text: str, limit: int) -> str:
+    """The beginning of a text that takes at most `limit` columns."""
     used = 0
     for position, char in enumerate(text):
         used += _char_width(char)

@@ -11,6 +11,8 @@ from itertools import chain
 from typing import Any
 
 from pykudu_sql.shell.output.display import escape, pad, width
+from pykudu_sql.shell.output.markup import html, latex
+from pykudu_sql.shell.output.text_tables import box, psql
 from pykudu_sql.shell.output.values import to_json, to_text, unique_names
 
 Batches = Iterable[Sequence[Sequence[Any]]]
@@ -103,13 +105,17 @@ def line(names: Sequence[str], batches: Batches, null: str) -> Iterator[str]:
 
 
 EXPORTS: Mapping[str, Export] = {
+    "box": box,
     "csv": csv,
+    "html": html,
     "json": json_array,
     "jsonlines": jsonlines,
+    "latex": latex,
     "line": line,
     "markdown": markdown,
+    "psql": psql,
     "tsv": tsv,
 }
 SPREADSHEET_FORMATS = frozenset({"csv", "tsv"})
 # How NULL is written unless the user chose otherwise.
-NULL_TEXTS: Mapping[str, str] = {"csv": "", "tsv": "\\N"}
+NULL_TEXTS: Mapping[str, str] = {"csv": "", "psql": "", "tsv": "\\N"}

@@ -4,13 +4,18 @@ A table makes Python values only of the rows it shows: the rest stays in Arrow. 
 pass batches through, so their results may be larger than memory.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pykudu_sql.shell.output.box import Preview, draw, footer
+from pykudu_sql.shell.output.box import Look, Preview, Row, Screen, draw, footer, is_too_wide
 from pykudu_sql.shell.output.export import EXPORTS, NULL_TEXTS, SPREADSHEET_FORMATS, Batches
 from pykudu_sql.shell.output.formula_guard import guard_batches, guard_names
+from pykudu_sql.shell.output.spans import Line
+from pykudu_sql.shell.output.sql_literals import inserts
 from pykudu_sql.shell.output.terminal import Output
+from pykudu_sql.shell.output.values import unique_names
+from pykudu_sql.shell.output.vertical import draw_vertical
 from pykudu_sql.shell.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,12 +24,48 @@ if TYPE_CHECKING:
     from pykudu_sql import Cursor
 
 _BATCH_ROWS = 10_000
+_KEPT_BYTES = 64 << 20
+# Lines that the next prompt takes at least: its own and those of the menu below it.
+PROMPT_LINES = 6
+# Lines of a screen that a result leaves to its statement, its summary and the next prompt.
+_AROUND = 2 + PROMPT_LINES
+_FRAME = 6  # lines of a box around its rows, and the dots
+_FEWEST_ROWS, _MOST_ROWS = 4, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A result that was printed, held to be shown again in full."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: "Sequence[Row] | pa.Table"
+
+    def preview(self) -> Preview:
+        """All of its rows."""
+        rows = self.rows if isinstance(self.rows, Sequence) else _rows(self.rows)
+        return Preview(self.names, self.types, rows, (), len(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What became of a result.
+
+    Attributes:
+        summary: such as `3 rows`.
+        is_whole: whether every row and column was shown.
+        kept: the result; None if it was larger than what is held, or not printed as a table.
+    """
+
+    summary: str
+    is_whole: bool = True
+    kept: Kept | None = None
 
 
 def print_result(
     cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
-) -> str:
-    """Print all rows of a cursor and return a summary such as `3 rows`.
+) -> Printed:
+    """Print all rows of a cursor.
 
     Args:
         cursor: an executed query.
@@ -33,24 +74,76 @@ def print_result(
     """
     if settings.format == "table":
         return _print_table(cursor, output, settings, checkpoint)
-    return _export(cursor, output, settings, checkpoint)
+    return Printed(_export(cursor, output, settings, checkpoint))
+
+
+def print_kept(kept: Kept, output: Output, settings: Settings) -> str:
+    """Print a result again with all its rows and columns, and return its summary."""
+    preview, look, screen = kept.preview(), _look(settings), _screen(output, settings)
+    if is_too_wide(preview, look, screen):
+        lines = draw_vertical(preview, look, screen)
+    else:
+        lines, _ = draw(preview, look, Screen(screen.columns))
+    for line in lines:
+        output.write_line(line)
+    return footer(preview, len(preview.names))
 
 
 def _print_table(
     cursor: "Cursor", output: Output, settings: Settings, checkpoint: Callable[[], None]
-) -> str:
+) -> Printed:
     names, types = _columns(cursor)
-    limit = settings.max_rows if output.is_terminal else 0
+    screen = _screen(output, settings)
+    limit = _row_limit(settings, output.height())
     if not limit or 0 <= cursor.rowcount <= limit:
         rows = cursor.fetchall()
         preview = Preview(names, types, rows, (), len(rows))
+        kept: Kept | None = Kept(names, types, rows)
     else:
-        preview = _preview(cursor.fetch_record_batch(), names, types, limit, checkpoint)
-    null = "NULL" if settings.null is None else settings.null
-    lines, shown_columns = draw(preview, null, settings.max_width or output.width())
+        preview, table = _preview(cursor.fetch_record_batch(), names, types, limit, checkpoint)
+        kept = None if table is None else Kept(names, types, table)
+    if not output.is_terminal:
+        kept = None  # nobody looks at it, so nobody asks for it again
+    look = _look(settings)
+    lines = _vertical_lines(preview, look, screen)
+    shown = len(names)
+    if lines is None:
+        lines, shown = draw(preview, look, screen)
     for line in lines:
-        output.write(line + "\n")
-    return footer(preview, shown_columns)
+        output.write_line(line)
+    is_whole = shown == len(names) and preview.shown == preview.total
+    return Printed(footer(preview, shown), is_whole, kept)
+
+
+def _vertical_lines(preview: Preview, look: Look, screen: Screen) -> Iterable[Line] | None:
+    """A line for each value, where columns would be left out and all values fit the screen."""
+    least = preview.shown * (len(preview.names) + 1)
+    if screen.lines is None or preview.shown < preview.total or not 0 < least <= screen.lines:
+        return None
+    if not is_too_wide(preview, look, screen):
+        return None
+    lines = list(draw_vertical(preview, look, screen))
+    return lines if len(lines) <= screen.lines else None
+
+
+def _look(settings: Settings) -> Look:
+    return Look("NULL" if settings.null is None else settings.null, settings.separators)
+
+
+def _screen(output: Output, settings: Settings) -> Screen:
+    height = output.height()
+    return Screen(
+        settings.max_width or output.width(), None if height is None else height - _AROUND
+    )
+
+
+def _row_limit(settings: Settings, height: int | None) -> int:
+    """Rows of a table that are shown; 0 for all."""
+    if height is None:
+        return 0
+    if settings.max_rows is not None:
+        return settings.max_rows
+    return max(_FEWEST_ROWS, min(_MOST_ROWS, height - _AROUND - _FRAME))
 
 
 def _preview(
@@ -59,23 +152,33 @@ def _preview(
     types: tuple[str, ...],
     limit: int,
     checkpoint: Callable[[], None],
-) -> Preview:
-    """The first and the last rows; no others are held."""
+) -> "tuple[Preview, pa.Table | None]":
+    """The first and the last rows, and all of them if they are not too large to be held."""
     import pyarrow as pa
 
     tail, total = limit // 2, 0
     first = last = batches.schema.empty_table()
+    held: list[pa.RecordBatch] = []
+    held_bytes = 0
     for batch in batches:
         checkpoint()
         total += batch.num_rows
+        held_bytes += batch.nbytes
+        if held_bytes <= _KEPT_BYTES:
+            held.append(batch)
+        else:
+            held.clear()
         rows = pa.Table.from_batches([batch])
         if first.num_rows < limit:
             first = pa.concat_tables([first, rows.slice(0, limit - first.num_rows)])
         behind = pa.concat_tables([last, rows])
         last = behind.slice(max(0, behind.num_rows - tail))
+    fits = held_bytes <= _KEPT_BYTES
+    kept = pa.Table.from_batches(held, batches.schema) if fits else None
     if total <= limit:
-        return Preview(names, types, _rows(first), (), total)
-    return Preview(names, types, _rows(first.slice(0, limit - tail)), _rows(last), total)
+        return Preview(names, types, _rows(first), (), total), kept
+    head = _rows(first.slice(0, limit - tail))
+    return Preview(names, types, head, _rows(last) if tail else (), total), kept
 
 
 def _rows(table: "pa.Table") -> list[Sequence[Any]]:
@@ -102,7 +205,12 @@ def _export(
     shown: Batches = batches()
     if settings.guard_formulas and settings.format in SPREADSHEET_FORMATS:
         shown_names, shown = guard_names(names), guard_batches(shown)
-    for chunk in EXPORTS[settings.format](shown_names, shown, null):
+    if settings.format == "insert":
+        columns = ['"' + name.replace('"', '""') + '"' for name in unique_names(names)]
+        chunks = inserts(settings.insert_table, columns, shown)
+    else:
+        chunks = EXPORTS[settings.format](shown_names, shown, null)
+    for chunk in chunks:
         output.write(chunk)
     return f"{rows:,} row{'' if rows == 1 else 's'}"
 

@@ -1,16 +1,33 @@
 """Where results go: a terminal, a pipe or a file.
 
 On a terminal nothing that data contains can act on it: every character written there is escaped
-first. Into a pipe or a file text goes as it is.
+first. Into a pipe or a file text goes as it is. Colours are for terminals alone, and not where
+`NO_COLOR` is set.
 """
 
 import os
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TYPE_CHECKING, TextIO
 
 from pykudu_sql.shell.output.display import escape
+from pykudu_sql.shell.output.spans import Line, Role, Span, coloured, text_of
 from pykudu_sql.shell.settings import UsageError
+
+if TYPE_CHECKING:
+    import subprocess
+
+_ERROR = re.compile(r"(?:.*?:\d+: )?(ERROR(?: \w{5})?:)(.*)")
+_CARET = re.compile(r" *\^+")
+
+
+def shows_colours(stream: IO[str]) -> bool:
+    """Whether a stream is a terminal whose user wants colours."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and stream.isatty()
 
 
 class Output:
@@ -18,7 +35,8 @@ class Output:
 
     def __init__(self, stream: TextIO) -> None:
         self._standard = stream
-        self._stream = stream
+        self._stream: IO[str] = stream
+        self._program: subprocess.Popen[str] | None = None
 
     @property
     def is_terminal(self) -> bool:
@@ -27,20 +45,48 @@ class Output:
 
     def write(self, text: str) -> None:
         """Write text, escaped if this is a terminal."""
-        self._stream.write(escape(text, keep="\n\t") if self.is_terminal else text)
+        try:
+            self._stream.write(escape(text, keep="\n\t") if self.is_terminal else text)
+        except BrokenPipeError:
+            if self._program is None:
+                raise
+            self.restore()
+            raise UsageError("the command that read the results has ended") from None
+
+    def clear(self) -> None:
+        """Make a terminal's screen empty; nothing elsewhere."""
+        if shows_colours(self._stream):
+            self._stream.write("\x1b[H\x1b[2J")
+
+    def write_line(self, line: Line) -> None:
+        """Write one line, its texts escaped and its roles coloured if this is a terminal."""
+        if shows_colours(self._stream):
+            self._stream.write("".join(coloured(escape(text), role) for text, role in line) + "\n")
+        else:
+            self.write(text_of(line) + "\n")
 
     def flush(self) -> None:
         """Hand everything written to the operating system."""
-        self._stream.flush()
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            if self._program is None:
+                raise
+            self.restore()  # a command such as `head` has read what it wanted
 
     def width(self) -> int | None:
         """Columns of the terminal; None for a pipe or a file."""
-        if not self.is_terminal:
-            return None
+        return None if not self.is_terminal else self._size().columns or 80
+
+    def height(self) -> int | None:
+        """Lines of the terminal; None for a pipe or a file."""
+        return None if not self.is_terminal else self._size().lines or 24
+
+    def _size(self) -> os.terminal_size:
         try:
-            return os.get_terminal_size(self._stream.fileno()).columns or 80
+            return os.get_terminal_size(self._stream.fileno())
         except OSError:
-            return 80
+            return os.terminal_size((80, 24))
 
     def redirect(self, path: Path, *, replace: bool = True) -> None:
         """Write to a file until `restore`.
@@ -63,13 +109,57 @@ class Output:
         self.restore()
         self._stream = stream
 
+    def pipe(self, command: str) -> None:
+        """Write to a command of the system until `restore`.
+
+        Raises UsageError: the last one ended with another code than 0.
+        """
+        import subprocess  # a part of the start that few sessions need
+
+        self.restore()
+        self._standard.flush()
+        # Its end is waited for in `restore`.
+        self._program = subprocess.Popen(
+            command, shell=True, stdin=subprocess.PIPE, encoding="utf-8", errors="surrogatepass"
+        )
+        assert self._program.stdin is not None
+        self._stream = self._program.stdin
+
     def restore(self) -> None:
-        """Write to the standard stream again."""
-        if self._stream is not self._standard:
-            self._stream.close()
-            self._stream = self._standard
+        """Write to the standard stream again, once a command that was written to has ended.
+
+        Raises UsageError: that command ended with another code than 0.
+        """
+        if self._stream is self._standard:
+            return
+        stream, program = self._stream, self._program
+        self._stream, self._program = self._standard, None
+        with suppress(BrokenPipeError):
+            stream.close()
+        if program is not None and (code := program.wait()):
+            raise UsageError(f"the command that read the results ended with code {code}")
 
 
 def print_error(text: str) -> None:
     """A message that is not a result, on the standard error stream, escaped for a terminal."""
-    print(escape(text, keep="\n"), file=sys.stderr, flush=True)
+    if shows_colours(sys.stderr):
+        lines = (
+            "".join(coloured(*span) for span in _marked(escape(line))) for line in text.split("\n")
+        )
+        print("\n".join(lines), file=sys.stderr, flush=True)
+    else:
+        print(escape(text, keep="\n"), file=sys.stderr, flush=True)
+
+
+def _marked(line: str) -> Iterator[Span]:
+    """A line of a message with the parts that stand out: the code, the place, the hint."""
+    if match := _ERROR.fullmatch(line):
+        yield Span(line[: match.start(1)])
+        yield Span(match[1], Role.ERROR)
+        yield Span(match[2])
+    elif _CARET.fullmatch(line):
+        yield Span(line, Role.ERROR)
+    elif line.startswith("HINT:"):
+        yield Span(line, Role.HINT)
+    else:
+        yield Span(line)

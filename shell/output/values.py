@@ -20,6 +20,15 @@ _NUMBER_TYPES = frozenset({
 })  # fmt: skip
 
 
+_TEXT_TYPES = frozenset({"STRING", "TEXT", "VARCHAR", "CHAR", "BINARY", "BLOB", "JSON", "UNKNOWN"})
+
+
+def is_text_type(sql_type: str) -> bool:
+    """Whether values of an SQL type can be cut and still be read: texts, nested values."""
+    base = sql_type.partition("(")[0].partition("<")[0].strip().upper()
+    return base in _TEXT_TYPES or base in ("ARRAY", "STRUCT", "MAP") or sql_type.endswith("[]")
+
+
 def is_number_type(sql_type: str) -> bool:
     """Whether values of an SQL type, such as `DECIMAL(15,2)`, line up on the right."""
     return sql_type.partition("(")[0].strip().upper() in _NUMBER_TYPES
@@ -52,6 +61,15 @@ def to_text(value: object) -> str:
             return "[" + ", ".join(map(_nested, value)) + "]"
         case _:
             return str(value)
+
+
+def to_shown(value: object) -> str:
+    """A value as `to_text`, numbers with `,` between their thousands."""
+    if isinstance(value, decimal.Decimal):
+        return format(value, ",f")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return format(value, ",")
+    return to_text(value)
 
 
 def _is_map(value: list[Any]) -> bool:

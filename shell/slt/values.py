@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pykudu_sql.shell.output.values import to_text
 from pykudu_sql.shell.slt.records import Digest, Sort
 
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 _THOUSANDTH = decimal.Decimal("0.001")
 _EXACT = decimal.Context(prec=400)  # a double has up to 309 digits before the point
 

@@ -1,13 +1,19 @@
 """Boxes drawn as they appear."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykudu_sql.shell.output.box import Preview, draw, footer
+from pykudu_sql.shell.output.box import Look, Preview, Screen, draw, footer
 from pykudu_sql.shell.output.display import width
+from pykudu_sql.shell.output.layout import Need, place
+from pykudu_sql.shell.output.spans import Role, text_of
+from pykudu_sql.shell.output.vertical import draw_vertical
+from pykudu_sql.shell.output.wrapping import wrap_name
 
 
 def box(
@@ -18,11 +24,12 @@ def box(
     tail: Sequence[Sequence[Any]] = (),
     total: int | None = None,
     max_width: int | None = None,
+    screen_lines: int | None = 1,
 ) -> str:
     total = len(rows) if total is None else total
     preview = Preview(tuple(names.split()), tuple(types.split()), rows, tail, total)
-    lines, columns = draw(preview, "NULL", max_width)
-    return "\n".join([*lines, footer(preview, columns)])
+    lines, columns = draw(preview, Look(), Screen(max_width, screen_lines))
+    return "\n".join([*map(text_of, lines), footer(preview, columns)])
 
 
 def test_types_stand_under_names_and_numbers_on_the_right() -> None:
@@ -112,13 +119,109 @@ def test_columns_that_cannot_fit_are_left_out_in_the_middle() -> None:
     )
 
 
+def test_a_number_or_a_time_is_never_cut_and_names_are_broken_before_columns_go() -> None:
+    row = (1234567890123456789, "2026-02-03 11:22:33.456789", "x" * 60)
+    assert box(
+        "customer_key_id created_at note", "BIGINT TIMESTAMP STRING", [row], max_width=79
+    ) == (
+        "┌─────────────────────┬────────────────────────────┬──────────────────────────┐\n"
+        "│     customer_key_id │ created_at                 │ note                     │\n"
+        "│              BIGINT │ TIMESTAMP                  │ STRING                   │\n"
+        "├─────────────────────┼────────────────────────────┼──────────────────────────┤\n"
+        "│ 1234567890123456789 │ 2026-02-03 11:22:33.456789 │ xxxxxxxxxxxx…xxxxxxxxxxx │\n"
+        "└─────────────────────┴────────────────────────────┴──────────────────────────┘\n"
+        "1 row"
+    )
+    narrow = box("customer_key_id n", "BIGINT INT", [(1, 2)], max_width=19)
+    assert narrow.splitlines()[1:4] == [
+        "│ customer_ │     │",
+        "│    key_id │   n │",
+        "│    BIGINT │ INT │",
+    ]
+
+
+def test_a_text_is_broken_at_blanks_while_the_box_fits_the_screen() -> None:
+    rows = [(1, "when a commit returns: full once it survives")]
+    shown = box("id v", "INT STRING", rows, max_width=35, screen_lines=10)
+    assert shown.splitlines()[4:6] == [
+        "│   1 │ when a commit returns:    │",
+        "│     │ full once it survives     │",
+    ]
+    full = box("id v", "INT STRING", rows * 3, max_width=35, screen_lines=5)
+    assert full.count("…") == 3 and len(full.splitlines()) == 9
+
+
+def test_a_plan_is_shown_whole_and_keeps_its_indentation() -> None:
+    rows = [("SCAN",), ("  pushed: a = 1 AND b = 2 AND c = 3",)]
+    assert box("plan", "STRING", rows, max_width=26).splitlines()[4:7] == [
+        "│ SCAN                   │",
+        "│   pushed: a = 1 AND b  │",
+        "│   = 2 AND c = 3        │",
+    ]
+
+
+def test_null_is_told_from_a_text_that_reads_the_same() -> None:
+    preview = Preview(("a", "b"), ("STRING", "STRING"), [(None, "NULL")], (), 1)
+    lines, _ = draw(preview, Look(), Screen())
+    cells = [span.role for line in lines for span in line if span.text.strip() == "NULL"]
+    assert cells == [Role.NULL, Role.PLAIN]
+
+
+def test_thousands_are_separated_where_that_is_asked_for() -> None:
+    row = (1234567, Decimal("-1234567.50"), 0.25, "1234567", None)
+    preview = Preview(
+        tuple("abcde"), ("INT", "DECIMAL(9,2)", "DOUBLE", "STRING", "INT"), [row], (), 1
+    )
+    lines = [text_of(line) for line in draw(preview, Look(separators=True), Screen())[0]]
+    assert lines[4].strip("│ ").split(" │ ")[0] == "1,234,567"
+    assert [cell.strip() for cell in lines[4].split("│")[1:-1]] == [
+        "1,234,567", "-1,234,567.50", "0.25", "1234567", "NULL",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [20, 30, 200])
+def test_a_line_for_each_value_leaves_nothing_out(columns: int) -> None:
+    text = "the quick brown fox jumps over the lazy dog " * 3
+    preview = Preview(("id", "text"), ("INT", "STRING"), [(7, text), (8, None)], (), 2)
+    lines = [text_of(line) for line in draw_vertical(preview, Look(), Screen(columns))]
+    assert lines[0].startswith("─[ 1 ]")
+    values = " ".join(line.partition(" │ ")[2].strip() for line in lines if " │ " in line)
+    assert values.split() == ["7", *text.split(), "8", "NULL"]
+
+
+@given(
+    st.lists(st.builds(Need, st.integers(1, 60), st.integers(1, 60)), min_size=1, max_size=12),
+    st.integers(10, 200),
+)
+def test_columns_shown_stand_at_both_ends_and_fit(needs: list[Need], room: int) -> None:
+    needs = [Need(max(need.natural, need.least), need.least) for need in needs]
+    placed = place(needs, room)
+    hidden = [i for i in range(len(needs)) if i not in placed.kept]
+    assert hidden == list(range(hidden[0], hidden[-1] + 1)) if hidden else True
+    assert (placed.gap is None) == (not hidden)
+    if len(placed.kept) > 1:
+        shown = zip(placed.widths, (needs[i] for i in placed.kept), strict=True)
+        assert all(need.least <= w <= need.natural for w, need in shown)
+        assert sum(placed.widths) + 3 * len(placed.kept) + 4 * bool(hidden) < room
+
+
+@given(st.text(st.sampled_from("ab_ .東\u0301"), max_size=40), st.integers(2, 12))
+def test_a_name_in_lines_is_the_name(name: str, columns: int) -> None:
+    lines = wrap_name(name, columns)
+    assert "".join(lines) == name
+    assert max(map(width, lines)) <= columns
+
+
 @given(
     st.lists(st.text(max_size=30), min_size=1, max_size=12),
     st.integers(16, 200),
+    st.sampled_from([None, 1, 5, 40]),
 )
-def test_every_line_is_equally_wide_and_fits_the_terminal(cells: list[str], columns: int) -> None:
+def test_every_line_is_equally_wide_and_fits_the_terminal(
+    cells: list[str], columns: int, depth: int | None
+) -> None:
     names = tuple(f"c{i}" for i in range(len(cells)))
     preview = Preview(names, ("STRING",) * len(cells), [cells], (), 1)
-    lines, _ = draw(preview, "NULL", columns)
-    widths = {width(line) for line in lines}
+    lines, _ = draw(preview, Look(), Screen(columns, depth))
+    widths = {width(text_of(line)) for line in lines}
     assert len(widths) == 1 and widths.pop() <= columns

@@ -3,8 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 
+from pykudu_sql.shell.commands import registry
+from pykudu_sql.shell.completer import ShellCompleter, is_fuzzy_match
 from pykudu_sql.shell.editing.completion import Completion, Suggest, complete
+from pykudu_sql.shell.session import ShellSession
+from pykudu_sql.shell.settings import Settings
 
 S = Suggest
 EXPRESSION = (S.COLUMNS, S.FUNCTIONS, S.KEYWORDS)
@@ -74,6 +80,14 @@ def at_mark(text: str) -> Completion:
         ("select cast(a as |", (S.TYPES,), ""),
         ("select a::|", (S.TYPES,), ""),
         ("explain |", (S.KEYWORDS,), ""),
+        ("set engine = |", (S.VALUES,), ""),
+        ("set engine = 'sp|", (S.VALUES,), "'sp"),
+        ("set maintenance to t|", (S.VALUES,), "t"),
+        ("update t set engine = |", EXPRESSION, ""),
+        ("select * from t as of snapshot |", (S.SNAPSHOTS,), ""),
+        ("restore table t to snapshot b|", (S.SNAPSHOTS,), "b"),
+        (".asof |", (S.SNAPSHOTS,), ""),
+        (".log |", (S.TABLES,), ""),
         # Literals and comments are the user's own.
         ("select 'ab|", (), ""),
         ("select 'a|b'", (), ""),
@@ -147,3 +161,55 @@ def test_columns_of_a_table_with_a_schema_are_found_by_its_alias_and_its_name() 
     assert at_mark("select r.| from sys.rowsets r").tables == ("sys.rowsets",)
     assert at_mark("select rowsets.| from sys.rowsets").tables == ("sys.rowsets",)
     assert at_mark("select | from sys.rowsets as r, t").tables == ("sys.rowsets", "t")
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("with x as (select a, b + 1 as c, t.d, f(e) g, 1 + h from t) select | from x",
+         ("a", "c", "d", "g")),
+        ("select x.| from (select a as z, count(*) n from t group by a) x", ("z", "n")),
+        ("select | from (select distinct a from t) as x", ("a",)),
+        ("with x as (select 1 as one), y as (select 2 as two) select y.| from x, y", ("two",)),
+        ("select | from t", ()),
+    ],
+)  # fmt: skip
+def test_columns_of_named_subqueries_are_suggested(text: str, columns: tuple[str, ...]) -> None:
+    assert at_mark(text).columns == columns
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "matches"),
+    [
+        ("customer_id", "cid", True),
+        ("customer_id", "id", True),
+        ("date_trunc", "dtr", True),
+        ("date_trunc", "trunc", True),
+        ("customer_id", "xid", False),
+        ("customer_id", "c", False),
+        ("abc", "cb", False),
+    ],
+)
+def test_letters_in_order_find_a_name(name: str, typed: str, matches: bool) -> None:
+    assert is_fuzzy_match(name, typed) == matches
+
+
+def test_every_function_setting_value_and_snapshot_is_offered() -> None:
+    session = ShellSession(":memory:", Settings(), registry.run)
+    session.connection.execute("CREATE SNAPSHOT before_all")
+    completer = ShellCompleter(session)
+
+    def offered(text: str) -> list[str]:
+        event = CompleteEvent(completion_requested=True)
+        return [c.text for c in completer.get_completions(Document(text, len(text)), event)]
+
+    assert len(offered("SELECT ")) > 700
+    assert "months_between" in offered("SELECT months")
+    assert offered("SELECT mthsbtw")[0] == "months_between"
+    assert offered("SET engine = 's") == ["'spark'"]
+    assert offered("SET read_only = ") == ["true", "false"]
+    assert offered("SELECT * FROM t AS OF SNAPSHOT bef") == ["before_all"]
+    assert (
+        offered("WITH x AS (SELECT 1 AS total_cost) SELECT * FROM x WHERE tot")[0] == "total_cost"
+    )
+    session.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pykudu_sql.shell.cli import build_parser
-from pykudu_sql.shell.commands import COMMANDS
+from pykudu_sql.shell.commands.registry import COMMANDS
 from pykudu_sql.shell.settings import FORMATS
 from pykudu_sql.shell.slt import command as slt
 

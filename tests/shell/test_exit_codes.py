@@ -75,6 +75,25 @@ def test_a_part_that_there_is_not_to_inspect_is_a_mistake(tmp_path: Path) -> Non
         assert code(["inspect", database, *part]) == ExitCode.USAGE
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["load", "{}", "nosuch", "{}/CURRENT", "--format", "csv"],
+        ["export", "{}", "nosuch", "{}.out"],
+        ["export", "{}", "t", "{}.out", "--as-of", "nosuch"],
+        ["changes", "{}", "nosuch", "{}.out", "--since", "2026-01-01"],
+        ["changes", "{}", "t", "{}.out", "--since", "nosuch"],
+    ],
+)
+def test_a_table_or_snapshot_that_a_job_names_and_that_there_is_not_is_a_mistake(
+    tmp_path: Path, command: Sequence[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = str(tmp_path / "d.db")
+    assert code([database, "-c", "CREATE TABLE t (k INT PRIMARY KEY)"]) == ExitCode.OK
+    assert code([word.format(database) for word in command]) == ExitCode.USAGE
+    assert "nosuch" in capsys.readouterr().err
+
+
 def test_a_statement_that_fails_is_no_mistake_of_the_command_line() -> None:
     assert code([":memory:", "-c", "SELECT 1"]) == ExitCode.OK
     assert code([":memory:", "-c", "SELECT x"]) == ExitCode.FAILED

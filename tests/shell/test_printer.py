@@ -17,15 +17,20 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.fixture(autouse=True)
+def without_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
 def printed(rows: int, limit: int, result_memory: int) -> tuple[str, str]:
     """What a result of so many rows looks like, and its summary."""
     shown = Terminal()
     with pykudu_sql.connect(autocommit=True, result_memory_bytes=result_memory) as connection:
         cursor = connection.execute(f"select i as n from range({rows}) r(i)")
-        summary = print_result(
+        printed = print_result(
             cursor, Output(shown), Settings(max_rows=limit, max_width=40), lambda: None
         )
-    return shown.getvalue(), summary
+    return shown.getvalue(), printed.summary
 
 
 @pytest.mark.parametrize("rows", [0, 1, 6, 7, 8, 200_000])

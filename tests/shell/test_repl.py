@@ -1,108 +1,9 @@
 """The interactive shell in a terminal: what is typed, what the screen shows."""
 
-import os
-import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pexpect
-import pyte
-import pytest
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-COLUMNS, ROWS = 100, 40
-CTRL_C, CTRL_D, TAB, ENTER = "\x03", "\x04", "\t", "\r"
-
-
-class Terminal:
-    """A program in a terminal whose screen can be read."""
-
-    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
-        self._screen = pyte.Screen(COLUMNS, ROWS)
-        self._stream = pyte.Stream(self._screen)
-        self._raw = ""
-        self._program = pexpect.spawn(
-            sys.executable,
-            ["-m", "pykudu_sql", "my.db"],
-            cwd=str(folder),
-            env={**os.environ, **environ},
-            dimensions=(ROWS, COLUMNS),
-            encoding="utf-8",
-            timeout=30,
-        )
-
-    def type(self, keys: str) -> None:
-        """Press keys."""
-        self._program.send(keys)
-
-    def line(self, text: str) -> None:
-        """Type a line."""
-        self.type(text + ENTER)
-
-    def screen(self) -> str:
-        """What the screen shows, blank lines left out."""
-        lines = (line.rstrip() for line in self._screen.display)
-        return "\n".join(line for line in lines if line)
-
-    def wait(self, condition: Callable[[str], bool] | str, seconds: float = 30) -> str:
-        """Wait until the screen shows a text or meets a condition; returns the screen."""
-        deadline = time.monotonic() + seconds
-        while True:
-            shown = self.screen()
-            if condition in shown if isinstance(condition, str) else condition(shown):
-                return shown
-            assert time.monotonic() < deadline, f"waited for {condition!r} on:\n{shown}"
-            try:
-                text = self._program.read_nonblocking(65536, 0.1)
-                self._raw += text
-                self._stream.feed(text)
-            except pexpect.TIMEOUT:
-                continue
-            except pexpect.EOF:
-                pytest.fail(f"the program ended; the screen:\n{self.screen()}")
-
-    def raw(self) -> str:
-        """Every byte the program wrote so far, as text."""
-        return self._raw
-
-    def exit_code(self) -> int | None:
-        """Wait for the end of the program."""
-        self._program.expect(pexpect.EOF)
-        self._program.close()
-        code: int | None = self._program.exitstatus
-        return code
-
-    def kill(self) -> None:
-        """End it if it still runs."""
-        self._program.kill(signal.SIGKILL)
-        self._program.wait()
-        self._program.close()
-
-
-@pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
-    return {
-        "TERM": "xterm-256color",
-        "PROMPT_TOOLKIT_NO_CPR": "1",
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "XDG_STATE_HOME": str(tmp_path / "state"),
-        "PYTHONPATH": os.environ.get("PYTHONPATH", str(ROOT)),
-    }
-
-
-@pytest.fixture
-def terminal(tmp_path: Path, environ: dict[str, str]) -> Iterator[Terminal]:
-    terminal = Terminal(tmp_path, environ)
-    terminal.wait("my.db>")
-    yield terminal
-    terminal.kill()
-
-
-def prompts(count: int, prompt: str = "my.db>") -> Callable[[str], bool]:
-    """The screen shows so many prompts and waits at the last one."""
-    return lambda shown: shown.count(prompt) >= count and shown.endswith(prompt)
+from tests.shell.terminal import COLUMNS, CTRL_C, CTRL_D, TAB, Terminal, prompts
 
 
 def test_a_statement_may_take_several_lines_and_shows_rows_and_time(terminal: Terminal) -> None:
@@ -123,7 +24,7 @@ def test_tab_completes_tables_and_columns(terminal: Terminal) -> None:
     terminal.wait(prompts(2))
     terminal.type("SELECT * FROM fli" + TAB)
     terminal.wait("FROM flights")
-    terminal.type(" WHERE car" + TAB)
+    terminal.type(" WHERE carr" + TAB)
     terminal.wait("WHERE carrier")
     terminal.type(CTRL_C)
     terminal.type(".tab" + TAB)

@@ -1,0 +1,101 @@
+"""The tables and views of a database as commands name them."""
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pykudu_sql.shell.commands.command import quoted
+from pykudu_sql.shell.editing.tokens import tokenize
+from pykudu_sql.shell.settings import UsageError, near
+
+if TYPE_CHECKING:
+    from pykudu_sql.shell.session import ShellSession
+
+DEFAULT_DATABASE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table or a view. `listed`: its name in `sys`; `name`: without its database."""
+
+    listed: str
+    database: str
+    name: str
+    is_view: bool
+
+    @property
+    def sql(self) -> str:
+        """Its name in SQL, whatever database is in use."""
+        return f"{quoted(self.database)}.{quoted(self.name)}"
+
+
+def relations(session: "ShellSession") -> list[Relation]:
+    """All tables and views, by name."""
+    rows = session.connection.execute(
+        "SELECT name, database_name, kind FROM sys.tables ORDER BY name"
+    ).fetchall()
+    return [
+        Relation(
+            name,
+            database,
+            name if database == DEFAULT_DATABASE else name.removeprefix(f"{database}."),
+            kind == "VIEW",
+        )
+        for name, database, kind in rows
+    ]
+
+
+def matching(session: "ShellSession", arguments: Sequence[str]) -> list[Relation]:
+    """Those whose name fits a pattern; all without one.
+
+    Raises UsageError: none does.
+    """
+    known = relations(session)
+    if not arguments:
+        return known
+    found = [r for r in known if fnmatch.fnmatchcase(r.listed, arguments[0].lower())]
+    if not found:
+        names = [relation.listed for relation in known]
+        raise UsageError(f"no table matches {arguments[0]!r}{near(arguments[0], names)}")
+    return found
+
+
+def relation(session: "ShellSession", name: str) -> Relation | None:
+    """The one a name means in the database in use; None if there is none, as for `sys.tables`."""
+    row = session.connection.execute("SELECT current_database()").fetchone()
+    in_use = DEFAULT_DATABASE if row is None else row[0]
+    wanted = [(in_use, name), (in_use, name.lower())]
+    database, dot, rest = name.partition(".")
+    if dot:
+        wanted.append((database.lower(), rest.lower()))
+    known = {(r.database, r.name): r for r in relations(session)}
+    return next((known[key] for key in wanted if key in known), None)
+
+
+def definition(session: "ShellSession", shown: Relation) -> str:
+    """The statement that makes it."""
+    kind = "VIEW" if shown.is_view else "TABLE"
+    row = session.connection.execute(f"SHOW CREATE {kind} {shown.sql}").fetchone()
+    return "" if row is None else str(row[0])
+
+
+def indexes(session: "ShellSession", table: Relation) -> list[tuple[str, str]]:
+    """(name, column) of the skip indexes of a table."""
+    rows = session.connection.execute(f"SHOW INDEXES {table.sql}").fetchall()
+    return [(row[0], row[1]) for row in rows]
+
+
+def views_in_order(views: Sequence[tuple[Relation, str]]) -> list[tuple[Relation, str]]:
+    """Views with their definitions, those that others name before these."""
+    ordered: list[tuple[Relation, str]] = []
+    words = {view: {token.name for token in tokenize(text)} for view, text in views}
+    waiting = list(views)
+    while waiting:
+        names = {view.name for view, _ in waiting}
+        ready = [(v, t) for v, t in waiting if not (names - {v.name}) & words[v]]
+        # Names that are columns too can make a circle, which views cannot.
+        ready = ready or waiting[:1]
+        ordered += ready
+        waiting = [pair for pair in waiting if pair not in ready]
+    return ordered

@@ -1,0 +1,166 @@
+"""Commands that show what a database holds."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pykudu_sql.shell.commands.catalog import (
+    DEFAULT_DATABASE,
+    definition,
+    indexes,
+    matching,
+    relation,
+    relations,
+    views_in_order,
+)
+from pykudu_sql.shell.commands.command import command, quoted
+from pykudu_sql.shell.commands.listing import show_rows
+
+if TYPE_CHECKING:
+    from pykudu_sql.shell.session import ShellSession
+
+_COLUMNS = """
+SELECT name, type,
+  CASE WHEN key_position IS NOT NULL THEN 'key ' || CAST(key_position AS STRING) ELSE '' END AS key,
+  CASE WHEN nullable THEN 'null' ELSE 'not null' END AS "null", default_value AS "default"
+FROM sys.columns WHERE table_name = ? AND NOT hidden ORDER BY position
+"""
+_STORED_COLUMNS = """
+WITH files AS (
+  SELECT column_name, string_agg(DISTINCT replace(encoding, '_ENCODING', ''), ', ') AS encodings,
+    sum(rows) AS "rows", sum(raw_bytes) AS raw_bytes, sum(bytes) AS bytes
+  FROM sys.column_files WHERE table_name = ? GROUP BY column_name
+)
+SELECT c.name, c.type,
+  CASE WHEN c.key_position IS NOT NULL THEN 'key ' || CAST(c.key_position AS STRING) ELSE '' END
+    AS key,
+  CASE WHEN c.nullable THEN 'null' ELSE 'not null' END AS "null", c.default_value AS "default",
+  replace(c.encoding, '_ENCODING', '') AS encoding, f.encodings AS stored,
+  replace(c.compression, '_COMPRESSION', '') AS compression, f."rows",
+  format_bytes(CAST(f.raw_bytes AS BIGINT)) AS plain, format_bytes(CAST(f.bytes AS BIGINT)) AS disk,
+  c.comment
+FROM sys.columns c LEFT JOIN files f ON f.column_name = c.name
+WHERE c.table_name = ? ORDER BY c.position
+"""
+_TABLES = """
+SELECT name, lower(kind) AS kind, live_rows AS "rows",
+  format_bytes(CAST(disk_bytes + memory_bytes AS BIGINT)) AS size, comment
+FROM sys.tables WHERE name IN ({}) ORDER BY name
+"""
+
+
+@command(
+    ".tables",
+    "\\dt",
+    arguments="[PATTERN]",
+    summary="list tables and views, such as 'm*'; at a terminal with rows and sizes",
+)
+def tables(session: "ShellSession", arguments: Sequence[str]) -> None:
+    names = [found.listed for found in matching(session, arguments)]
+    if names and session.output.is_terminal and session.settings.format == "table":
+        session.run_statement(_TABLES.format(", ".join("?" * len(names))), names)
+        return
+    for name in names:
+        session.output.write(f"{name}\n")
+
+
+@command(
+    ".schema",
+    arguments="[PATTERN]",
+    summary="show the statements that make tables, views, indexes and databases again",
+)
+def schema(session: "ShellSession", arguments: Sequence[str]) -> None:
+    found = matching(session, arguments)
+    in_use = DEFAULT_DATABASE
+
+    def write(database: str, statement: str) -> None:
+        nonlocal in_use
+        if database != in_use:
+            session.output.write(f"USE {quoted(database)};\n")
+            in_use = database
+        session.output.write(f"{statement};\n")
+
+    if not arguments:
+        for database, *_ in session.connection.execute("SHOW DATABASES").fetchall():
+            if database != DEFAULT_DATABASE:
+                row = session.connection.execute(f"SHOW CREATE DATABASE {quoted(database)}")
+                session.output.write(f"{(row.fetchone() or ('',))[0]};\n")
+    for table in found:
+        if not table.is_view:
+            write(table.database, definition(session, table))
+            for index, column in indexes(session, table):
+                on = f"{table.sql} ({quoted(column)})"
+                write(table.database, f"CREATE INDEX {quoted(index)} ON {on}")
+    views = [(view, definition(session, view)) for view in found if view.is_view]
+    for view, text in views_in_order(views):
+        write(view.database, text)
+    if in_use != DEFAULT_DATABASE:
+        session.output.write(f"USE {quoted(DEFAULT_DATABASE)};\n")
+
+
+@command(
+    ".describe",
+    "\\d",
+    arguments="[TABLE]",
+    summary="show a table's columns and what else defines it, or all tables",
+)
+def describe(session: "ShellSession", arguments: Sequence[str]) -> None:
+    if not arguments:
+        tables.action(session, ())
+        return
+    found = relation(session, arguments[0])
+    if found is None:
+        # A table of `sys`, or an error that names what there is.
+        session.run_statement(f"DESCRIBE {'.'.join(map(quoted, arguments[0].split('.', 1)))}")
+        return
+    session.run_statement(_COLUMNS, [found.listed])
+    if session.settings.format != "table":
+        return
+    _, _, behind = definition(session, found).partition("\n)\n")
+    if found.is_view:
+        behind = definition(session, found)
+    for line in behind.splitlines():
+        if line != "STORED AS KUDU":
+            session.output.write(f"{line}\n")
+    if not found.is_view:
+        for index, column in indexes(session, found):
+            session.output.write(f"INDEX {index} ({column})\n")
+
+
+@command(
+    ".columns",
+    "\\d+",
+    arguments="TABLE",
+    summary="show a table's columns with encodings, compression and sizes",
+)
+def columns(session: "ShellSession", arguments: Sequence[str]) -> None:
+    found = relation(session, arguments[0])
+    if found is None:
+        describe.action(session, arguments)
+    else:
+        session.run_statement(_STORED_COLUMNS, [found.listed, found.listed])
+
+
+@command(".databases", "\\l", summary="list the databases, that is, schemas, of this database")
+def databases(session: "ShellSession", arguments: Sequence[str]) -> None:
+    session.run_statement("SHOW DATABASES")
+
+
+@command(".indexes", "\\di", arguments="[PATTERN]", summary="list indexes, of tables such as 'm*'")
+def list_indexes(session: "ShellSession", arguments: Sequence[str]) -> None:
+    found = matching(session, arguments) if arguments else relations(session)
+    rows = [
+        (table.listed, index, column)
+        for table in found
+        if not table.is_view
+        for index, column in indexes(session, table)
+    ]
+    show_rows(session, ("table", "index", "column"), rows)
+
+
+@command(".functions", "\\df", arguments="[PATTERN]", summary="list functions, such as 'date*'")
+def functions(session: "ShellSession", arguments: Sequence[str]) -> None:
+    if arguments:
+        pattern = arguments[0].replace("*", "%").replace("'", "''")
+        session.run_statement(f"SHOW FUNCTIONS LIKE '{pattern}'")
+    else:
+        session.run_statement("SHOW FUNCTIONS")

@@ -1,0 +1,82 @@
+"""Commands that bring files into tables, and tables or queries into files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pykudu_sql.shell.commands.command import Reach, command, quoted
+from pykudu_sql.shell.output.terminal import print_error
+from pykudu_sql.shell.settings import UsageError
+
+if TYPE_CHECKING:
+    from pykudu_sql.shell.session import ShellSession
+
+_IMPORT = "usage: .import FILE TABLE [--create] [--key A,B]"
+
+
+@command(
+    ".import",
+    arguments="FILE TABLE [--create] [--key] [A,B]",
+    summary="rows of files into a table, or a new one: CSV, JSON, Parquet, ORC, Arrow",
+    reach=Reach.FILE,
+)
+def import_command(session: "ShellSession", arguments: Sequence[str]) -> None:
+    words, key, creates = [], None, False
+    given = iter(arguments)
+    for word in given:
+        if word == "--create":
+            creates = True
+        elif word == "--key":
+            key = next(given, "")
+        elif word.startswith("--key="):
+            key = word.removeprefix("--key=")
+        else:
+            words.append(word)
+    if len(words) != 2 or key == "" or (key is not None and not creates):
+        raise UsageError(_IMPORT + ("; --key belongs to --create" if key and not creates else ""))
+    file, table = str(Path(words[0]).expanduser()), _table(words[1])
+    copy = f"COPY {table} FROM {_text(file)}"
+    if not creates:
+        session.run_statement(copy)
+        return
+    session.run_statement(_create_statement(file, table, key))
+    try:
+        session.run_statement(copy)
+    except BaseException:
+        session.connection.execute(f"DROP TABLE {table}")
+        raise
+
+
+def _create_statement(file: str, table: str, key: str | None) -> str:
+    """The CREATE TABLE for files. Raises UsageError: no key is named, and none was found."""
+    from pykudu_sql.files.formats import FileOptions
+    from pykudu_sql.files.inferred_table import infer_table
+
+    inferred = infer_table(file, FileOptions())
+    if key is not None:
+        inferred = inferred.with_key([name.strip() for name in key.split(",")])
+    if not inferred.key:
+        raise UsageError("no column differs in all rows: name the key, --key a,b")
+    statement = inferred.create_statement(table)
+    print_error(statement)
+    return statement
+
+
+@command(
+    ".export",
+    arguments="TABLE|QUERY FILE",
+    summary="a table, or the rows of a query in quotes, to a file of one of these formats",
+    reach=Reach.FILE,
+)
+def export(session: "ShellSession", arguments: Sequence[str]) -> None:
+    source, file = arguments
+    rows = f"({source.rstrip().rstrip(';')}\n)" if " " in source.strip() else _table(source)
+    session.run_statement(f"COPY {rows} TO {_text(str(Path(file).expanduser()))}")
+
+
+def _table(name: str) -> str:
+    return ".".join(map(quoted, name.split(".")))
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

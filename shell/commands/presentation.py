@@ -1,0 +1,102 @@
+"""Commands that say how results look."""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from pykudu_sql.shell.commands.command import command, number, switch
+from pykudu_sql.shell.settings import FORMATS, Settings, UsageError, checked
+
+if TYPE_CHECKING:
+    from pykudu_sql.shell.session import ShellSession
+
+
+@command(
+    ".mode", arguments="[FORMAT] [TABLE]", summary=f"how results look: {', '.join(FORMATS)} TABLE"
+)
+def mode(session: "ShellSession", arguments: Sequence[str]) -> None:
+    if arguments:
+        settings = checked(session.settings, "format", arguments[0])
+        if len(arguments) > 1:
+            if arguments[0] != "insert":
+                raise UsageError("only the format 'insert' takes a table")
+            settings = checked(settings, "insert_table", arguments[1])
+        session.settings = settings
+    else:
+        session.output.write(f"{session.settings.format}\n")
+
+
+@command(".expanded", "\\x", summary="switch between a table and a line for each value")
+def expanded(session: "ShellSession", arguments: Sequence[str]) -> None:
+    wanted = "table" if session.settings.format == "line" else "line"
+    session.settings = checked(session.settings, "format", wanted)
+
+
+@command(".timer", "\\timing", arguments="[on|off]", summary="show how long statements take")
+def timer(session: "ShellSession", arguments: Sequence[str]) -> None:
+    wanted = switch(arguments[0], timer.usage) if arguments else not session.settings.timer
+    session.settings = checked(session.settings, "timer", wanted)
+
+
+@command(".null", arguments="TEXT", summary="how NULL is written, such as ''")
+def null(session: "ShellSession", arguments: Sequence[str]) -> None:
+    session.settings = checked(session.settings, "null", arguments[0])
+
+
+@command(
+    ".maxrows",
+    arguments="N|auto",
+    summary="rows of a table shown on a terminal; 0 for all, auto for as many as fit",
+)
+def maxrows(session: "ShellSession", arguments: Sequence[str]) -> None:
+    if arguments[0] == "auto":
+        session.settings = replace(session.settings, max_rows=None)
+    else:
+        session.settings = checked(session.settings, "max_rows", number(arguments[0]))
+
+
+@command(".separators", arguments="[on|off]", summary="write numbers as 1,234,567")
+def separators(session: "ShellSession", arguments: Sequence[str]) -> None:
+    wanted = (
+        switch(arguments[0], separators.usage) if arguments else not session.settings.separators
+    )
+    session.settings = checked(session.settings, "separators", wanted)
+
+
+@command(
+    ".guard",
+    arguments="[on|off]",
+    summary="ask at the prompt before DELETE and UPDATE without WHERE, TRUNCATE and DROP",
+)
+def guard(session: "ShellSession", arguments: Sequence[str]) -> None:
+    wanted = switch(arguments[0], guard.usage) if arguments else not session.settings.guard
+    session.settings = checked(session.settings, "guard", wanted)
+
+
+@command(".last", summary="show the last result again, with all its rows and columns")
+def last(session: "ShellSession", arguments: Sequence[str]) -> None:
+    session.show_last()
+
+
+@command(".maxwidth", arguments="N", summary="width of a table; 0 for the terminal's")
+def maxwidth(session: "ShellSession", arguments: Sequence[str]) -> None:
+    session.settings = checked(session.settings, "max_width", number(arguments[0]))
+
+
+@command(".settings", summary="show the choices in force, the shell's and the database's")
+def settings(session: "ShellSession", arguments: Sequence[str]) -> None:
+    for field in fields(Settings):
+        shown = _shown(field.name, getattr(session.settings, field.name))
+        session.output.write(f"{field.name}: {shown}\n")
+    for name, value, *_ in session.connection.execute("SHOW SETTINGS").fetchall():
+        session.output.write(f"SET {name} = {value}\n")
+
+
+def _shown(name: str, choice: str | int | None) -> str:
+    """A choice as the commands take it."""
+    match choice:
+        case None:
+            return "auto" if name == "max_rows" else "as the format has it"
+        case bool():
+            return "on" if choice else "off"
+    return str(choice)

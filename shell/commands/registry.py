@@ -1,0 +1,92 @@
+"""All commands, and the one that is named by a line."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pykudu_sql.shell.commands import (
+    again,
+    files,
+    flow,
+    looking,
+    moving,
+    presentation,
+    saved,
+    time_travel,
+)
+from pykudu_sql.shell.commands.command import Command, Reach, command, words_of
+from pykudu_sql.shell.manual import find_section
+from pykudu_sql.shell.output.spans import Role, Span
+from pykudu_sql.shell.settings import UnknownCommandError, UsageError, near
+
+if TYPE_CHECKING:
+    from pykudu_sql.shell.session import ShellSession
+
+
+def run(session: "ShellSession", text: str) -> None:
+    """Run one command line.
+
+    Raises UsageError: no such command, or wrong arguments; the message says what is right; Quit: it
+    is the command to leave.
+    """
+    name, _, rest = text.strip().partition(" ")
+    command = next((c for c in COMMANDS if name.rstrip(";") in c.names), None)
+    if command is None:
+        name = name.rstrip(";")
+        names = [name for c in COMMANDS for name in c.names]
+        raise UnknownCommandError(f"unknown command '{name}'{near(name, names)} (.help lists all)")
+    if command.reach is not Reach.NOTHING and session.safe:
+        raise UsageError(
+            f"{name.rstrip(';')} is not available in safe mode: it {command.reach} (--safe)"
+        )
+    arguments = _arguments(command, rest.strip())
+    if not command.accepts(len(arguments)):
+        raise UsageError(f"usage: {command.usage}")
+    command.action(session, arguments)
+
+
+def _arguments(command: Command, rest: str) -> list[str]:
+    if command.raw:
+        return [rest] if rest else []
+    return words_of(rest)
+
+
+@command(
+    ".help",
+    "\\?",
+    "\\h",
+    arguments="[COMMAND|STATEMENT...]",
+    summary="list the commands, or explain one, or a statement such as select",
+)
+def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
+    topic = " ".join(arguments)
+    wanted = topic.lstrip(".\\")
+    commands = [c for c in COMMANDS if not topic or wanted in (n.lstrip(".\\") for n in c.names)]
+    section = None if not topic or topic.startswith((".", "\\")) else find_section(topic)
+    if not commands and section is None:
+        raise UsageError(f"no command {topic!r} (.help lists all)")
+    column = max((len(c.usage) for c in commands), default=0)
+    for c in commands:
+        aliases = f"  (also {', '.join(c.names[1:])})" if c.names[1:] else ""
+        session.output.write(f"{c.usage:<{column}}  {c.summary}{aliases}\n")
+    if section is not None:
+        session.output.write_line((Span(section.heading, Role.NAME),))
+        session.output.write(f"{section.text}\n")
+    if not topic:
+        session.output.write("Everything else is SQL and ends with a semicolon.\n")
+
+
+COMMANDS: tuple[Command, ...] = (
+    help_command,
+    looking.tables, looking.schema, looking.describe, looking.columns, looking.databases,
+    looking.list_indexes, looking.functions,
+    time_travel.asof, time_travel.diff, time_travel.log, time_travel.layout,
+    again.again, again.again_expanded, again.edit, again.history,
+    saved.save, saved.run_saved,
+    presentation.mode, presentation.expanded, presentation.timer, presentation.null,
+    presentation.maxrows, presentation.maxwidth, presentation.separators, presentation.last,
+    presentation.guard, presentation.settings,
+    moving.import_command, moving.export,
+    flow.watch, flow.param, flow.bail, flow.echo,
+    files.read, files.output, files.once, files.dump, files.shell, files.open_command,
+    files.quit_command,
+)  # fmt: skip

@@ -1,0 +1,160 @@
+"""Commands that look at the past: reading all tables at a moment, changes, versions of a row."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pykudu_sql.shell.commands.catalog import Relation, relation
+from pykudu_sql.shell.commands.command import command, quoted
+from pykudu_sql.shell.commands.moments import moment_sql
+from pykudu_sql.shell.output.row_changes import change_line, net_changes
+from pykudu_sql.shell.output.rowset_picture import LEGEND, RowsetShape, picture
+from pykudu_sql.shell.output.spans import Role, Span
+from pykudu_sql.shell.parameters import arguments_of, value_of
+from pykudu_sql.shell.settings import UsageError, near
+
+if TYPE_CHECKING:
+    from pykudu_sql.shell.session import ShellSession
+
+_BATCH_ROWS = 1_000
+_PICTURE_COLUMNS = 72  # where no terminal says how wide it is
+_ROWSETS = """
+SELECT tablet, rowset_id, kind, "rows", bytes, redo_records + memory_deltas, low, high
+FROM sys.rowsets WHERE table_name = ? ORDER BY tablet, rowset_id
+"""
+_TABLETS = """
+SELECT t.tablet, p.partition, t.rowsets, t.live_rows,
+  format_bytes(CAST(t.disk_bytes + t.memory_bytes AS BIGINT)), t.average_rowset_height
+FROM sys.tablets t LEFT JOIN sys.partitions p USING (table_name, tablet)
+WHERE t.table_name = ? ORDER BY t.tablet
+"""
+
+
+@command(
+    ".asof",
+    arguments="[MOMENT...]",
+    summary="read all tables as of '10 min ago', a time, a snapshot; off: as they are now",
+)
+def asof(session: "ShellSession", arguments: Sequence[str]) -> None:
+    text = " ".join(arguments)
+    if not text:
+        session.run_statement("SHOW SETTINGS LIKE 'as_of'")
+    elif text.lower() in ("off", "now"):
+        session.run_statement("SET as_of = DEFAULT")
+    else:
+        moment = moment_sql(text, _snapshots(session))
+        if moment.startswith("snapshot("):
+            moment = f"SNAPSHOT {quoted(text)}"
+        session.run_statement(f"SET as_of = {moment}")
+
+
+@command(
+    ".diff",
+    arguments="TABLE MOMENT...",
+    summary="what became of rows: t since '1 h ago' [until '10 min ago']",
+)
+def diff(session: "ShellSession", arguments: Sequence[str]) -> None:
+    table = _table(session, arguments[0])
+    words = " ".join(arguments[1:])
+    if words.lower().startswith("since "):
+        words = words[6:]
+    since, _, until = words.partition(" until ")
+    snapshots = _snapshots(session)
+    bounds = ", ".join(moment_sql(text, snapshots) for text in (since, until) if text.strip())
+    changes = f"CHANGES({table.sql}, {bounds})"
+    keys, others = _columns(session, table)
+    order = ", ".join([*map(quoted, keys), "_commit_timestamp", "_change_type DESC"])
+    if session.settings.format != "table":
+        session.run_statement(f"SELECT * FROM {changes} ORDER BY {order}")
+        return
+    listed = ", ".join(map(quoted, (*keys, *others)))
+    counts = {"added": 0, "changed": 0, "removed": 0}
+    with session.connection.execute(
+        f"SELECT _change_type, {listed} FROM {changes} ORDER BY {order}"
+    ) as cursor:
+
+        def events() -> Iterator[tuple[str, Sequence[Any]]]:
+            while rows := cursor.fetchmany(_BATCH_ROWS):
+                session.checkpoint()
+                yield from ((kind, row) for kind, *row in rows)
+
+        for old, new in net_changes(events(), len(keys)):
+            counts["added" if old is None else "removed" if new is None else "changed"] += 1
+            session.output.write_line(change_line((*keys, *others), len(keys), old, new))
+    session.output.write(", ".join(f"{count:,} {what}" for what, count in counts.items()) + "\n")
+
+
+@command(
+    ".log",
+    arguments="TABLE KEY...",
+    summary="every version of the row with this key: a value for each key column",
+)
+def log(session: "ShellSession", arguments: Sequence[str]) -> None:
+    table = _table(session, arguments[0])
+    keys, others = _columns(session, table)
+    positional, named = arguments_of(arguments[1:])
+    # `a=b` may be a value itself; it is a name only if a key column has it.
+    if not set(named) <= set(keys):
+        positional, named = list(arguments[1:]), {}
+    texts = dict(zip((key for key in keys if key not in named), positional, strict=False)) | named
+    if len(texts) != len(keys) or len(positional) + len(named) != len(keys):
+        raise UsageError(f"the key of '{table.listed}' is ({', '.join(keys)}): give each a value")
+    listed = ", ".join(map(quoted, (*keys, *others)))
+    where = " AND ".join(f"{quoted(key)} = ?" for key in keys)
+    session.run_statement(
+        f"SELECT _valid_from, _valid_to, {listed} FROM {table.sql} FOR SYSTEM_TIME ALL "
+        f"WHERE {where} ORDER BY _valid_from",
+        [value_of(texts[key]) for key in keys],
+    )
+
+
+@command(".layout", arguments="TABLE", summary="draw the rowsets of each tablet over its keys")
+def layout(session: "ShellSession", arguments: Sequence[str]) -> None:
+    table = _table(session, arguments[0])
+    shapes: dict[int, list[RowsetShape]] = {}
+    for tablet, number, kind, rows, _, changes, low, high in session.connection.execute(
+        _ROWSETS, [table.listed]
+    ).fetchall():
+        if rows:
+            shapes.setdefault(tablet, []).append(
+                RowsetShape(
+                    number or 0,
+                    0.0 if low is None else low,
+                    1.0 if high is None else high,
+                    bool(changes),
+                    "Mem" in kind,
+                )
+            )
+    columns = (session.output.width() or _PICTURE_COLUMNS) - 4
+    for tablet, part, rowsets, rows, size, height in session.connection.execute(
+        _TABLETS, [table.listed]
+    ).fetchall():
+        heading = f"tablet {tablet}" + (f"  {part}" if part else "")
+        plural = "" if rowsets == 1 else "s"
+        counts = f"  {rowsets:,} rowset{plural}, {rows:,} rows, {size}, height {height or 0:.1f}"
+        session.output.write_line((Span(heading, Role.NAME), Span(counts, Role.FRAME)))
+        for line in picture(shapes.get(tablet, []), max(columns, 8)):
+            session.output.write_line((Span("  "), *line))
+    session.output.write_line((Span(LEGEND, Role.FRAME),))
+
+
+def _snapshots(session: "ShellSession") -> set[str]:
+    return {name for (name,) in session.connection.execute("SELECT name FROM sys.snapshots")}
+
+
+def _table(session: "ShellSession", name: str) -> Relation:
+    found = relation(session, name)
+    if found is None or found.is_view:
+        names = session.connection.list_tables()
+        raise UsageError(f"there is no table '{name}'{near(name, names)} (.tables lists all)")
+    return found
+
+
+def _columns(session: "ShellSession", table: Relation) -> tuple[list[str], list[str]]:
+    """Names of the key columns, in the key's order, and of the others."""
+    rows = session.connection.execute(
+        "SELECT name, key_position FROM sys.columns WHERE table_name = ? AND NOT hidden "
+        "ORDER BY key_position, position",
+        [table.listed],
+    ).fetchall()
+    keys = [name for name, position in rows if position is not None]
+    return keys, [name for name, position in rows if position is None]

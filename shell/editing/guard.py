@@ -1,0 +1,95 @@
+"""Statements that take away more than a person may mean: what they do, and the way back.
+
+A pure function of the text. DELETE and UPDATE count where they have no WHERE of their own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pykudu_sql.shell.editing.tokens import Kind, Token, tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class Danger:
+    """What a statement would do.
+
+    Attributes:
+        effect: as a sentence without its full stop.
+        way_back: a statement that undoes it, with `{now}` for the moment before it; empty if
+            there is none.
+    """
+
+    effect: str
+    way_back: str
+
+    def question(self, now: int, *, in_transaction: bool) -> str:
+        """What to ask. `now`: this moment as a hybrid timestamp; `in_transaction`: one is open."""
+        way = "ROLLBACK" if in_transaction else self.way_back.replace("{now}", str(now))
+        back = f"{way} brings it back." if way else "Nothing brings it back."
+        return f"{self.effect}. {back}"
+
+
+# Definitions that a transaction does not hold are dropped at once.
+_DROPPED = {
+    "TABLE": "UNDROP TABLE {name}",
+    "VIEW": "",
+    "DATABASE": "",
+    "SCHEMA": "",
+    "INDEX": "",
+    "SNAPSHOT": "",
+}
+
+
+def danger(sql: str) -> Danger | None:
+    """What one statement would take away; None if it is harmless."""
+    tokens = [t for t in tokenize(sql) if t.kind not in (Kind.SPACE, Kind.COMMENT)]
+    outer = _outside_parentheses(tokens)
+    words = [token.word for token in outer]
+    if not words:
+        return None
+    if words[0] == "WITH":
+        start = next((i for i, word in enumerate(words) if word in ("DELETE", "UPDATE")), None)
+        # Behind another verb it is a part of that statement, as in ON CONFLICT DO UPDATE.
+        if start is None or {"SELECT", "INSERT", "UPSERT", "MERGE"} & set(words[1:start]):
+            return None
+        outer, words = outer[start:], words[start:]
+    match words[0]:
+        case "DELETE" | "UPDATE" if "WHERE" not in words:
+            verb = "removes" if words[0] == "DELETE" else "changes"
+            name = _name(outer[1:], skipped=("FROM", "IGNORE", "OR", "ONLY"))
+            return Danger(
+                f"{words[0]} without WHERE {verb} all rows of {name}",
+                f"RESTORE TABLE {name} TO {{now}}",
+            )
+        case "TRUNCATE":
+            name = _name(outer[1:], skipped=("TABLE", "IF", "EXISTS"))
+            return Danger(
+                f"TRUNCATE removes all rows of {name}", f"RESTORE TABLE {name} TO {{now}}"
+            )
+        case "DROP" if len(words) > 1 and words[1] in _DROPPED:
+            name = _name(outer[2:], skipped=("IF", "EXISTS"))
+            way = _DROPPED[words[1]].format(name=name)
+            return Danger(f"DROP {words[1]} takes {name} away", way)
+    return None
+
+
+def _outside_parentheses(tokens: Sequence[Token]) -> list[Token]:
+    depth, outer = 0, []
+    for token in tokens:
+        depth -= token.text == ")"
+        if depth == 0 and token.text not in ("(", ")", ";"):
+            outer.append(token)
+        depth += token.text == "("
+    return outer
+
+
+def _name(tokens: Sequence[Token], skipped: Sequence[str]) -> str:
+    """The name that comes first, with its database, as it was written."""
+    rest = list(tokens)
+    while rest and rest[0].word in skipped:
+        rest.pop(0)
+    parts = [rest[0].text] if rest else ["it"]
+    while len(rest) > 2 and rest[1].text == ".":
+        parts += [".", rest[2].text]
+        rest = rest[2:]
+    return "".join(parts)

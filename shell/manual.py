@@ -1,0 +1,65 @@
+"""The pages of SQL in the shell: the part of one that a statement is about."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PAGES = Path(__file__).parent / "pages"
+_HEADING = re.compile(r"^#{1,2} (.+)$", re.MULTILINE)
+# A block without a language is grammar; the others are examples and what they print.
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_OPTIONAL = re.compile(r"\[[^][]*\] ?")
+_BRACKETS = str.maketrans("", "", "[]")
+# Statements that a page is about as a whole.
+_TITLES = {"SELECT": "Queries", "WITH": "Queries", "VALUES": "Queries"}
+# Where several pages have a statement in their grammar, the first of these explains it.
+_FIRST = ("queries", "rows", "transactions", "tables", "views")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a page. `heading`: its title; `text`: what stands below, in Markdown."""
+
+    heading: str
+    text: str
+
+    def is_about(self, statement: str) -> bool:
+        """Whether the heading names a statement, as `UPSERT, UPDATE, DELETE` does."""
+        return statement in re.split(r", | and ", self.heading) or (
+            _TITLES.get(statement) == self.heading
+        )
+
+    def defines(self, statement: str) -> bool:
+        """Whether its grammar has a statement, with or without what may be left out."""
+        wanted = re.compile(rf"(?:^|  |\| ){re.escape(statement)}(?![A-Z_])", re.MULTILINE)
+        grammars = [block[2] for block in _BLOCK.finditer(self.text) if not block[1]]
+        forms = [(_OPTIONAL.sub("", text), text.translate(_BRACKETS)) for text in grammars]
+        return any(wanted.search(form) for pair in forms for form in pair)
+
+
+def find_section(statement: str) -> Section | None:
+    """The part about a statement such as `insert` or `create table`; None if there is none.
+
+    `delete from` is about what `delete` is about, if nothing is about both words.
+    """
+    words = statement.upper().split()
+    sections = list(_sections())
+    for count in range(len(words), 0, -1):
+        wanted = " ".join(words[:count])
+        for found in (Section.is_about, Section.defines):
+            section = next((s for s in sections if found(s, wanted)), None)
+            if section is not None:
+                return section
+    return None
+
+
+def _sections() -> Iterator[Section]:
+    pages = sorted(PAGES.glob("*.md"))
+    pages.sort(key=lambda page: _FIRST.index(page.stem) if page.stem in _FIRST else len(_FIRST))
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        headings = list(_HEADING.finditer(text))
+        ends = [heading.start() for heading in headings[1:]] + [len(text)]
+        for heading, end in zip(headings, ends, strict=True):
+            yield Section(heading[1], text[heading.end() : end].strip("\n"))

@@ -1,0 +1,96 @@
+"""Statements that take much away: which they are, and what the prompt does about them."""
+
+import pytest
+
+from pykudu_sql.shell.editing.guard import danger
+from tests.shell.terminal import CTRL_C, Terminal, prompts
+
+
+@pytest.mark.parametrize(
+    ("sql", "effect", "way_back"),
+    [
+        ("DELETE FROM t", "DELETE without WHERE removes all rows of t", "RESTORE TABLE t TO 7"),
+        ("delete from d.\"T x\";", "DELETE without WHERE removes all rows of d.\"T x\"",
+         "RESTORE TABLE d.\"T x\" TO 7"),
+        ("UPDATE t SET a = (SELECT max(a) FROM u WHERE b = 1)",
+         "UPDATE without WHERE changes all rows of t", "RESTORE TABLE t TO 7"),
+        ("WITH x AS (SELECT 1 WHERE true) DELETE FROM t",
+         "DELETE without WHERE removes all rows of t", "RESTORE TABLE t TO 7"),
+        ("TRUNCATE TABLE t", "TRUNCATE removes all rows of t", "RESTORE TABLE t TO 7"),
+        ("DROP TABLE IF EXISTS t", "DROP TABLE takes t away", "UNDROP TABLE t"),
+        ("DROP VIEW v", "DROP VIEW takes v away", ""),
+    ],
+)  # fmt: skip
+def test_what_takes_much_away_is_asked_about(sql: str, effect: str, way_back: str) -> None:
+    found = danger(sql)
+    assert found is not None and found.effect == effect
+    assert found.question(7, in_transaction=False) == (
+        f"{effect}. {way_back} brings it back."
+        if way_back
+        else f"{effect}. Nothing brings it back."
+    )
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "", "SELECT 1", "DELETE FROM t WHERE id = 1", "UPDATE t SET a = 1 WHERE b",
+        "EXPLAIN DELETE FROM t", "INSERT INTO t VALUES (1) ON CONFLICT DO UPDATE SET a = 1",
+        "WITH x AS (SELECT 1) INSERT INTO t SELECT * FROM x ON CONFLICT DO UPDATE SET a = 1",
+        "WITH x AS (SELECT 1) DELETE FROM t WHERE a IN (SELECT * FROM x)",
+        "SELECT 'DROP TABLE t'", "ALTER TABLE t ADD COLUMN b INT", "/* DELETE FROM t */ SELECT 1",
+    ],
+)  # fmt: skip
+def test_what_is_harmless_is_not(sql: str) -> None:
+    assert danger(sql) is None
+
+
+def test_the_prompt_asks_and_runs_nothing_unless_the_answer_is_yes(terminal: Terminal) -> None:
+    terminal.line("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2);")
+    terminal.wait(prompts(2))
+    for answer in ("n\r", CTRL_C, "\r"):
+        seen = terminal.screen().count("Nothing was run.")
+        terminal.line("INSERT INTO t VALUES (3); DELETE FROM t;")
+        asked = terminal.screen().count("Go on?")
+        terminal.wait(lambda shown, asked=asked: shown.count("Go on?") > asked)  # type: ignore[misc]
+        terminal.type(answer)
+        terminal.wait(lambda shown, seen=seen: shown.count("Nothing was run.") > seen)  # type: ignore[misc]
+        terminal.wait(lambda shown: shown.endswith("my.db>"))
+    terminal.line("SELECT count(*) AS kept FROM t;")
+    terminal.wait("│      2 │")
+    terminal.line("DROP TABLE t;")
+    terminal.wait("DROP TABLE takes t away. UNDROP TABLE t brings it back.")
+    terminal.line("y")
+    terminal.wait("Table has been dropped")
+
+
+def test_the_way_back_that_is_named_leads_back(terminal: Terminal) -> None:
+    terminal.line("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2);")
+    terminal.wait(prompts(2))
+    terminal.line("DELETE FROM t;")
+    shown = terminal.wait("Go on?").replace("\n", "")
+    way = shown[shown.index("RESTORE TABLE t TO ") :].partition(" brings")[0]
+    terminal.line("y")
+    terminal.wait("Deleted 2 row(s)")
+    terminal.line(f"{way};")
+    terminal.wait("has been restored")
+    terminal.line("SELECT count(*) AS kept FROM t;")
+    terminal.wait("│      2 │")
+
+
+def test_in_a_transaction_rollback_is_the_way_back(terminal: Terminal) -> None:
+    terminal.line("CREATE TABLE t (id INT PRIMARY KEY); BEGIN;")
+    terminal.wait("my.db*>")
+    terminal.line("DELETE FROM t;")
+    terminal.wait("ROLLBACK brings it back.")
+    terminal.type("n\r")
+    terminal.wait("Nothing was run.")
+
+
+def test_who_wants_no_questions_is_not_asked(terminal: Terminal) -> None:
+    terminal.line("CREATE TABLE t (id INT PRIMARY KEY);")
+    terminal.wait(prompts(2))
+    terminal.line(".guard off")
+    terminal.wait(prompts(3))
+    terminal.line("DROP TABLE t;")
+    assert "Go on?" not in terminal.wait("Table has been dropped")

@@ -1,0 +1,36 @@
+"""Every statement has a page that the shell shows."""
+
+import pytest
+
+from pykudu_sql.shell.cli import main
+from pykudu_sql.shell.manual import find_section
+from pykudu_sql.statements import offered_statements
+
+FOUND = {
+    "select": "Queries", "insert": "INSERT", "Create  Table": "CREATE TABLE",
+    "update": "UPSERT, UPDATE, DELETE", "merge": "MERGE", "explain": "EXPLAIN",
+    "alter table": "ALTER TABLE", "undrop table": "Time travel",
+    "create view": "Views and databases",
+    "delete from": "UPSERT, UPDATE, DELETE",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", FOUND)
+def test_a_statement_leads_to_its_section(statement: str) -> None:
+    section = find_section(statement)
+    assert section is not None and section.heading == FOUND[statement]
+
+
+@pytest.mark.parametrize("statement", offered_statements())
+def test_every_statement_that_is_offered_has_a_page(statement: str) -> None:
+    assert find_section(statement) is not None
+
+
+def test_help_shows_commands_and_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-c", ".help select"]) == 0
+    assert "FROM" in capsys.readouterr().out
+    assert main(["-c", ".help describe"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(".describe [TABLE]") and "SHOW and DESCRIBE" in shown
+    assert main(["-c", ".help frobnicate"]) == 1
+    assert "no command 'frobnicate'" in capsys.readouterr().err
