@@ -12,14 +12,20 @@ from benchmarks.survey import Survey, SurveyResult, run_survey
 from benchmarks.workbench import PEERS, Workbench
 from benchmarks.workloads.analytics import q1, q6
 from benchmarks.workloads.batches import backfill, upsert_batches
+from benchmarks.workloads.bounded import bounded
 from benchmarks.workloads.bulk import bulk
 from benchmarks.workloads.durable import durable_insert, durable_update
+from benchmarks.workloads.files import files
+from benchmarks.workloads.first_scan import first_scan
 from benchmarks.workloads.footprint import decode, size
 from benchmarks.workloads.large_table import ten_million
+from benchmarks.workloads.memory_order import memory_order
 from benchmarks.workloads.merging import compaction
+from benchmarks.workloads.planning import planning
 from benchmarks.workloads.point import point_insert, point_select, point_update
 from benchmarks.workloads.random_writes import random_batches, random_updates, random_updates_scan
-from benchmarks.workloads.soak import soak
+from benchmarks.workloads.scale import scale
+from benchmarks.workloads.soak import newest_minute, soak
 from benchmarks.workloads.spark import (
     spark_as_of,
     spark_load,
@@ -33,8 +39,10 @@ from benchmarks.workloads.updates import as_of, q1_dirty, q6_dirty, update_tenth
 
 WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "bulk": bulk,
+    "files": files,
     "q1": q1,
     "q6": q6,
+    "planning": planning,
     "point_select": point_select,
     "point_insert": point_insert,
     "point_update": point_update,
@@ -46,6 +54,8 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "random_updates_scan": random_updates_scan,
     "upsert_batches": upsert_batches,
     "backfill": backfill,
+    "first_scan": first_scan,
+    "memory_order": memory_order,
     "tpch": tpch,
     "update_tenth": update_tenth,
     "q1_dirty": q1_dirty,
@@ -56,7 +66,10 @@ WORKLOADS: Mapping[str, Callable[[Workbench], Race | Survey]] = {
     "compaction": compaction,
     "random_batches": random_batches,
     "ten_million": ten_million,
+    "scale": scale,
+    "bounded": bounded,
     "soak": soak,
+    "newest_minute": newest_minute,
     "spark_wide": spark_wide,
     "spark_narrow": spark_narrow,
     "spark_selective": spark_selective,

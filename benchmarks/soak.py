@@ -3,7 +3,8 @@
 One thread writes batches of random keys, each one durable commit, at a fixed rate; one reads single
 rows by key, one scans the whole table; maintenance runs in the background with its defaults. A turn
 counts from when it was due, so a stall is not hidden by the turns that wait for it (coordinated
-omission). In the end every row, and some earlier moments, are compared with what was written.
+omission). A plan may ask for a time series beside that, whose newest minute is read. In the end
+every row, and some earlier moments, are compared with what was written.
 """
 
 import threading
@@ -21,8 +22,9 @@ import pyarrow as pa
 
 import pykudu_sql
 from benchmarks import data
+from benchmarks.newest_minute import NewestMinute
 from benchmarks.soak_slices import Latencies, Slice, SliceCounter, folder_bytes
-from benchmarks.tables import POINTS
+from benchmarks.tables import POINTS, SERIES
 from pykudu_sql import Connection
 from pykudu_sql.database import open_database
 from pykudu_sql.settings import settings_of
@@ -44,6 +46,8 @@ class SoakPlan:
         commits_per_second, batch_rows: of the writer.
         gets_per_second: of the reader by key.
         scans_per_second: of the reader of all rows.
+        ranges_per_second: of the reader of the newest minute of a time series, which has a writer
+            of its own that commits as often as the other; without any there is no such series.
         moments: how many earlier moments are read again in the end.
         settings: of the database, those of the benchmark are its defaults.
     """
@@ -55,6 +59,7 @@ class SoakPlan:
     batch_rows: int = 500
     gets_per_second: float = 100.0
     scans_per_second: float = 0.5
+    ranges_per_second: float = 0.0
     moments: int = 5
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -95,7 +100,8 @@ def run_soak(path: Path, plan: SoakPlan, show: Callable[[Slice], None]) -> SoakR
                 show(part)
             disk_bytes = folder_bytes(path)
             load.check("after the load")
-            load.connection.execute(f"OPTIMIZE {POINTS.name} FULL")
+            for table in (POINTS, SERIES):
+                load.connection.execute(f"OPTIMIZE {table.name} FULL")
             load.check("after OPTIMIZE")
             return SoakResult(slices, disk_bytes, folder_bytes(path), load.wrong)
     finally:
@@ -114,6 +120,7 @@ class _Load:
         self.connection = pykudu_sql.connect(str(path), autocommit=True, **plan.settings)
         self._path = str(path)
         self._plan = plan
+        self._series = NewestMinute(plan.commits_per_second)
         self._hits: npt.NDArray[np.int64] = np.zeros(plan.rows, np.int64)
         self._moments: list[tuple[int, int]] = []
         self._stop = threading.Event()
@@ -123,11 +130,11 @@ class _Load:
 
     def fill(self) -> None:
         """Make the table with all its rows."""
-        suffix = f"PARTITION BY HASH ({', '.join(POINTS.key)}) PARTITIONS {POINTS.buckets}"
-        self.connection.execute(POINTS.ddl({}, suffix))
+        self.connection.execute(POINTS.ddl({}, POINTS.partitions))
         rows = data.points(self._plan.rows)
         self._hits[:] = rows.column("hits").to_numpy()
         self.connection.append(POINTS.name, rows)
+        self._series.create(self.connection)
 
     def slices(self, counter: SliceCounter) -> Iterator[Slice]:
         """Run the load, and cut its time into slices."""
@@ -137,6 +144,11 @@ class _Load:
             (self._get, plan.gets_per_second, counter.gets),
             (self._scan, plan.scans_per_second, counter.scans),
         ]
+        if plan.ranges_per_second:
+            actors += [
+                (self._series.write, plan.commits_per_second, counter.commits),
+                (self._series.read, plan.ranges_per_second, counter.ranges),
+            ]
         with ThreadPoolExecutor(len(actors)) as pool:
             running = [pool.submit(self._keep_up, *actor) for actor in actors]
             start = time.perf_counter()
@@ -190,6 +202,8 @@ class _Load:
 
     def check(self, when: str) -> None:
         """Compare every row, and the moments noted, with what was written."""
+        self.wrong += self._series.wrong
+        self._series.wrong.clear()
         read = self.connection.execute(ROWS).fetch_arrow_table()
         keys, hits = read.column("id").to_numpy(), read.column("hits").to_numpy()
         order = np.argsort(keys)

@@ -44,8 +44,9 @@ class Slice:
 
     Attributes:
         end: seconds since the load began.
-        get_p50, get_p99, scan_p50, commit_p50, commit_p99: seconds, from when a turn was due.
-        commits, gets, scans: how many turns ended.
+        get_p50, get_p99, scan_p50, range_p99, commit_p50, commit_p99: seconds, from when a turn was
+            due; 0 without turns.
+        commits, gets, scans, ranges: how many turns ended.
         redo_files: at the end of the slice, in all rowsets.
         disk_bytes: of the database's files at its end, the log included.
         rss_bytes: that the process held at its end.
@@ -57,11 +58,13 @@ class Slice:
     get_p50: float
     get_p99: float
     scan_p50: float
+    range_p99: float
     commit_p50: float
     commit_p99: float
     commits: int
     gets: int
     scans: int
+    ranges: int
     redo_files: int
     disk_bytes: int
     rss_bytes: int
@@ -70,7 +73,8 @@ class Slice:
 
 
 HEADER = (
-    f"{'end':>6} {'get p50':>8} {'p99':>7} {'scan p50':>9} {'commit p50':>11} {'p99':>7} "
+    f"{'end':>6} {'get p50':>8} {'p99':>7} {'scan p50':>9} {'range p99':>10} "
+    f"{'commit p50':>11} {'p99':>7} "
     f"{'commits':>8} {'REDO':>5} {'disk':>7} {'RSS':>7} {'unflushed':>9}  maintenance"
 )
 
@@ -80,7 +84,8 @@ def line_of(part: Slice) -> str:
     runs = ", ".join(f"{count} {name}" for name, count in sorted(part.runs.items()))
     return (
         f"{part.end:5.0f}s {part.get_p50 * 1e3:8.2f} {part.get_p99 * 1e3:7.2f} "
-        f"{part.scan_p50 * 1e3:9.1f} {part.commit_p50 * 1e3:11.2f} {part.commit_p99 * 1e3:7.1f} "
+        f"{part.scan_p50 * 1e3:9.1f} {part.range_p99 * 1e3:10.2f} "
+        f"{part.commit_p50 * 1e3:11.2f} {part.commit_p99 * 1e3:7.1f} "
         f"{part.commits:8d} {part.redo_files:5d} {part.disk_bytes / _MIB:7.1f} "
         f"{part.rss_bytes / _MIB:7.0f} {part.memory_bytes / _MIB:9.1f}  {runs}"
     )
@@ -97,7 +102,8 @@ class SliceCounter:
             table: that is written.
             folder: of the database.
         """
-        self.commits, self.gets, self.scans = Latencies(), Latencies(), Latencies()
+        self.commits, self.gets = Latencies(), Latencies()
+        self.scans, self.ranges = Latencies(), Latencies()
         self._store = store
         self._table = table
         self._folder = folder
@@ -109,7 +115,8 @@ class SliceCounter:
         Args:
             end: seconds since the load began.
         """
-        commits, gets, scans = self.commits.take(), self.gets.take(), self.scans.take()
+        commits, gets = self.commits.take(), self.gets.take()
+        scans, ranges = self.scans.take(), self.ranges.take()
         table = self._store.catalog.table(self._table)
         tablets = [self._store.tablets[info.id] for info in table.tablets]
         runs = Counter({str(kind): n for kind, n in self._store.maintenance.log.runs.items()})
@@ -119,11 +126,13 @@ class SliceCounter:
             quantile(gets, 0.5),
             quantile(gets, 0.99),
             quantile(scans, 0.5),
+            quantile(ranges, 0.99),
             quantile(commits, 0.5),
             quantile(commits, 0.99),
             len(commits),
             len(gets),
             len(scans),
+            len(ranges),
             sum(info.redo_files for info in self._store.rowset_infos(table)),
             folder_bytes(self._folder),
             resident_bytes(),

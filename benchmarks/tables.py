@@ -13,12 +13,19 @@ class BenchTable:
         columns: name -> SQL type, in Kudu's dialect (which DuckDB reads too).
         key: the primary key columns.
         buckets: hash partitions, where an engine has them.
+        hashed: how many columns of the key decide the partition; None for all.
     """
 
     name: str
     columns: Mapping[str, str]
     key: tuple[str, ...]
     buckets: int
+    hashed: int | None = None
+
+    @property
+    def partitions(self) -> str:
+        """The PARTITION BY clause in our SQL."""
+        return f"PARTITION BY HASH ({', '.join(self.key[: self.hashed])}) PARTITIONS {self.buckets}"
 
     def ddl(self, types: Mapping[str, str], suffix: str) -> str:
         """CREATE TABLE with some types spelled differently and something at its end."""
@@ -56,4 +63,12 @@ POINTS = BenchTable(
     columns={"id": "BIGINT", "hits": "INT", "score": "DOUBLE", "label": "STRING"},
     key=("id",),
     buckets=4,
+)
+
+SERIES = BenchTable(
+    name="series",
+    columns={"host": "BIGINT", "at": "BIGINT", "value": "DOUBLE"},
+    key=("host", "at"),
+    buckets=4,
+    hashed=1,
 )

@@ -30,8 +30,7 @@ class PykuduPeer:
 
     def create(self, table: BenchTable) -> None:
         """See Peer."""
-        suffix = f"PARTITION BY HASH ({', '.join(table.key)}) PARTITIONS {table.buckets}"
-        self._connection.execute(table.ddl({}, suffix))
+        self._connection.execute(table.ddl({}, table.partitions))
 
     def append(self, table: BenchTable, rows: pa.Table) -> None:
         """See Peer."""

@@ -57,10 +57,11 @@ def _random_batches(rows: int) -> Iterator[pa.Table]:
     generator = np.random.default_rng(21)
     while True:
         keys = generator.choice(2 * rows, BATCH_ROWS, replace=False)
-        yield _rows_of(keys)
+        yield rows_of(keys)
 
 
-def _rows_of(keys: npt.NDArray[np.int64]) -> pa.Table:
+def rows_of(keys: npt.NDArray[np.int64]) -> pa.Table:
+    """A narrow row for each key."""
     return pa.table(
         {
             "id": keys,
@@ -138,11 +139,11 @@ def _reopened_cold(bench: Workbench, peer: Peer, folder: Path) -> Peer:
 
 def _ascending_batches(rows: int) -> Iterator[pa.Table]:
     for start in itertools.count(2 * rows, BATCH_ROWS):
-        yield _rows_of(np.arange(start, start + BATCH_ROWS, dtype=np.int64))
+        yield rows_of(np.arange(start, start + BATCH_ROWS, dtype=np.int64))
 
 
 def _gap_batches(rows: int) -> Iterator[pa.Table]:
     """Keys that `data.points` leaves free, in random order; as many as there are rows."""
     keys = np.random.default_rng(22).permutation(rows) * 2 + 1
     for start in range(0, rows - BATCH_ROWS + 1, BATCH_ROWS):
-        yield _rows_of(keys[start : start + BATCH_ROWS])
+        yield rows_of(keys[start : start + BATCH_ROWS])

@@ -8,26 +8,23 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.newest_minute import HOSTS
 from benchmarks.soak import SoakPlan, SoakResult, run_soak
 from benchmarks.soak_slices import HEADER, Slice, line_of
 from benchmarks.survey import Bound, Figure, Survey
 from benchmarks.workbench import Workbench
 
 SLICES = 10
+_RANGES_PER_SECOND = 20.0
 _MIB = 1 << 20
 
 
 def soak(bench: Workbench) -> Survey:
     """Upserts, point reads and scans side by side, with maintenance in the background."""
     plan = SoakPlan(bench.soak_seconds, bench.point_rows, bench.soak_seconds / SLICES)
-    rate = plan.commits_per_second * plan.batch_rows
     return Survey(
         name="soak",
-        title=(
-            f"{plan.seconds:g} s of {rate:,.0f} upserts a second into {plan.rows:,} rows, "
-            f"{plan.batch_rows} to a durable commit; {plan.gets_per_second:g} rows by key and "
-            f"{plan.scans_per_second:g} scans of all rows a second"
-        ),
+        title=_title(plan),
         measure=lambda: list(_measure(bench, plan)),
         bounds=[
             Bound("scan p50, last / first slice", most=1.5),
@@ -38,6 +35,34 @@ def soak(bench: Workbench) -> Survey:
             Bound("space / (compacted rows and history)", most=2.0),
             Bound("RSS, last three slices / three before", most=1.1),
         ],
+    )
+
+
+def newest_minute(bench: Workbench) -> Survey:
+    """The soak, with a time series beside it whose newest minute is read by host."""
+    plan = SoakPlan(
+        bench.soak_seconds,
+        bench.point_rows,
+        bench.soak_seconds / SLICES,
+        ranges_per_second=_RANGES_PER_SECOND,
+    )
+    return Survey(
+        name="newest_minute",
+        title=(
+            f"{_title(plan)}; as many rows a second of {HOSTS} hosts, and "
+            f"{plan.ranges_per_second:g} times a second the newest minute of one"
+        ),
+        measure=lambda: list(_measure(bench, plan)),
+        bounds=[Bound("range p99, worst slice", most=0.010)],
+    )
+
+
+def _title(plan: SoakPlan) -> str:
+    rate = plan.commits_per_second * plan.batch_rows
+    return (
+        f"{plan.seconds:g} s of {rate:,.0f} upserts a second into {plan.rows:,} rows, "
+        f"{plan.batch_rows} to a durable commit; {plan.gets_per_second:g} rows by key and "
+        f"{plan.scans_per_second:g} scans of all rows a second"
     )
 
 
@@ -63,6 +88,7 @@ def figures_of(result: SoakResult) -> Iterator[Figure]:
     yield Figure("get p50, last slice", last.get_p50, "s")
     yield Figure("get p50, last / first slice", _ratio(last.get_p50, first.get_p50))
     yield Figure("get p99, worst slice", max(part.get_p99 for part in slices), "s")
+    yield Figure("range p99, worst slice", max(part.range_p99 for part in slices), "s")
     yield Figure("commit p50, last slice", last.commit_p50, "s")
     yield Figure("commit p99, worst slice", max(part.commit_p99 for part in slices), "s")
     yield Figure("REDO files at most", float(max(part.redo_files for part in slices)))

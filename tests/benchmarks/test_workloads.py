@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.workloads.planning import STATEMENTS
 
 
 def run(
@@ -34,3 +35,18 @@ def test_backfill_inserts_hot_and_cold(tmp_path: Path, monkeypatch: pytest.Monke
         "backfill, hot",
         "backfill, cold",
     }
+
+
+def test_planning_has_a_figure_for_each_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (survey,) = run(tmp_path, monkeypatch, "planning", 1)["surveys"]
+    assert set(survey["figures"]) == {each + end for each in STATEMENTS for end in ("", ", median")}
+
+
+def test_rows_come_back_from_files_of_both_engines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (survey,) = run(tmp_path, monkeypatch, "files", 2_000)["surveys"]
+    copied = {f"{way} {kind}: pykudu" for way in ("to", "from") for kind in ("csv", "json")}
+    assert copied <= set(survey["figures"])
