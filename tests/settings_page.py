@@ -25,8 +25,8 @@ _SCOPES = {
     ),
     SettingScope.PROGRAM: (
         "Of the program",
-        "Given to `connect`, to `pykudu-sql` as `--spark-master`, or in the environment as\n"
-        "`PYKUDU_SPARK_MASTER`; no statement changes it.",
+        "Given to `connect`; no statement changes it. `spark_master` is also given to\n"
+        "`pykudu-sql` as `--spark-master`, or in the environment as `PYKUDU_SPARK_MASTER`.",
     ),
     SettingScope.REMEMBERED: (
         "Remembered by the database",
@@ -39,6 +39,7 @@ _TYPES = {
     "number": "a whole number",
     "size": "bytes, or text such as `'512MB'` or `'2 gb'`",
     "moment": "a constant expression, as behind AS OF: `'2026-01-31 12:00'`, `SNAPSHOT name`",
+    "folder": "the path of a folder that exists, `True` or `False`",
     "duration": "milliseconds, or text such as `'30s'` or `'5 min'`",
     "age": "seconds, text such as `'7 days'` or `'12 hours'`, or `'forever'`",
 }

@@ -3,18 +3,19 @@
 A fenced block of `sql` on a page is run; a block of `text` right behind it is what the shell prints
 for it, and an empty one is filled. A block without an output must run without an error. The blocks
 of a page share one new database, in the order of the page; one whose first line is the comment
-`-- session b` runs in a second connection to it. Blocks without a language (grammar) are not run.
+`-- session b` runs in a second connection to it. Files that they name are in a new folder. Blocks
+without a language (grammar) are not run.
 """
 
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, closing, contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pykudu_sql.shell import commands
+from pykudu_sql.shell.commands import registry
 from pykudu_sql.shell.session import ShellSession
 from pykudu_sql.shell.settings import Settings
 
@@ -57,7 +58,7 @@ class Sessions:
     def _session(self, name: str) -> ShellSession:
         if name not in self._sessions:
             self._sessions[name] = ShellSession(
-                str(self._path), Settings(), commands.run, keep_going=True
+                str(self._path), Settings(), registry.run, keep_going=True
             )
         return self._sessions[name]
 
@@ -67,6 +68,7 @@ def _sessions() -> Iterator[Sessions]:
     printed = StringIO()
     with (
         TemporaryDirectory() as folder,
+        chdir(folder),
         redirect_stdout(printed),
         redirect_stderr(printed),
         closing(Sessions(Path(folder) / "page.db", printed)) as sessions,

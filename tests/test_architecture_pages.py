@@ -1,6 +1,7 @@
-"""ARCHITECTURE.md, the glossary and the pages of the rooms name files that exist."""
+"""ARCHITECTURE.md, the glossary and the pages of the rooms name files that exist, and all files."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,11 @@ _ROOMS = (
     "tablet|common|cfile|log|fs|commit|catalog|transaction|ingest|remote|recovery|scan|upkeep"
 )
 _FILE = re.compile(rf"`((?:{_ROOMS})/[\w./]+)`")
+_HOUSE = ("planner", "storage", "pykudu_sql", "shell")
+_ROOMS_TABLE = re.compile(
+    r"^Paths are below `(?P<folder>[^`]+)`[^|]+^\| [Ff]ile \|.*\n\|-.*\n(?P<rows>(?:\|.*\n)+)",
+    re.MULTILINE,
+)
 _ROW = re.compile(r"^\| (?!term |-)(?P<term>[^|]+) \|.*\| `(?P<path>[^`]+)` \|$", re.MULTILINE)
 
 
@@ -45,6 +51,37 @@ def is_file_or_module(name: str) -> bool:
     name = re.sub(r"\.(?!py$|md$|golden$)\w+$", "", name)  # a name within a module
     places = [ROOT / above / name for above in _ABOVE]
     return any(place.exists() or place.with_name(f"{place.name}.py").exists() for place in places)
+
+
+def test_the_tables_of_rooms_name_files_with_their_folders() -> None:
+    assert [name for name, file in files_of_tables() if not file.is_file()] == []
+
+
+def test_every_file_of_the_house_is_in_a_table_of_rooms() -> None:
+    named = {file.resolve() for _, file in files_of_tables()}
+    folders = (path for top in _HOUSE for path in (ROOT / top).rglob("*.py"))
+    files = {path.resolve() for path in folders if not path.name.startswith("__")}
+    assert sorted(str(file.relative_to(ROOT.resolve())) for file in files - named) == []
+
+
+def files_of_tables() -> Iterator[tuple[str, Path]]:
+    """The names in the first columns of the tables of rooms, and the files that they mean.
+
+    A name is a path below the folder that the page says, or below the package.
+    """
+    for page in PAGES:
+        for table in _ROOMS_TABLE.finditer(page.read_text(encoding="utf-8")):
+            above = (ROOT / table["folder"], ROOT / "pykudu_sql", ROOT)
+            for row in table["rows"].splitlines():
+                for name in names_in(row.split(" | ")[0]):
+                    files = [(folder / name).with_suffix(".py") for folder in above]
+                    yield name, next((file for file in files if file.is_file()), files[0])
+
+
+def names_in(cell: str) -> Iterator[str]:
+    for quoted in re.findall(r"`([^`]+)`", cell):
+        folder, brace, names = quoted.rstrip("}").partition("{")
+        yield from (folder + name for name in names.split(",")) if brace else (quoted,)
 
 
 def test_every_term_of_the_glossary_has_a_file_and_stands_there_once() -> None:

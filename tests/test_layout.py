@@ -102,7 +102,13 @@ def test_a_link_is_relative_and_leads_home(room: str) -> None:
 
 def test_the_type_marker_is_shipped() -> None:
     assert (ROOT / "pykudu_sql" / "py.typed").is_file()
-    assert setuptools_table()["package-data"] == {"pykudu_sql": ["py.typed"]}
+    assert setuptools_table()["package-data"]["pykudu_sql"] == ["py.typed"]
+
+
+def test_the_pages_that_the_shell_shows_are_shipped() -> None:
+    shipped, *others = setuptools_table()["package-data"]["pykudu_sql.shell"]
+    pages = {path.resolve() for path in (ROOT / "shell").glob(shipped)}
+    assert pages == set((ROOT / "docs" / "sql").glob("*.md")) and not others
 
 
 def test_every_import_is_absolute_and_by_full_name() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from pykudu_sql.storage.fs.env import Env
 from pykudu_sql.storage.fs.memory_env import MemoryEnv
 from tests.storage.fault_env import Drop, FaultAction, FaultEnv, FaultPoint, Mutation
-from tests.storage.log.test_power_loss import ModelDisk, PowerLoss, mixed
+from tests.storage.model_disk import Left, ModelDisk, PowerLoss, mixed
 
 
 class Loss(StrEnum):
@@ -25,8 +25,10 @@ class TortureDisk(ModelDisk):
     def after(self, loss: Loss, seed: int) -> MemoryEnv:
         """What is there after the power was lost; the seed chooses where there is a choice."""
         match loss:
-            case Loss.ALL_LOST | Loss.TORN:
-                return self.after_restart(torn=loss is Loss.TORN)
+            case Loss.ALL_LOST:
+                return self.after_restart(Left.NONE)
+            case Loss.TORN:
+                return self.after_restart(Left.TORN)
             case Loss.DEATH:
                 return self._rebuilt({d: self._names_now(d) for d in self._names_known()}, None)
             case Loss.REORDERED:
@@ -66,7 +68,9 @@ class TortureDisk(ModelDisk):
 
     def _kept(self, content: int, current: bytes, rng: random.Random) -> bytes:
         durable = self._bytes.get(content, b"")
-        return rng.choice((durable, current, mixed(durable, current)))
+        return rng.choice(
+            (durable, current, mixed(durable, current), self._written(content, current))
+        )
 
 
 class ForgetfulEnv:
