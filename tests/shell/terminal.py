@@ -1,4 +1,8 @@
-"""The shell in a terminal whose screen a test reads."""
+"""The shell in a terminal whose screen a test reads.
+
+A program writes in pieces, so what a test looks at is only told once it is whole: the screen is
+returned by `answer`, which waits for the prompt behind it, and a colour once its text is there.
+"""
 
 import os
 import signal
@@ -48,23 +52,33 @@ class Terminal:
         """Type a line."""
         self.type(text + ENTER)
 
-    def screen(self) -> str:
-        """What the screen shows, blank lines left out."""
-        lines = (line.rstrip() for line in self._screen.display)
-        return "\n".join(line for line in lines if line)
+    def wait(self, condition: Callable[[str], bool] | str, seconds: float = 30) -> None:
+        """Wait until the screen shows a text or meets a condition."""
+        self._shown(condition, seconds)
+
+    def answer(self, text: str, prompt: str = "my.db>") -> str:
+        """The screen once it shows a text and stands at the prompt again."""
+        return self._shown(lambda shown: text in shown and shown.endswith(prompt))
 
     def colour_of(self, text: str) -> str:
         """The colour in which the first letter of a text stands, `default` for none."""
+        self.wait(lambda _: self._place(text) is not None)
+        place = self._place(text)
+        assert place is not None
+        line, column = place
+        return str(self._screen.buffer[line][column].fg)
+
+    def _place(self, text: str) -> tuple[int, int] | None:
         for number, line in enumerate(self._screen.display):
             if text in line:
-                return str(self._screen.buffer[number][line.index(text)].fg)
-        pytest.fail(f"{text!r} is not on the screen")
+                return number, line.index(text)
+        return None
 
-    def wait(self, condition: Callable[[str], bool] | str, seconds: float = 30) -> str:
-        """Wait until the screen shows a text or meets a condition; returns the screen."""
+    def _shown(self, condition: Callable[[str], bool] | str, seconds: float = 30) -> str:
         deadline = time.monotonic() + seconds
         while True:
-            shown = self.screen()
+            lines = (line.rstrip() for line in self._screen.display)
+            shown = "\n".join(line for line in lines if line)
             if condition in shown if isinstance(condition, str) else condition(shown):
                 return shown
             assert time.monotonic() < deadline, f"waited for {condition!r} on:\n{shown}"
@@ -75,7 +89,7 @@ class Terminal:
             except pexpect.TIMEOUT:
                 continue
             except pexpect.EOF:
-                pytest.fail(f"the program ended; the screen:\n{self.screen()}")
+                pytest.fail(f"the program ended; the screen:\n{shown}")
 
     def raw(self) -> str:
         """Every byte the program wrote so far, as text."""
@@ -93,6 +107,11 @@ class Terminal:
         self._program.kill(signal.SIGKILL)
         self._program.wait()
         self._program.close()
+
+
+def times(count: int, text: str) -> Callable[[str], bool]:
+    """The screen shows a text so often."""
+    return lambda shown: shown.count(text) >= count
 
 
 def prompts(count: int, prompt: str = "my.db>") -> Callable[[str], bool]:

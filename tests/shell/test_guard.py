@@ -3,7 +3,7 @@
 import pytest
 
 from pykudu_sql.shell.editing.guard import danger
-from tests.shell.terminal import CTRL_C, Terminal, prompts
+from tests.shell.terminal import CTRL_C, Terminal, prompts, times
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,12 @@ def test_what_is_harmless_is_not(sql: str) -> None:
 def test_the_prompt_asks_and_runs_nothing_unless_the_answer_is_yes(terminal: Terminal) -> None:
     terminal.line("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2);")
     terminal.wait(prompts(2))
-    for answer in ("n\r", CTRL_C, "\r"):
-        seen = terminal.screen().count("Nothing was run.")
+    for number, answer in enumerate(("n\r", CTRL_C, "\r"), start=1):
         terminal.line("INSERT INTO t VALUES (3); DELETE FROM t;")
-        asked = terminal.screen().count("Go on?")
-        terminal.wait(lambda shown, asked=asked: shown.count("Go on?") > asked)  # type: ignore[misc]
+        terminal.wait(times(number, "Go on?"))
         terminal.type(answer)
-        terminal.wait(lambda shown, seen=seen: shown.count("Nothing was run.") > seen)  # type: ignore[misc]
-        terminal.wait(lambda shown: shown.endswith("my.db>"))
+        terminal.wait(times(number, "Nothing was run."))
+        terminal.wait(prompts(2 + number))
     terminal.line("SELECT count(*) AS kept FROM t;")
     terminal.wait("│      2 │")
     terminal.line("DROP TABLE t;")
@@ -68,7 +66,7 @@ def test_the_way_back_that_is_named_leads_back(terminal: Terminal) -> None:
     terminal.line("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2);")
     terminal.wait(prompts(2))
     terminal.line("DELETE FROM t;")
-    shown = terminal.wait("Go on?").replace("\n", "")
+    shown = terminal.answer("Go on?", prompt="never asks)").replace("\n", "")
     way = shown[shown.index("RESTORE TABLE t TO ") :].partition(" brings")[0]
     terminal.line("y")
     terminal.wait("Deleted 2 row(s)")
@@ -93,4 +91,4 @@ def test_who_wants_no_questions_is_not_asked(terminal: Terminal) -> None:
     terminal.line(".guard off")
     terminal.wait(prompts(3))
     terminal.line("DROP TABLE t;")
-    assert "Go on?" not in terminal.wait("Table has been dropped")
+    assert "Go on?" not in terminal.answer("Table has been dropped")

@@ -92,6 +92,6 @@ def test_a_terminal_shows_rows_and_sizes_of_tables(terminal: Terminal) -> None:
     terminal.line("CREATE VIEW v AS SELECT id FROM t;")
     terminal.wait(prompts(3))
     terminal.line(".tables")
-    table = terminal.wait("2 rows")
+    table = terminal.answer("2 rows")
     assert "│ t      │ table  │      2 │" in table
     assert "│ v      │ view   │   NULL │" in table

@@ -14,7 +14,7 @@ def test_a_statement_may_take_several_lines_and_shows_rows_and_time(terminal: Te
     terminal.line("SELECT id, v")
     terminal.wait("...>")
     terminal.line("FROM t ORDER BY id;")
-    shown = terminal.wait("2 rows in ")
+    shown = terminal.answer("2 rows in ")
     assert "│ BIGINT │ STRING │" in shown or "BIGINT" in shown
     assert "│      2 │ NULL" in shown
 
@@ -40,17 +40,17 @@ def test_the_prompt_shows_an_open_transaction(terminal: Terminal) -> None:
 
 def test_an_error_leaves_the_shell_usable(terminal: Terminal) -> None:
     terminal.line("SELEC 1;")
-    shown = terminal.wait("ERROR 42601")
+    shown = terminal.answer("ERROR 42601")
     assert "Traceback" not in shown
     terminal.line("SELECT 41 + 1 AS answer;")
-    terminal.wait("42")
+    terminal.answer("│     42 │")
 
 
 def test_ctrl_c_clears_the_line(terminal: Terminal) -> None:
     terminal.type("SELECT nonsense" + CTRL_C)
     terminal.wait(prompts(2))
     terminal.line("SELECT 7 AS n;")
-    shown = terminal.wait("1 row in ")
+    shown = terminal.answer("1 row in ")
     assert "ERROR" not in shown
 
 
@@ -67,7 +67,7 @@ def test_ctrl_c_cancels_the_statement_and_keeps_the_session(terminal: Terminal) 
 
 def test_data_cannot_act_on_the_terminal(terminal: Terminal) -> None:
     terminal.line("SELECT chr(27) || ']0;owned' || chr(7) || chr(8238) AS v;")
-    terminal.wait("\\x1b]0;owned\\x07\\u202e")
+    terminal.answer("\\x1b]0;owned\\x07\\u202e")
     assert "\x1b]0;owned" not in terminal.raw()
 
 
@@ -107,7 +107,7 @@ def test_opening_another_database_says_what_became_of_an_open_transaction(
 
 def test_a_wide_result_fits_the_terminal(terminal: Terminal) -> None:
     terminal.line("SELECT repeat('x', 500) AS v, 1 AS n;")
-    shown = terminal.wait("1 row in ")
+    shown = terminal.answer("1 row in ")
     assert "xxx…xxx" in shown
     boxes = [line for line in shown.splitlines() if line.startswith(("┌", "│"))]
     assert {len(line) for line in boxes} == {COLUMNS}
