@@ -42,7 +42,7 @@ def compact_deltas(store: OpenStore, table: str) -> None:
     for tablet in tablets_of(store, table):
         with tablet.maintenance_lock:
             for rowset in tablet.components.tree.rowsets:
-                compact_major(tablet, rowset, column_ids, store.committer.host)
+                compact_major(tablet, rowset, column_ids, store.committer.tablet_services)
 
 
 def optimize(peer: Peer, table: str) -> None:

@@ -28,7 +28,7 @@ from pykudu_sql.storage.store_options import StoreOptions
 from pykudu_sql.storage.tablet.rowset.mvcc import MvccManager
 from pykudu_sql.storage.tablet.tablet import Tablet
 from pykudu_sql.storage.transaction.row_writer import RowWriter
-from pykudu_sql.storage.transaction.transaction_host import TransactionHost
+from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class StoreServices:
     log_retention: LogRetention
     purge: HistoryPurge
     maintenance: MaintenanceManager
-    transactions: TransactionHost
+    transactions: TransactionServices
     row_writer: RowWriter
 
 
@@ -103,7 +103,7 @@ def store_services(
     committer = Committer(clock, mvcc, log, manifest, history.mark_of_tablet, options.rowset_bytes)
     auto_increment = AutoIncrement(tablets)
     definitions = Definitions(committer, history, state, tablets, opener.make)
-    transactions = TransactionHost(
+    transactions = TransactionServices(
         tablets,
         committer,
         definitions,

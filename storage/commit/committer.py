@@ -60,7 +60,7 @@ from pykudu_sql.storage.tablet.rowset.mvcc import MvccManager
 from pykudu_sql.storage.tablet.rowset.rowset import RowSet
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 
 
@@ -93,7 +93,7 @@ class Committer:
 
         Args:
             manifest: takes edits; None refuses every commit.
-            history_mark, rowset_bytes: see `TabletHost`.
+            history_mark, rowset_bytes: see `TabletServices`.
         """
         self.lock = CommitLock()
         self.clock = clock
@@ -110,10 +110,10 @@ class Committer:
         self._shows_appended = False
 
     @property
-    def host(self) -> TabletHost:
+    def tablet_services(self) -> TabletServices:
         """What the maintenance of tablets needs."""
-        services = (self.lock, self.check_writable, self.sync, self._record_edit)
-        return TabletHost(*services, self._history_mark, self._rowset_bytes)
+        callbacks = (self.lock, self.check_writable, self.sync, self._record_edit)
+        return TabletServices(*callbacks, self._history_mark, self._rowset_bytes)
 
     def _record_edit(self, edit: TabletEdit) -> None:
         """Record a change of a tablet, with the mark below which it let history go."""
@@ -281,7 +281,7 @@ class Committer:
             return pending
         with self._publishing:
             self.check_writable()
-            published = publish_files(pending, self.host, self.counters)
+            published = publish_files(pending, self.tablet_services, self.counters)
             self.sync()
         return published
 

@@ -11,41 +11,43 @@ from collections.abc import Sequence
 from pykudu_sql.storage.commit.commit_counters import CommitCounters
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.errors import IntegrityError, SerializationError
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 
 
 def publish_files(
-    pending: Sequence[PendingWrites], host: TabletHost, counters: CommitCounters
+    pending: Sequence[PendingWrites], services: TabletServices, counters: CommitCounters
 ) -> Sequence[PendingWrites]:
     """Make the files of a transaction durable, and their names.
 
     Args:
         pending: its writes, one entry a tablet; the caller holds the maintenance locks of those
             that have files of changes.
-        host: of the tablets.
+        services: of the tablets.
         counters: of conflicts.
 
     Returns the writes, done over where a tablet has other rowsets since. Raises SerializationError:
     see `rebased`; DiskError, ReadOnlyError: the disk refused.
     """
-    moved = [_moved(writes, host, counters) for writes in pending]
+    moved = [_moved(writes, services, counters) for writes in pending]
     for writes in moved:
-        _flush_older(writes, host)
+        _flush_older(writes, services)
         writes.publish_ahead()
     return moved
 
 
-def _moved(writes: PendingWrites, host: TabletHost, counters: CommitCounters) -> PendingWrites:
+def _moved(
+    writes: PendingWrites, services: TabletServices, counters: CommitCounters
+) -> PendingWrites:
     """Writes to rowsets as they are now."""
     if not writes.files.changes_rowsets:
         return writes
-    with host.commit_lock:
+    with services.commit_lock:
         bound = bound_at(writes.tablet.newest)
     return rebased(writes, bound, counters)
 
 
-def _flush_older(writes: PendingWrites, host: TabletHost) -> None:
+def _flush_older(writes: PendingWrites, services: TabletServices) -> None:
     """Flush what memory has of rowsets that get files of changes."""
     # Only such a change needs them, and a connection opens without what it may never need.
     from pykudu_sql.storage.tablet.maintenance.flush import flush_stores_of
@@ -54,7 +56,7 @@ def _flush_older(writes: PendingWrites, host: TabletHost) -> None:
     if not writes.files.changed_ids:
         return
     for _ in range(ROUNDS):
-        if not flush_stores_of(writes.files.changed_ids, writes.tablet, host):
+        if not flush_stores_of(writes.files.changed_ids, writes.tablet, services):
             break
 
 

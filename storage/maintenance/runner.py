@@ -38,7 +38,7 @@ class OperationRunner:
             collector: knows which rowsets gain most.
             cancelled: called now and then by long operations, which then stop.
         """
-        self._host = context.committer.host
+        self._services = context.committer.tablet_services
         self._collector = collector
         self._cancelled = cancelled
         self.work: Mapping[OperationKind, TabletWork] = {
@@ -47,9 +47,9 @@ class OperationRunner:
             OperationKind.COMPACT_ROWSETS: self._compact_rowsets,
             OperationKind.MINOR_DELTA_COMPACTION: self._compact_redo,
             OperationKind.MAJOR_DELTA_COMPACTION: self._compact_major,
-            OperationKind.UNDO_GC: lambda tablet, _: collect_undo(tablet, self._host),
+            OperationKind.UNDO_GC: lambda tablet, _: collect_undo(tablet, self._services),
             OperationKind.DELETED_ROWSET_GC: lambda tablet, _: collect_deleted_rowsets(
-                tablet, self._host
+                tablet, self._services
             ),
         }
 
@@ -60,11 +60,11 @@ class OperationRunner:
 
     def _flush_memrowset(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         self._collector.begin_flush(tablet.id, OperationKind.FLUSH_MEMROWSET)
-        flush_memrowset(tablet, self._host, checkpoint)
+        flush_memrowset(tablet, self._services, checkpoint)
 
     def _flush_delta_stores(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         self._collector.begin_flush(tablet.id, OperationKind.FLUSH_DELTA_STORES)
-        flush_delta_stores(tablet, self._host, checkpoint)
+        flush_delta_stores(tablet, self._services, checkpoint)
 
     def _compact_rowsets(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         self._compact(tablet, self._collector.choice(tablet).ids, checkpoint)
@@ -79,19 +79,19 @@ class OperationRunner:
         rowsets = [rowset for rowset in tree.rowsets if rowset.id in rowset_ids]
         if rowsets:
             with suppress(_Cancelled):
-                compact_rowsets(tablet, rowsets, self._host, checkpoint=stop_or_go_on)
+                compact_rowsets(tablet, rowsets, self._services, checkpoint=stop_or_go_on)
             self._collector.note_compaction(tablet, tree)
 
     def _compact_redo(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         rowset = _rowset(tablet, self._collector.disk(tablet).minor.rowset_id)
         if rowset is not None:
-            compact_redo(tablet, rowset, self._host, checkpoint)
+            compact_redo(tablet, rowset, self._services, checkpoint)
 
     def _compact_major(self, tablet: Tablet, checkpoint: Checkpoint) -> None:
         rowset = _rowset(tablet, self._collector.disk(tablet).major.rowset_id)
         if rowset is not None:
             columns = updated_columns(rowset.meta)
-            compact_major(tablet, rowset, columns, self._host, checkpoint)
+            compact_major(tablet, rowset, columns, self._services, checkpoint)
 
 
 def _rowset(tablet: Tablet, rowset_id: int | None) -> DiskRowSet | None:

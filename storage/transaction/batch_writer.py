@@ -38,16 +38,16 @@ from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
 from pykudu_sql.storage.transaction.bulk_insert import write_bulk
 from pykudu_sql.storage.transaction.row_collector import RowCollector
-from pykudu_sql.storage.transaction.transaction_host import TransactionHost
+from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
 
 class BatchWriter:
     """Writes batches of rows, named by their keys, into a write set."""
 
-    def __init__(self, host: TransactionHost, writes: WriteSet) -> None:
-        """Write for one transaction. `host`: of the transaction; `writes`: of the transaction."""
-        self._host = host
+    def __init__(self, services: TransactionServices, writes: WriteSet) -> None:
+        """`services`, `writes`: those of the transaction that it writes for."""
+        self._services = services
         self._writes = writes
 
     def write(self, table: TableInfo, operations: RowOperations, mode: RowErrorMode) -> RowResults:
@@ -61,12 +61,12 @@ class BatchWriter:
         """Insert rows that come in batches; see `Transaction.insert`."""
         # A comprehension would hold the batch before while the next one is taken.
         validated = map(lambda batch: self._validated(table, batch, raise_first), batches)
-        return write_bulk(self._host, self._writes, table, validated)
+        return write_bulk(self._services, self._writes, table, validated)
 
     def _validated(self, table: TableInfo, operations: RowOperations, refuse: Refuse) -> RowBatch:
         """The rows whose cells fit, complete and numbered."""
         check_set(table.schema, operations.kind, operations.columns, table.name)
-        numbered = self._host.auto_increment.number(table, operations)
+        numbered = self._services.auto_increment.number(table, operations)
         return validate(complete(table, numbered), refuse)
 
     def _routed(self, batch: RowBatch, refuse: Refuse) -> RoutedRows:
@@ -75,7 +75,7 @@ class BatchWriter:
         if table.schema.auto_incrementing:
             highest = pc.max(rows.operations.columns[table.schema.key_ids[-1]]).as_py()
             if highest is not None:
-                self._host.auto_increment.note(table, rows.operations.kind, highest)
+                self._services.auto_increment.note(table, rows.operations.kind, highest)
         return rows
 
     def _write_all(self, batch: RowBatch) -> int:
@@ -84,7 +84,7 @@ class BatchWriter:
             return 0
         table, kind = batch.table, batch.operations.kind
         if kind is RowOpKind.INSERT and batch.operations.length >= BULK_ROWS:
-            return write_bulk(self._host, self._writes, table, (batch,))
+            return write_bulk(self._services, self._writes, table, (batch,))
         rows = deduplicate(table, self._routed(batch, raise_first))
         checked: list[tuple[PendingWrites, KeyedOperations, Located]] = []
         for part in split(rows):
@@ -110,14 +110,14 @@ class BatchWriter:
         fit = [part.indices[indices] for _, part, _, rounds in shares for indices in rounds]
         if operations.kind.numbers and sum(map(len, fit)) >= BULK_ROWS:
             inserts = _inserts(batch, rows, np.sort(np.concatenate(fit)))
-            write_bulk(self._host, self._writes, table, (inserts,))
+            write_bulk(self._services, self._writes, table, (inserts,))
             return collector.results()
         for pending, part, located, rounds in shares:
             self._write_rounds(table, pending, part.batch, located, rounds)
         return collector.results()
 
     def _pending(self, table: TableInfo, part: TabletRows) -> PendingWrites:
-        return self._writes.on(table, self._host.tablets[table.tablets[part.tablet].id])
+        return self._writes.on(table, self._services.tablets[table.tablets[part.tablet].id])
 
     def _write_rounds(
         self,

@@ -20,7 +20,7 @@ from pykudu_sql.storage.ingest.shared_keys import first_shared_key
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.write.keyed_operations import KeyedOperations
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
-from pykudu_sql.storage.transaction.transaction_host import TransactionHost
+from pykudu_sql.storage.transaction.transaction_services import TransactionServices
 from pykudu_sql.storage.transaction.write_set import WriteSet
 
 
@@ -36,7 +36,7 @@ class _TabletRowSets:
 
 
 def write_bulk(
-    host: TransactionHost, writes: WriteSet, table: TableInfo, batches: Iterable[RowBatch]
+    services: TransactionServices, writes: WriteSet, table: TableInfo, batches: Iterable[RowBatch]
 ) -> int:
     """Stage the rows of a large INSERT as rowsets.
 
@@ -48,10 +48,10 @@ def write_bulk(
     written: dict[int, _TabletRowSets] = {}
     try:
         for batch in batches:
-            _write(host, writes, batch, written)
+            _write(services, writes, batch, written)
             rows += batch.operations.length
             del batch  # before the next one is taken
-        _check_distinct(host, table, list(written.values()))
+        _check_distinct(services, table, list(written.values()))
     except BaseException:
         for share in written.values():
             for rowset in share.rowsets:
@@ -64,16 +64,19 @@ def write_bulk(
 
 
 def _write(
-    host: TransactionHost, writes: WriteSet, batch: RowBatch, written: dict[int, _TabletRowSets]
+    services: TransactionServices,
+    writes: WriteSet,
+    batch: RowBatch,
+    written: dict[int, _TabletRowSets],
 ) -> None:
     """Write a batch to rowsets; those that could be written are noted whatever happens."""
-    pool, table, operations = host.pool, batch.table, batch.operations
+    pool, table, operations = services.pool, batch.table, batch.operations
     if not operations.length:
         return
     shares = share_out(pool, batch)
     for share in shares:
         if share.tablet not in written:
-            tablet = host.tablets[table.tablets[share.tablet].id]
+            tablet = services.tablets[table.tablets[share.tablet].id]
             written[share.tablet] = _TabletRowSets(writes.on(table, tablet))
 
     def check(share: TabletShare) -> None:
@@ -100,11 +103,11 @@ def _write(
 
 
 def _check_distinct(
-    host: TransactionHost, table: TableInfo, written: Sequence[_TabletRowSets]
+    services: TransactionServices, table: TableInfo, written: Sequence[_TabletRowSets]
 ) -> None:
     """See that no key came in two batches. Raises AlreadyPresentError: one did."""
     encoder = table.key_encoder
-    found = host.pool.map(lambda share: first_shared_key(encoder, share.rowsets), written)
+    found = services.pool.map(lambda share: first_shared_key(encoder, share.rowsets), written)
     repeated = next((key for key in found if key is not None), None)
     if repeated is not None:
         cells = zip(table.schema.key_columns, encoder.decode_one(repeated), strict=True)

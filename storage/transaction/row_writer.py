@@ -18,11 +18,14 @@ from pykudu_sql.storage.tablet.commit_record import RowInsert, RowMutation, Tabl
 from pykudu_sql.storage.tablet.rowset.locator import find_row
 from pykudu_sql.storage.tablet.tablet import Tablet, store_id_of
 from pykudu_sql.storage.tablet.write.keyed_operations import ChangedRow, KeyedRow, NewRow, decide
-from pykudu_sql.storage.transaction.transaction_host import TransactionHost, check_writable_still
+from pykudu_sql.storage.transaction.transaction_services import (
+    TransactionServices,
+    check_rows_still_fit,
+)
 
 
 def keyed_row(
-    host: TransactionHost, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]
+    services: TransactionServices, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]
 ) -> tuple[Tablet, KeyedRow]:
     """Check and complete one row, and find its tablet.
 
@@ -35,14 +38,14 @@ def keyed_row(
     explicit = cells
     if kind.may_insert:
         if schema.auto_incrementing:
-            explicit = host.auto_increment.number_row(table, kind, cells)
+            explicit = services.auto_increment.number_row(table, kind, cells)
         cells = complete_cells(table, explicit)
     check_row(table, kind, cells, explicit)
     key = tuple([cells[i] for i in schema.key_ids])
     index = table.assigner.assign_one(cells)
     if schema.auto_incrementing and isinstance(key[-1], int):
-        host.auto_increment.note(table, kind, key[-1])
-    tablet = host.tablets[table.tablets[index].id]
+        services.auto_increment.note(table, kind, key[-1])
+    tablet = services.tablets[table.tablets[index].id]
     probe = tablet.probe(key)
     return tablet, KeyedRow(kind, probe, cells, changed.ids, changed.fixed)
 
@@ -50,9 +53,9 @@ def keyed_row(
 class RowWriter:
     """Writes single rows as commits of their own. Safe for threads."""
 
-    def __init__(self, host: TransactionHost) -> None:
+    def __init__(self, services: TransactionServices) -> None:
         """Write to the tables of a store."""
-        self._host = host
+        self._services = services
 
     def write(
         self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell], durable: bool
@@ -68,16 +71,16 @@ class RowWriter:
         SerializationError: the table was altered meanwhile; ReadOnlyError, DiskError: the commit
         could not be made durable.
         """
-        tablet, row = keyed_row(self._host, table, kind, cells)
+        tablet, row = keyed_row(self._services, table, kind, cells)
         with CtrlCHeld():
             return self._commit(table, tablet, row, durable)
 
     def _commit(self, table: TableInfo, tablet: Tablet, row: KeyedRow, durable: bool) -> int:
-        host = self._host
-        committer = host.committer
+        services = self._services
+        committer = services.committer
         with committer.lock:
             committer.check_writable()
-            check_writable_still(host, table)
+            check_rows_still_fit(services, table)
             components = tablet.components
             memrowset = components.memrowset
             candidates = components.with_key(row.probe.encoded)

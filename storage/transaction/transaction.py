@@ -39,9 +39,9 @@ from pykudu_sql.storage.transaction.addressed_rows import AddressedRows
 from pykudu_sql.storage.transaction.batch_writer import BatchWriter
 from pykudu_sql.storage.transaction.bulk_change import write_changes
 from pykudu_sql.storage.transaction.row_writer import keyed_row
-from pykudu_sql.storage.transaction.transaction_host import (
-    TransactionHost,
-    check_writable_still,
+from pykudu_sql.storage.transaction.transaction_services import (
+    TransactionServices,
+    check_rows_still_fit,
     with_new_table,
 )
 from pykudu_sql.storage.transaction.write_set import Savepoint, WriteSet
@@ -50,13 +50,13 @@ from pykudu_sql.storage.transaction.write_set import Savepoint, WriteSet
 class Transaction:
     """One transaction, used by one thread at a time. `bound`: of its snapshot."""
 
-    def __init__(self, host: TransactionHost, snapshot: Hold) -> None:
+    def __init__(self, services: TransactionServices, snapshot: Hold) -> None:
         """Begin at a snapshot, whose history is kept until the transaction ends.
 
         So is that of the earlier moments that it reads.
         """
         self.bound = snapshot.bound
-        self._host = host
+        self._services = services
         self._snapshot = snapshot
         self._past: dict[tuple[str, int], Hold] = {}
         self._writes = WriteSet(snapshot.bound)
@@ -112,7 +112,7 @@ class Transaction:
         """
         snapshot = self._snapshot if bound is None else self._held(table, bound)
         remaining = prune(table.schema, table.partition_schema, spec.predicate)
-        tablets = [self._host.tablets[table.tablets[index].id] for index in remaining]
+        tablets = [self._services.tablets[table.tablets[index].id] for index in remaining]
         if spec.addressed:
             self._addressed = AddressedRows(table, self._writes, tablets)
             reads = self._addressed.reads()
@@ -123,9 +123,9 @@ class Transaction:
             stats.tablets += len(table.tablets)
             stats.tablets_pruned += len(table.tablets) - len(remaining)
             stats.rowsets += len(reads)
-        host = self._host
-        scan = TableScan(table.schema, spec, snapshot, reads, host.pool, stats)
-        return replace(scan, cache_blocks=fits_cache(scan, host.cache_bytes))
+        services = self._services
+        scan = TableScan(table.schema, spec, snapshot, reads, services.pool, stats)
+        return replace(scan, cache_blocks=fits_cache(scan, services.cache_bytes))
 
     def _reads(self, tablet: Tablet, bound: SnapshotBound | None) -> Iterator[RowSetRead]:
         pending = self._writes.by_tablet.get(tablet.id) if bound is None else None
@@ -154,7 +154,7 @@ class Transaction:
         index = tablet_of_key(table, key)
         if index is None:
             return None
-        tablet = self._host.tablets[table.tablets[index].id]
+        tablet = self._services.tablets[table.tablets[index].id]
         probe = tablet.probe(key)
         if bound is not None or not self._writes.by_tablet:
             return tablet.read_row(probe, columns, self.bound if bound is None else bound)
@@ -167,7 +167,7 @@ class Transaction:
         """A claim on a bound in the past at which a table is read, until the transaction ends."""
         held = self._past.get((table.id, bound))
         if held is None:
-            held = self._past[table.id, bound] = self._host.history.hold((table,), bound)
+            held = self._past[table.id, bound] = self._services.history.hold((table,), bound)
         return held
 
     def create_table(self, table: TableInfo) -> TableInfo:
@@ -176,9 +176,9 @@ class Transaction:
         Returns it as it is to be written. Raises DuplicateObjectError: the name is taken.
         """
         self._open()
-        new = self._host.definitions.new_table(table)
+        new = self._services.definitions.new_table(table)
         self._new_tables.append(new)
-        self._host = with_new_table(self._host, new)
+        self._services = with_new_table(self._services, new)
         return new.info
 
     def write(
@@ -200,7 +200,7 @@ class Transaction:
         """
         self._open()
         if operations.addresses is None:
-            return BatchWriter(self._host, self._writes).write(table, operations, mode)
+            return BatchWriter(self._services, self._writes).write(table, operations, mode)
         addressed = self._take_addressed(table)
         if mode is RowErrorMode.COLLECT:
             raise InterfaceError("rows can only be reported by their keys, not by addresses")
@@ -222,7 +222,7 @@ class Transaction:
         taking a batch raises; nothing was done.
         """
         self._open()
-        return write_changes(self._host.pool, self._take_addressed(table), batches)
+        return write_changes(self._services.pool, self._take_addressed(table), batches)
 
     def insert(self, table: TableInfo, batches: Iterable[RowOperations]) -> int:
         """Insert rows that come in batches, all or none, in memory for one batch at a time.
@@ -233,7 +233,7 @@ class Transaction:
         nothing was done.
         """
         self._open()
-        return BatchWriter(self._host, self._writes).insert(table, batches)
+        return BatchWriter(self._services, self._writes).insert(table, batches)
 
     def number(self, table: TableInfo, operations: RowOperations) -> RowOperations:
         """An INSERT of a table that counts its rows, as the UPSERT of the numbers it is given.
@@ -246,7 +246,7 @@ class Transaction:
             return operations
         columns, length = operations.columns, operations.length
         if table.schema.key_ids[-1] not in columns:
-            columns = self._host.auto_increment.number(table, operations).columns
+            columns = self._services.auto_increment.number(table, operations).columns
         return RowOperations(RowOpKind.UPSERT, columns, length)
 
     def coerce(
@@ -256,7 +256,7 @@ class Transaction:
 
         Raises DataError: a value does not fit its column.
         """
-        return coerce_columns(self._host.pool, table.schema, columns)
+        return coerce_columns(self._services.pool, table.schema, columns)
 
     def write_row(self, table: TableInfo, kind: RowOpKind, cells: Mapping[int, Cell]) -> int:
         """Do one operation on one row; as `write` for a batch of one.
@@ -264,7 +264,7 @@ class Transaction:
         `cells`: by column id, the key's among them.
         """
         self._open()
-        tablet, row = keyed_row(self._host, table, kind, cells)
+        tablet, row = keyed_row(self._services, table, kind, cells)
         pending = self._writes.on(table, tablet)
         changed = pending.write_row(row)
         self._writes.keep(table, pending)
@@ -294,12 +294,12 @@ class Transaction:
     def _open(self) -> None:
         if self._ended:
             raise InterfaceError("the transaction has ended")
-        self._host.committer.check_writable()
+        self._services.committer.check_writable()
 
     def writes_to(self, table: TableInfo, tablet_id: str) -> PendingWrites:
         """The transaction's own writes to a tablet, for those who bring rowsets."""
         self._open()
-        return self._writes.keep(table, self._writes.on(table, self._host.tablets[tablet_id]))
+        return self._writes.keep(table, self._writes.on(table, self._services.tablets[tablet_id]))
 
     def commit(
         self, durable: bool, batch: WriterBatch | None = None, checkpoint: Checkpoint = go_on
@@ -325,11 +325,11 @@ class Transaction:
             return self._commit(durable, batch)
 
     def _commit(self, durable: bool, batch: WriterBatch | None) -> Timestamp:
-        committer = self._host.committer
+        committer = self._services.committer
         try:
             with ExitStack() as folders:
                 for new in self._new_tables:
-                    folders.enter_context(self._host.definitions.folders(new.tablets))
+                    folders.enter_context(self._services.definitions.folders(new.tablets))
                 commit = self._apply(batch)
         except BaseException:
             self.rollback()
@@ -340,7 +340,7 @@ class Transaction:
         return commit.timestamp
 
     def _apply(self, batch: WriterBatch | None) -> AppliedCommit:
-        committer, definitions = self._host.committer, self._host.definitions
+        committer, definitions = self._services.committer, self._services.definitions
         try:
             pending = committer.publish(list(self._writes.by_tablet.values()))
             self._writes.by_tablet = {writes.tablet.id: writes for writes in pending}
@@ -372,7 +372,7 @@ class Transaction:
 
     def _check_tables(self) -> None:
         for table in self._writes.tables:
-            check_writable_still(self._host, table)
+            check_rows_still_fit(self._services, table)
 
     def rollback(self) -> None:
         """Forget everything written."""

@@ -8,4 +8,4 @@ def compact_tablets(store: Store) -> None:
     """Merge the rowsets of each tablet."""
     for tablet in store.tablets.values():
         with tablet.maintenance_lock:
-            compact_rowsets(tablet, tablet.components.tree.rowsets, store.committer.host)
+            compact_rowsets(tablet, tablet.components.tree.rowsets, store.committer.tablet_services)

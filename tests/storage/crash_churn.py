@@ -22,7 +22,7 @@ from tests.storage.crash_rounds import main, write_for_ever
 
 def churn(store: Store, seed: int, tell: Callable[[dict[str, Any]], None]) -> None:
     """Compact for ever; an operation that fails is told, which ends the round with an error."""
-    rng, host = random.Random(seed), store.committer.host
+    rng, host = random.Random(seed), store.committer.tablet_services
     try:
         while True:
             for tablet in list(store.tablets.values()):

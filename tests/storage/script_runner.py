@@ -302,7 +302,7 @@ class ScriptRunner:
         for tablet in self._tablets:
             with tablet.maintenance_lock:
                 for rowset in tablet.components.tree.rowsets:
-                    compact_redo(tablet, rowset, self.store.committer.host)
+                    compact_redo(tablet, rowset, self.store.committer.tablet_services)
 
     def _do_major(self, names: Sequence[str]) -> None:
         schema = self._table.schema
@@ -310,7 +310,7 @@ class ScriptRunner:
         for tablet in self._tablets:
             with tablet.maintenance_lock:
                 for rowset in tablet.components.tree.rowsets:
-                    compact_major(tablet, rowset, ids, self.store.committer.host)
+                    compact_major(tablet, rowset, ids, self.store.committer.tablet_services)
 
     def _do_compact(self, choice: int) -> None:
         for tablet in self._tablets:
@@ -318,17 +318,17 @@ class ScriptRunner:
                 rowsets = tablet.components.tree.rowsets
                 chosen = [r for i, r in enumerate(rowsets) if choice >> i % 8 & 1]
                 if chosen:
-                    compact_rowsets(tablet, chosen, self.store.committer.host)
+                    compact_rowsets(tablet, chosen, self.store.committer.tablet_services)
 
     def _do_undo_gc(self) -> None:
         for tablet in self._tablets:
             with tablet.maintenance_lock:
-                collect_undo(tablet, self.store.committer.host)
+                collect_undo(tablet, self.store.committer.tablet_services)
 
     def _do_rowset_gc(self) -> None:
         for tablet in self._tablets:
             with tablet.maintenance_lock:
-                collect_deleted_rowsets(tablet, self.store.committer.host)
+                collect_deleted_rowsets(tablet, self.store.committer.tablet_services)
 
     def _do_vacuum(self) -> None:
         self.store.vacuum()
@@ -428,7 +428,7 @@ class ScriptRunner:
 
 def tablet_mark(store: Store, tablet: Tablet) -> int:
     """The ancient history mark of a tablet."""
-    return store.committer.host.history_mark(tablet.id)
+    return store.committer.tablet_services.history_mark(tablet.id)
 
 
 def _copy_at_rest(source: Path, target: Path) -> None:

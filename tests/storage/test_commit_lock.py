@@ -124,7 +124,7 @@ class Watched:
         tablet = self.tablet
         with tablet.maintenance_lock:
             for rowset in tablet.components.tree.rowsets:
-                compact(tablet, rowset, *columns, self.store.committer.host)
+                compact(tablet, rowset, *columns, self.store.committer.tablet_services)
 
     def left_over(self) -> list[str]:
         """Files that nothing names."""
@@ -245,7 +245,7 @@ def test_maintenance_that_meets_the_closing_of_the_store_leaves_no_files(
         else:
             (rowset,) = watched.tablet.components.tree.rowsets
             compact = compact_redo if way == "minor" else partial(compact_major, column_ids=[1])
-            compact(watched.tablet, rowset, host=store.committer.host)
+            compact(watched.tablet, rowset, services=store.committer.tablet_services)
     assert watched.left_over() == []
     store.close()
     watched.store = watched.opened()

@@ -117,7 +117,7 @@ class Subject:
 
     def steps(self, values: list[Cell]) -> Iterator[str]:
         """Change and reorganise, naming what was done."""
-        count, host = len(values), self.store.committer.host
+        count, host = len(values), self.store.committer.tablet_services
         tablets = [self.store.tablets[info.id] for info in self.table.tablets]
         self.write(RowOpKind.INSERT, [{0: i, 1: v, 2: i} for i, v in enumerate(values)])
         yield "insert"

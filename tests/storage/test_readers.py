@@ -25,7 +25,7 @@ def compact(store):
     for tablet in store.tablets.values():
         with tablet.maintenance_lock:
             for rowset in tablet.components.tree.rowsets:
-                compact_redo(tablet, rowset, store.committer.host)
+                compact_redo(tablet, rowset, store.committer.tablet_services)
     store.collect_files()
 
 conn = pykudu_sql.connect(sys.argv[1], autocommit=True)

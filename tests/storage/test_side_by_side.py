@@ -77,9 +77,9 @@ def compact(store: Store, rng: random.Random) -> None:
             with tablet.maintenance_lock:
                 for rowset in tablet.components.tree.rowsets:
                     if choice == 3:
-                        compact_redo(tablet, rowset, store.committer.host)
+                        compact_redo(tablet, rowset, store.committer.tablet_services)
                     else:
-                        compact_major(tablet, rowset, [1], store.committer.host)
+                        compact_major(tablet, rowset, [1], store.committer.tablet_services)
 
 
 def alter(store: Store, rng: random.Random) -> None:

@@ -69,7 +69,7 @@ def merge_redo_files(store: Store) -> None:
     for tablet in store.tablets.values():
         with tablet.maintenance_lock:
             for rowset in tablet.components.tree.rowsets:
-                merged += compact_redo(tablet, rowset, store.committer.host)
+                merged += compact_redo(tablet, rowset, store.committer.tablet_services)
     assert merged
 
 

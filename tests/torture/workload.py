@@ -20,7 +20,7 @@ from pykudu_sql.storage.tablet.maintenance.compaction import compact_rowsets
 from pykudu_sql.storage.tablet.maintenance.delta_compaction import compact_major, compact_redo
 from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 from tests.torture.ledger import BULK_TABLE, TABLE, Ledger
 
 ROOT = "/db"
@@ -98,25 +98,25 @@ def _create(store: Store) -> None:
     store.create_table(BULK_TABLE, create_schema(columns[:1], ["id"]), partitions)
 
 
-def _each_tablet(store: Store, work: Callable[[Tablet, TabletHost], object]) -> None:
+def _each_tablet(store: Store, work: Callable[[Tablet, TabletServices], object]) -> None:
     for info in store.catalog.table(TABLE).tablets:
         tablet = store.tablets[info.id]
         with tablet.maintenance_lock:
-            work(tablet, store.committer.host)
+            work(tablet, store.committer.tablet_services)
 
 
-def _compact_redo(tablet: Tablet, host: TabletHost) -> None:
+def _compact_redo(tablet: Tablet, services: TabletServices) -> None:
     for rowset in tablet.components.tree.rowsets:
-        compact_redo(tablet, rowset, host)
+        compact_redo(tablet, rowset, services)
 
 
-def _compact_major(tablet: Tablet, host: TabletHost) -> None:
+def _compact_major(tablet: Tablet, services: TabletServices) -> None:
     for rowset in tablet.components.tree.rowsets:
-        compact_major(tablet, rowset, [1], host)
+        compact_major(tablet, rowset, [1], services)
 
 
-def _compact_rowsets(tablet: Tablet, host: TabletHost) -> None:
-    compact_rowsets(tablet, tablet.components.tree.rowsets, host)
+def _compact_rowsets(tablet: Tablet, services: TabletServices) -> None:
+    compact_rowsets(tablet, tablet.components.tree.rowsets, services)
 
 
 def _collect(store: Store, ledger: Ledger) -> None:
@@ -124,8 +124,8 @@ def _collect(store: Store, ledger: Ledger) -> None:
     mark = store.begin().bound
     ledger.forget_before(mark)
 
-    def collect(tablet: Tablet, host: TabletHost) -> None:
-        bounded = replace(host, history_mark=lambda _: mark)
+    def collect(tablet: Tablet, services: TabletServices) -> None:
+        bounded = replace(services, history_mark=lambda _: mark)
         collect_undo(tablet, bounded)
         collect_deleted_rowsets(tablet, bounded)
         for rowset in tablet.components.tree.rowsets:

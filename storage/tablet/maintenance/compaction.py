@@ -40,7 +40,7 @@ from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, staging
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
 # A slice costs a few hundred calls of kernels, however few rows it has.
 _SLICE_ROWS = 1024 * 1024
@@ -62,7 +62,7 @@ class CompactionResult:
 def compact_rowsets(
     tablet: Tablet,
     rowsets: Sequence[DiskRowSet],
-    host: TabletHost,
+    services: TabletServices,
     target_bytes: int | None = None,
     checkpoint: Checkpoint = go_on,
 ) -> CompactionResult:
@@ -77,10 +77,10 @@ def compact_rowsets(
     Raises DiskError, ReadOnlyError: the disk refused; the tablet is as before; CorruptionError: a
     file is not what was written.
     """
-    mark = host.history_mark(tablet.id)
+    mark = services.history_mark(tablet.id)
     columns = tablet.retained_columns()
     _merge_in_memory(tablet, rowsets)
-    with host.commit_lock:
+    with services.commit_lock:
         bound = bound_at(tablet.newest)
         current = [current_rowset(tablet, rowset.id) for rowset in rowsets]
         inputs = [
@@ -93,7 +93,7 @@ def compact_rowsets(
     if not inputs:
         return CompactionResult()
 
-    rows = _rows_per_rowset(inputs, target_bytes or host.rowset_bytes)
+    rows = _rows_per_rowset(inputs, target_bytes or services.rowset_bytes)
     with staging(tablet.files) as staged:
         writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
         ordinals = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
@@ -102,7 +102,7 @@ def compact_rowsets(
             for source, place in zip(inputs, ordinals, strict=True)
             for store in source.rowset.tracker.stores
         ]
-        metas = _swap(LateChanges(tablet, writer, moved, bound), inputs, staged, host)
+        metas = _swap(LateChanges(tablet, writer, moved, bound), inputs, staged, services)
     rows_in = sum(source.rowset.meta.rows for source in inputs)
     return CompactionResult(rows_in, writer.rows, len(inputs), len(metas))
 
@@ -155,13 +155,13 @@ def _swap(
     late: LateChanges,
     inputs: Sequence[CompactionInput],
     staged: StagedFiles,
-    host: TabletHost,
+    services: TabletServices,
 ) -> Sequence[RowSetMeta]:
     """Let the outputs take the inputs' place."""
     tablet, gone = late.tablet, [source.rowset for source in inputs]
-    with published(late, staged, host, "compaction") as metas:
+    with published(late, staged, services, "compaction") as metas:
         edit = TabletEdit(tablet.id, rowsets=metas, dropped=[rowset.id for rowset in gone])
-        record_edit(tablet, edit, host)
+        record_edit(tablet, edit, services)
         tablet.replace_rowsets(gone, tablet.open_rowsets(metas))
     for rowset in gone:
         retire_files(tablet.files, rowset, ())

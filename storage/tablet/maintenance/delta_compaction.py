@@ -54,7 +54,7 @@ from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, staging, 
 from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import Overlay
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
 FEW_UNDO_FILES = 4
 # About 10 MB of narrow rows; a compaction holds as many in memory a few times.
@@ -62,7 +62,7 @@ MOST_UNDO_RECORDS = 1 << 19
 
 
 def compact_redo(
-    tablet: Tablet, rowset: DiskRowSet, host: TabletHost, checkpoint: Checkpoint = go_on
+    tablet: Tablet, rowset: DiskRowSet, services: TabletServices, checkpoint: Checkpoint = go_on
 ) -> int:
     """Merge a rowset's REDO files into one (minor delta compaction).
 
@@ -78,13 +78,13 @@ def compact_redo(
     current = current_rowset(tablet, rowset.id)
     if current is None or len(current.tracker.redo) < 2:
         return 0
-    merged = _merged(tablet, current.tracker.redo, host.history_mark(tablet.id))
+    merged = _merged(tablet, current.tracker.redo, services.history_mark(tablet.id))
     checkpoint()
     with staging(tablet.files) as staged:
         redo = write_deltas(tablet.files, staged, REDO, merged, tablet.types)
         meta = replace(current.meta, redo=redo)
         checkpoint()
-        swap_rowsets(tablet, [(current, meta)], staged, host, "minor")
+        swap_rowsets(tablet, [(current, meta)], staged, services, "minor")
     return len(current.tracker.redo)
 
 
@@ -92,7 +92,7 @@ def compact_major(
     tablet: Tablet,
     rowset: DiskRowSet,
     column_ids: Sequence[int],
-    host: TabletHost,
+    services: TabletServices,
     checkpoint: Checkpoint = go_on,
 ) -> int:
     """Bring the updates that REDO files hold for some columns into the base image.
@@ -112,7 +112,7 @@ def compact_major(
     if current is None or not columns:
         return 0
     ids = tuple(column.id for column in columns)
-    mark = host.history_mark(tablet.id)
+    mark = services.history_mark(tablet.id)
     merged = _merged(tablet, current.tracker.redo, mark)
     checkpoint()
     moved = _move_forward(current, columns, merged, mark)
@@ -132,7 +132,7 @@ def compact_major(
             redo=redo,
         )
         checkpoint()
-        swap_rowsets(tablet, [(current, meta)], staged, host, "major")
+        swap_rowsets(tablet, [(current, meta)], staged, services, "major")
     return len(ids)
 
 

@@ -39,39 +39,41 @@ from pykudu_sql.storage.tablet.rowset.memrowset import MemRowSet
 from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, staging
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
 # How many times smaller a rowset usually is on disk than in memory.
 _USUAL_RATIO = 4
 _SLICE_ROWS = 1 << 19
 
 
-def flush_memrowset(tablet: Tablet, host: TabletHost, checkpoint: Checkpoint = go_on) -> None:
+def flush_memrowset(
+    tablet: Tablet, services: TabletServices, checkpoint: Checkpoint = go_on
+) -> None:
     """Flush the MemRowSet, and any that an earlier flush left. The caller holds the
     tablet's maintenance lock.
 
     A flush that ends at a checkpoint leaves the MemRowSet to be flushed by the next one.
     """
-    with host.commit_lock:
+    with services.commit_lock:
         old = tablet.components
         if len(old.memrowset):
             flushing = (*old.flushing, old.memrowset)
             tablet.components = TabletComponents(tablet.new_memrowset(), flushing, old.tree)
     for memrowset in tablet.components.flushing:
-        _flush_one(tablet, memrowset, host, checkpoint)
+        _flush_one(tablet, memrowset, services, checkpoint)
 
 
 def _flush_one(
-    tablet: Tablet, memrowset: MemRowSet, host: TabletHost, checkpoint: Checkpoint
+    tablet: Tablet, memrowset: MemRowSet, services: TabletServices, checkpoint: Checkpoint
 ) -> None:
-    with host.commit_lock:
+    with services.commit_lock:
         bound = bound_at(memrowset.newest)
     with staging(tablet.files) as staged:
-        writer, place = _write_rowsets(tablet, memrowset, bound, staged, host, checkpoint)
+        writer, place = _write_rowsets(tablet, memrowset, bound, staged, services, checkpoint)
         late = LateChanges(tablet, writer, [MovedRows(memrowset.deltas, place)], bound)
-        with published(late, staged, host, "flush") as metas:
+        with published(late, staged, services, "flush") as metas:
             edit = TabletEdit(tablet.id, rowsets=metas, durable_memrowset=memrowset.id)
-            record_edit(tablet, edit, host)
+            record_edit(tablet, edit, services)
             old = tablet.components
             tablet.components = TabletComponents(
                 old.memrowset,
@@ -86,7 +88,7 @@ def _write_rowsets(
     memrowset: MemRowSet,
     bound: SnapshotBound,
     staged: StagedFiles,
-    host: TabletHost,
+    services: TabletServices,
     checkpoint: Checkpoint,
 ) -> tuple[RollingRowSetWriter, npt.NDArray[np.int64]]:
     """Write the rows committed below a bound, at least one, and their history, a slice at a time.
@@ -95,7 +97,7 @@ def _write_rowsets(
         The writer of the new rowsets, and for each ordinal in the MemRowSet its place among all
         rows written.
     """
-    mark = host.history_mark(tablet.id)
+    mark = services.history_mark(tablet.id)
     schema = tablet.retained_columns()
     rows = memrowset.by_key(bound)
     count = len(rows)
@@ -121,7 +123,7 @@ def _write_rowsets(
         undo = select(history.undo, history.undo.timestamps >= np.uint64(mark))
         if writer is None:
             in_memory = sum(values.nbytes for values in history.columns.values()) * count // stop
-            outputs = max(1, -(-in_memory // (_USUAL_RATIO * host.rowset_bytes)))
+            outputs = max(1, -(-in_memory // (_USUAL_RATIO * services.rowset_bytes)))
             writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), checkpoint)
         image = GatheredColumns([HeldColumns(history.columns)], None)
         writer.append(RowSlice(part.keys, image, undo, died, np.zeros_like(died)))
@@ -130,20 +132,25 @@ def _write_rowsets(
     return writer, place
 
 
-def flush_delta_stores(tablet: Tablet, host: TabletHost, checkpoint: Checkpoint = go_on) -> None:
+def flush_delta_stores(
+    tablet: Tablet, services: TabletServices, checkpoint: Checkpoint = go_on
+) -> None:
     """Flush the DeltaMemStore of every rowset as a REDO file, and those that an earlier flush left.
 
     The caller holds the tablet's maintenance lock. The files are published together, by one edit.
     A flush that fails or ends at a checkpoint leaves the stores to be flushed by the next one.
     """
-    flush_stores_of({r.id for r in tablet.components.tree.rowsets}, tablet, host, checkpoint)
+    flush_stores_of({r.id for r in tablet.components.tree.rowsets}, tablet, services, checkpoint)
 
 
 def flush_stores_of(
-    rowset_ids: Container[int], tablet: Tablet, host: TabletHost, checkpoint: Checkpoint = go_on
+    rowset_ids: Container[int],
+    tablet: Tablet,
+    services: TabletServices,
+    checkpoint: Checkpoint = go_on,
 ) -> bool:
     """The same for some rowsets; whether there was anything to flush."""
-    with host.commit_lock:
+    with services.commit_lock:
         chosen = [r for r in tablet.components.tree.rowsets if r.id in rowset_ids]
         changed = [r for r in chosen if len(r.tracker.memory)]
         begun = [begin_flush(rowset, tablet.types) for rowset in changed]
@@ -151,7 +158,7 @@ def flush_stores_of(
     rowsets = tablet.components.tree.rowsets
     waiting = [r for r in rowsets if r.id in rowset_ids and r.tracker.flushing]
     with staging(tablet.files) as staged:
-        mark = host.history_mark(tablet.id)
+        mark = services.history_mark(tablet.id)
         written = [
             (rowset, write_stores(tablet.files, rowset, tablet.types, mark, staged, checkpoint))
             for rowset in checked(waiting, checkpoint)
@@ -161,11 +168,11 @@ def flush_stores_of(
             return False
         # Everything in the files was committed before they were begun, so none of this need hold
         # up the commits that come now.
-        host.sync_log()
+        services.sync_log()
         tablet.files.publish(staged, "flush_deltas")
-        with host.commit_lock:
+        with services.commit_lock:
             edit = TabletEdit(tablet.id, rowsets=[meta for _, meta in written])
-            record_edit(tablet, edit, host)
+            record_edit(tablet, edit, services)
             flushed = [finish_flush(tablet.files, rowset, meta) for rowset, meta in written]
             tablet.replace_rowsets([rowset for rowset, _ in written], flushed)
     return True

@@ -16,7 +16,7 @@ from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.tablet.maintenance.rowset_swap import swap_rowsets
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
 
 def undo_garbage(rowset: DiskRowSet, mark: SnapshotBound) -> int:
@@ -32,13 +32,13 @@ def is_garbage(rowset: DiskRowSet, mark: SnapshotBound) -> bool:
     return tracker.newest < mark
 
 
-def collect_undo(tablet: Tablet, host: TabletHost) -> int:
+def collect_undo(tablet: Tablet, services: TabletServices) -> int:
     """Drop UNDO files that lead back only to times before the ancient history mark.
 
     `tablet`: whose maintenance lock the caller holds. Returns Their bytes. Raises DiskError,
     ReadOnlyError: the disk refused; the tablet is as before.
     """
-    mark = host.history_mark(tablet.id)
+    mark = services.history_mark(tablet.id)
     rowsets = [r for r in tablet.components.tree.rowsets if undo_garbage(r, mark)]
     if not rowsets:
         return 0
@@ -47,19 +47,19 @@ def collect_undo(tablet: Tablet, host: TabletHost) -> int:
     for rowset in rowsets:
         kept = tuple(m for m in rowset.meta.undo if m.stats.max_timestamp >= mark)
         changes.append((rowset, replace(rowset.meta, undo=kept)))
-    swap_rowsets(tablet, changes, [], host, "undo_gc")
+    swap_rowsets(tablet, changes, [], services, "undo_gc")
     return size
 
 
-def collect_deleted_rowsets(tablet: Tablet, host: TabletHost) -> int:
+def collect_deleted_rowsets(tablet: Tablet, services: TabletServices) -> int:
     """Drop rowsets whose rows were all deleted before the ancient history mark.
 
     `tablet`: whose maintenance lock the caller holds. Returns the bytes of their files. Raises
     DiskError, ReadOnlyError: the disk refused; the tablet is as before.
     """
-    mark = host.history_mark(tablet.id)
+    mark = services.history_mark(tablet.id)
     rowsets = [r for r in tablet.components.tree.rowsets if is_garbage(r, mark)]
     if not rowsets:
         return 0
-    swap_rowsets(tablet, [(rowset, None) for rowset in rowsets], [], host, "rowset_gc")
+    swap_rowsets(tablet, [(rowset, None) for rowset in rowsets], [], services, "rowset_gc")
     return sum(rowset.meta.total_size for rowset in rowsets)

@@ -28,7 +28,7 @@ from pykudu_sql.storage.tablet.maintenance.rowset_output import RollingRowSetWri
 from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
 ROUNDS = 3
 
@@ -91,7 +91,7 @@ class LateChanges:
 
 @contextmanager
 def published(
-    late: LateChanges, staged: StagedFiles, host: TabletHost, point: str
+    late: LateChanges, staged: StagedFiles, services: TabletServices, point: str
 ) -> Iterator[Sequence[RowSetMeta]]:
     """A block under the commit lock in which rowsets may be named by the manifest.
 
@@ -106,22 +106,26 @@ def published(
     Raises DiskError: the disk refused.
     """
     for _ in range(ROUNDS):
-        with host.commit_lock:
+        with services.commit_lock:
             bound = bound_at(late.tablet.newest)
-        _publish(late, bound, staged, host, point)
-        with host.commit_lock:
+        _publish(late, bound, staged, services, point)
+        with services.commit_lock:
             if late.are_written:
                 yield late.metas
                 return
-    with host.commit_lock:
-        _publish(late, EVERYTHING, staged, host, point)
+    with services.commit_lock:
+        _publish(late, EVERYTHING, staged, services, point)
         yield late.metas
 
 
 def _publish(
-    late: LateChanges, bound: SnapshotBound, staged: StagedFiles, host: TabletHost, point: str
+    late: LateChanges,
+    bound: SnapshotBound,
+    staged: StagedFiles,
+    services: TabletServices,
+    point: str,
 ) -> None:
     """Make everything durable that was committed below a bound."""
     late.write(bound)
-    host.sync_log()
+    services.sync_log()
     late.tablet.files.publish(staged, point)

@@ -17,18 +17,18 @@ from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles
 from pykudu_sql.storage.tablet.rowset.tablet_files import TabletFiles
 from pykudu_sql.storage.tablet.rowset.tablet_metadata import RowSetMeta, TabletEdit
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 
 
-def record_edit(tablet: Tablet, edit: TabletEdit, host: TabletHost) -> None:
+def record_edit(tablet: Tablet, edit: TabletEdit, services: TabletServices) -> None:
     """Let the manifest name rowsets, whose files are published. The caller holds the commit lock.
 
     Raises InterfaceError, ReadOnlyError: nothing may be written any more, and the files are not
     named; DiskError: the disk refused; it may be that they are, and the next opening judges that.
     """
-    host.check_writable()
+    services.check_writable()
     tablet.files.note_named(edit.files)
-    host.record(edit)
+    services.record(edit)
 
 
 def current_rowset(tablet: Tablet, rowset_id: int) -> DiskRowSet | None:
@@ -40,7 +40,7 @@ def swap_rowsets(
     tablet: Tablet,
     changes: Sequence[tuple[DiskRowSet, RowSetMeta | None]],
     staged: StagedFiles,
-    host: TabletHost,
+    services: TabletServices,
     point: str,
 ) -> None:
     """Swap rowsets for those that their new metadata describe.
@@ -57,10 +57,10 @@ def swap_rowsets(
     """
     if staged:
         tablet.files.publish(staged, point)
-    with host.commit_lock:
+    with services.commit_lock:
         kept = [meta for _, meta in changes if meta is not None]
         dropped = [rowset.id for rowset, meta in changes if meta is None]
-        record_edit(tablet, TabletEdit(tablet.id, rowsets=kept, dropped=dropped), host)
+        record_edit(tablet, TabletEdit(tablet.id, rowsets=kept, dropped=dropped), services)
         fresh = [_reopen(tablet, rowset, meta) for rowset, meta in changes if meta is not None]
         tablet.replace_rowsets([rowset for rowset, _ in changes], fresh)
     for rowset, meta in changes:

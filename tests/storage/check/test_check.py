@@ -173,7 +173,7 @@ def add_rowset(path: Path, values: range, said: range, rows_of: range | None = N
 
 def publish(store: Store, tablet: Tablet, base: int, edit: TabletEdit) -> None:
     tablet.files.publish([("base", base)], "test")
-    host = store.committer.host
+    host = store.committer.tablet_services
     with host.commit_lock:
         host.record(edit)
 

@@ -119,7 +119,9 @@ def test_what_is_remembered_equals_a_survey_read_anew_after_every_step(steps: li
             remembered = {op.kind for op in collector.due_in(tablet)}
             assert remembered == {op.kind for op in _fresh(store).due_in(tablet)}
             choice = choose_compaction(
-                tree, store.committer.host.rowset_bytes, collector._unmerged.get(tablet.id, ())
+                tree,
+                store.committer.tablet_services.rowset_bytes,
+                collector._unmerged.get(tablet.id, ()),
             )
             assert collector.choice(tablet) == choice
 

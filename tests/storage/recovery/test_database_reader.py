@@ -71,7 +71,7 @@ def compact(store: Store) -> None:
     for tablet in store.tablets.values():
         with tablet.maintenance_lock:
             for rowset in tablet.components.tree.rowsets:
-                compact_redo(tablet, rowset, store.committer.host)
+                compact_redo(tablet, rowset, store.committer.tablet_services)
 
 
 STEPS = ["upsert", "delete", "bulk", "flush", "compact", "reopen", "alter", "condense", "look"]

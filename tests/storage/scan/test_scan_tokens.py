@@ -314,7 +314,7 @@ def test_files_of_a_plan_stay_until_it_is_released(tmp_path: Path) -> None:
         tablet = store.tablets[info.id]
         with tablet.maintenance_lock:
             for rowset in tablet.components.tree.rowsets:
-                compact_redo(tablet, rowset, store.committer.host)
+                compact_redo(tablet, rowset, store.committer.tablet_services)
     del rowset
     gc.collect()
     assert store.collect_files() == 0

@@ -31,7 +31,7 @@ from pykudu_sql.storage.tablet.maintenance.delta_compaction import (
 from pykudu_sql.storage.tablet.maintenance.flush import flush_delta_stores, flush_memrowset
 from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 from tests.storage.model import Key, Row, apply, operations, read
 
 KEYS = 4
@@ -79,8 +79,8 @@ class Subject:
         return self.store.tablets[self.store.catalog.table("t").tablets[0].id]
 
     @property
-    def host(self) -> TabletHost:
-        return replace(self.store.committer.host, history_mark=lambda _: self.mark)
+    def services(self) -> TabletServices:
+        return replace(self.store.committer.tablet_services, history_mark=lambda _: self.mark)
 
     def write(self, kind: RowOpKind, batch: list[Row]) -> None:
         table = self.store.catalog.table("t")
@@ -125,9 +125,9 @@ def change(subject: Subject, draw: st.DataObject) -> None:
 
 
 def operate(subject: Subject, draw: st.DataObject) -> None:
-    tablet, host = subject.tablet, subject.host
+    tablet, services = subject.tablet, subject.services
     if draw.draw(st.booleans()):
-        flush_delta_stores(tablet, host)
+        flush_delta_stores(tablet, services)
     names = ["flush", "minor", "major", "major", "merge", "undo", "rowsets", "mark", "reopen"]
     name = draw.draw(st.sampled_from(names))
     columns = draw.draw(st.lists(st.sampled_from([1, 2, 3]), min_size=1, unique=True))
@@ -138,19 +138,19 @@ def operate(subject: Subject, draw: st.DataObject) -> None:
         subject.store.close()
         subject.open()
     elif name == "flush":
-        flush_memrowset(tablet, host)
+        flush_memrowset(tablet, services)
     elif name == "merge" and rowsets:
-        compact_rowsets(tablet, rowsets, host)
+        compact_rowsets(tablet, rowsets, services)
     elif name == "undo":
-        collect_undo(tablet, host)
+        collect_undo(tablet, services)
     elif name == "rowsets":
-        collect_deleted_rowsets(tablet, host)
+        collect_deleted_rowsets(tablet, services)
     else:
         for rowset in rowsets:
             if name == "minor":
-                compact_redo(tablet, rowset, host)
+                compact_redo(tablet, rowset, services)
             elif name == "major":
-                compact_major(tablet, rowset, columns, host)
+                compact_major(tablet, rowset, columns, services)
 
 
 @pytest.mark.parametrize("few", [0, delta_compaction.FEW_UNDO_FILES])
@@ -166,7 +166,7 @@ def test_operations_on_deltas_change_nothing_that_a_snapshot_sees(
 def changes_and_operations(draw: st.DataObject) -> None:
     subject = Subject()
     subject.write(RowOpKind.INSERT, [{0: key, 1: key, 2: "new", 3: 0} for key in range(KEYS - 1)])
-    flush_memrowset(subject.tablet, subject.host)
+    flush_memrowset(subject.tablet, subject.services)
     for _ in range(draw.draw(st.integers(2, 6))):
         for _ in range(draw.draw(st.integers(1, 4))):
             change(subject, draw)
@@ -182,16 +182,16 @@ def changes_and_operations(draw: st.DataObject) -> None:
 def test_a_rows_way_back_is_in_the_order_of_time_though_columns_moved_one_by_one() -> None:
     subject = Subject()
     subject.write(RowOpKind.INSERT, [{0: key, 1: 0, 2: "x", 3: 0} for key in range(KEYS)])
-    flush_memrowset(subject.tablet, subject.host)
+    flush_memrowset(subject.tablet, subject.services)
     for value in range(1, 5):
         subject.write(RowOpKind.UPDATE, [{0: 1, 1: value}])
         subject.write(RowOpKind.UPDATE, [{0: 1, 3: value}])
     subject.write(RowOpKind.DELETE, [{0: 2}])
     (rowset,) = subject.tablet.components.tree.rowsets
-    flush_delta_stores(subject.tablet, subject.host)
-    assert compact_major(subject.tablet, rowset, [1], subject.host) == 1
+    flush_delta_stores(subject.tablet, subject.services)
+    assert compact_major(subject.tablet, rowset, [1], subject.services) == 1
     subject.check()
-    compact_rowsets(subject.tablet, subject.tablet.components.tree.rowsets, subject.host)
+    compact_rowsets(subject.tablet, subject.tablet.components.tree.rowsets, subject.services)
     subject.check()
     assert list(DatabaseCheck(subject.env, "/db", quick=False).run()) == []
     subject.store.close()
@@ -200,16 +200,16 @@ def test_a_rows_way_back_is_in_the_order_of_time_though_columns_moved_one_by_one
 def test_a_reader_goes_on_with_the_files_it_began_with() -> None:
     subject = Subject()
     subject.write(RowOpKind.INSERT, [{0: key, 1: 0, 2: "x", 3: 0} for key in range(4)])
-    flush_memrowset(subject.tablet, subject.host)
+    flush_memrowset(subject.tablet, subject.services)
     for value in (1, 2):
         subject.write(RowOpKind.UPDATE, [{0: 1, 1: value}, {0: 2, 1: value}])
-        flush_delta_stores(subject.tablet, subject.host)
+        flush_delta_stores(subject.tablet, subject.services)
     (before,) = subject.tablet.components.tree.rowsets
     columns = subject.tablet.schema.columns
     bound = subject.store.begin().bound
     scan = before.scan(columns, None, bound, None)
-    assert compact_redo(subject.tablet, before, subject.host) == 2
-    assert compact_major(subject.tablet, before, [1], subject.host) == 1
+    assert compact_redo(subject.tablet, before, subject.services) == 2
+    assert compact_major(subject.tablet, before, [1], subject.services) == 1
     subject.store.collect_files()
     (block,) = scan
     assert block.columns[1].to_pylist() == [0, 2, 2, 0]
@@ -220,14 +220,14 @@ def test_a_reader_goes_on_with_the_files_it_began_with() -> None:
 def test_a_writer_that_found_its_row_before_a_compaction_still_reaches_it() -> None:
     subject = Subject()
     subject.write(RowOpKind.INSERT, [{0: key, 1: 0, 2: "x", 3: 0} for key in range(4)])
-    flush_memrowset(subject.tablet, subject.host)
+    flush_memrowset(subject.tablet, subject.services)
     subject.write(RowOpKind.UPDATE, [{0: 1, 1: 5}])
     (rowset,) = subject.tablet.components.tree.rowsets
-    flush_delta_stores(subject.tablet, subject.host)
+    flush_delta_stores(subject.tablet, subject.services)
     table = subject.store.catalog.table("t")
     txn = subject.store.begin()
     txn.write_row(table, RowOpKind.UPDATE, {0: 2, 3: 7})
-    assert compact_major(subject.tablet, rowset, [1], subject.host) == 1
+    assert compact_major(subject.tablet, rowset, [1], subject.services) == 1
     assert txn.commit(durable=False) is not None
     subject.rows = apply(subject.rows, table, RowOpKind.UPDATE, [{0: 2, 3: 7}])
     subject.check()
@@ -240,13 +240,13 @@ def test_a_writer_that_found_its_row_before_a_compaction_still_reaches_it() -> N
 def test_undo_files_stay_few_though_major_compactions_are_many() -> None:
     subject = Subject()
     subject.write(RowOpKind.INSERT, [{0: key, 1: 0, 2: "x", 3: 0} for key in range(KEYS)])
-    flush_memrowset(subject.tablet, subject.host)
+    flush_memrowset(subject.tablet, subject.services)
     most = 0
     for value in range(60):
         subject.write(RowOpKind.UPDATE, [{0: value % KEYS, 1 + 2 * (value % 2): value}])
-        flush_delta_stores(subject.tablet, subject.host)
+        flush_delta_stores(subject.tablet, subject.services)
         (rowset,) = subject.tablet.components.tree.rowsets
-        compact_major(subject.tablet, rowset, [1, 3], subject.host)
+        compact_major(subject.tablet, rowset, [1, 3], subject.services)
         (rowset,) = subject.tablet.components.tree.rowsets
         most = max(most, len(rowset.meta.undo))
         subject.store.collect_files()

@@ -17,7 +17,7 @@ from pykudu_sql.storage.tablet.maintenance.flush import flush_delta_stores, flus
 from pykudu_sql.storage.tablet.maintenance.history_gc import collect_deleted_rowsets, collect_undo
 from pykudu_sql.storage.tablet.rowset.diskrowset import DiskRowSet
 from pykudu_sql.storage.tablet.tablet import Tablet
-from pykudu_sql.storage.tablet.tablet_host import TabletHost
+from pykudu_sql.storage.tablet.tablet_services import TabletServices
 from tests.storage.tablet.test_design_notes import Story
 
 INT, STRING = DataType(Kind.INT32), DataType(Kind.STRING)
@@ -36,8 +36,8 @@ class DeltaStory(Story):
     def rowset(self) -> DiskRowSet:
         return self.tablet.components.tree.rowsets[0]
 
-    def host(self) -> TabletHost:
-        return replace(self.store.committer.host, history_mark=lambda _: self.bound)
+    def services(self) -> TabletServices:
+        return replace(self.store.committer.tablet_services, history_mark=lambda _: self.bound)
 
     @property
     def bound(self) -> int:
@@ -49,24 +49,24 @@ class DeltaStory(Story):
         self.lines.append(f"snapshots are kept from {mark} on")
 
     def flush_rows(self) -> None:
-        flush_memrowset(self.tablet, self.host())
+        flush_memrowset(self.tablet, self.services())
         self.lines.append("MemRowSet flush")
 
     def flush_deltas(self) -> None:
-        flush_delta_stores(self.tablet, self.host())
+        flush_delta_stores(self.tablet, self.services())
         self.lines.append("DeltaMemStore flush")
 
     def minor(self) -> None:
-        merged = compact_redo(self.tablet, self.rowset, self.host())
+        merged = compact_redo(self.tablet, self.rowset, self.services())
         self.lines.append(f"minor delta compaction of {merged} REDO files")
 
     def major(self, *names: str) -> None:
         ids = [self.tablet.schema.column(name).id for name in names]
-        compact_major(self.tablet, self.rowset, ids, self.host())
+        compact_major(self.tablet, self.rowset, ids, self.services())
         self.lines.append(f"major delta compaction of {', '.join(names)}")
 
     def compact(self) -> None:
-        done = compact_rowsets(self.tablet, self.tablet.components.tree.rowsets, self.host())
+        done = compact_rowsets(self.tablet, self.tablet.components.tree.rowsets, self.services())
         self.lines.append(
             f"merging compaction of {done.rowsets_in} rowsets, {done.rows_in} rows,"
             f" to {done.rowsets_out}, {done.rows_out} rows"
@@ -74,8 +74,8 @@ class DeltaStory(Story):
 
     def collect(self) -> bool:
         """Undo GC and deleted-rowset GC; whether anything went."""
-        undo = collect_undo(self.tablet, self.host())
-        rowsets = collect_deleted_rowsets(self.tablet, self.host())
+        undo = collect_undo(self.tablet, self.services())
+        rowsets = collect_deleted_rowsets(self.tablet, self.services())
         self.lines += ["UNDO GC"] * bool(undo) + ["deleted-rowset GC"] * bool(rowsets)
         return bool(undo or rowsets)
 

@@ -101,8 +101,8 @@ def compact_deltas(store: Store) -> None:
     for tablet in store.tablets.values():
         with tablet.maintenance_lock:
             for rowset in tablet.components.tree.rowsets:
-                compact_redo(tablet, rowset, store.committer.host)
-                compact_major(tablet, rowset, [1], store.committer.host)
+                compact_redo(tablet, rowset, store.committer.tablet_services)
+                compact_major(tablet, rowset, [1], store.committer.tablet_services)
 
 
 def nothing(store: Store) -> None:

@@ -73,7 +73,7 @@ def compact_deltas(store: Store) -> None:
     for tablet in store.tablets.values():
         with tablet.maintenance_lock:
             for rowset in tablet.components.tree.rowsets:
-                compact_major(tablet, rowset, [N], store.committer.host)
+                compact_major(tablet, rowset, [N], store.committer.tablet_services)
 
 
 def begin_flush(store: Store) -> None:

@@ -92,12 +92,12 @@ def prepare(store: Store) -> list[tuple[int, dict[Key, Row]]]:
 
 def operate(store: Store) -> None:
     """Every operation, the last two with nobody interested in the past."""
-    tablet, host = tablet_of(store), store.committer.host
+    tablet, services = tablet_of(store), store.committer.tablet_services
     first = tablet.components.tree.rowsets[0]
-    compact_redo(tablet, first, host)
-    compact_major(tablet, first, [1, 2], host)
-    compact_rowsets(tablet, tablet.components.tree.rowsets, host, target_bytes=3000)
-    marked = replace(host, history_mark=lambda _: tablet.newest + 1)
+    compact_redo(tablet, first, services)
+    compact_major(tablet, first, [1, 2], services)
+    compact_rowsets(tablet, tablet.components.tree.rowsets, services, target_bytes=3000)
+    marked = replace(services, history_mark=lambda _: tablet.newest + 1)
     collect_undo(tablet, marked)
     collect_deleted_rowsets(tablet, marked)
     store.collect_files()

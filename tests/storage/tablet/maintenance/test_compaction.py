@@ -73,8 +73,8 @@ class Subject:
         tablet = self.tablet
         with tablet.maintenance_lock:
             rowsets = tablet.components.tree.rowsets
-            host = self.store.committer.host
-            return compact_rowsets(tablet, rowsets, host, **options)  # type: ignore[arg-type]
+            services = self.store.committer.tablet_services
+            return compact_rowsets(tablet, rowsets, services, **options)  # type: ignore[arg-type]
 
     def check(self) -> None:
         table = self.store.catalog.table("t")
@@ -191,8 +191,8 @@ def test_rowsets_of_rows_that_died_long_ago_are_merged_into_nothing() -> None:
             store.write_row(table, kind, {0: 1} if kind is RowOpKind.DELETE else {0: 1, 1: 2})
             store.flush()
         (tablet,) = store.tablets.values()
-        host = replace(store.committer.host, history_mark=lambda _: store.now())
-        result = compact_rowsets(tablet, tablet.components.tree.rowsets, host)
+        services = replace(store.committer.tablet_services, history_mark=lambda _: store.now())
+        result = compact_rowsets(tablet, tablet.components.tree.rowsets, services)
         assert (result.rowsets_in, result.rowsets_out) == (1, 0)
         assert len(tablet.components.tree) == 0
         assert read(store.begin(), table) == {}

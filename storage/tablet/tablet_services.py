@@ -9,7 +9,7 @@ from pykudu_sql.storage.tablet.rowset.tablet_metadata import TabletEdit
 
 
 @dataclass(frozen=True, slots=True)
-class TabletHost:
+class TabletServices:
     """What maintenance needs of the store around a tablet.
 
     Attributes:

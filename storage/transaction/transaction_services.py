@@ -16,7 +16,7 @@ from pykudu_sql.storage.tablet.tablet import Tablet
 
 
 @dataclass(frozen=True, slots=True)
-class TransactionHost:
+class TransactionServices:
     """What a transaction needs of its store.
 
     Attributes:
@@ -40,17 +40,17 @@ class TransactionHost:
     cache_bytes: int
 
 
-def with_new_table(host: TransactionHost, new: NewTable) -> TransactionHost:
+def with_new_table(services: TransactionServices, new: NewTable) -> TransactionServices:
     """The services as a transaction needs them that makes a table."""
 
     def table_now(table_id: str) -> TableInfo | None:
-        return new.info if table_id == new.info.id else host.table_now(table_id)
+        return new.info if table_id == new.info.id else services.table_now(table_id)
 
-    tablets = ChainMap(dict(new.tablets), host.tablets)  # type: ignore[arg-type]
-    return replace(host, tablets=tablets, table_now=table_now)
+    tablets = ChainMap(dict(new.tablets), services.tablets)  # type: ignore[arg-type]
+    return replace(services, tablets=tablets, table_now=table_now)
 
 
-def check_writable_still(host: TransactionHost, table: TableInfo) -> None:
+def check_rows_still_fit(services: TransactionServices, table: TableInfo) -> None:
     """See that rows made for a table as it was still fit the table as it is.
 
     They do after most steps of ALTER TABLE: rows name columns by id, an added column shows its read
@@ -58,7 +58,7 @@ def check_writable_still(host: TransactionHost, table: TableInfo) -> None:
     TableChangedError: it was dropped, or one of its tablets was, or a column turned immutable or
     back.
     """
-    now = host.table_now(table.id)
+    now = services.table_now(table.id)
     if now is not None and (now is table or _takes_rows_of(now, table)):
         return
     raise TableChangedError(
