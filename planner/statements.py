@@ -174,6 +174,14 @@ def _alter_table(tokens: TokenStream, context: PlanContext) -> Plan:
     return plan_alter_table(parse_alter_table(tokens), context)
 
 
+def _prepare(tokens: TokenStream, context: PlanContext) -> Plan:
+    from pykudu_sql.planner.commands.prepared_commands import prepare_head, prepared
+
+    name, types = prepare_head(tokens)
+    start = tokens.current.start
+    return prepared(name, types, tokens.text[start:], plan_statement(tokens.text, start, context))
+
+
 def _explain(tokens: TokenStream, context: PlanContext) -> Plan:
     from pykudu_sql.planner.ddl_grammar.explain_parser import explain_options
 
@@ -214,5 +222,6 @@ _TABLES = (
     StatementEntry(("CREATE",), _create_table, ("CREATE TABLE",)),
     StatementEntry(("CREATE", "OR", "REPLACE", "TABLE"), _create_table),
     StatementEntry(("ALTER",), _alter_table, ("ALTER TABLE",)),
+    StatementEntry(("PREPARE",), _prepare, ("PREPARE",)),
     StatementEntry(("EXPLAIN",), _explain, ("EXPLAIN", "EXPLAIN ANALYZE")),
 )

@@ -117,9 +117,12 @@ def _words_of(text: str) -> set[str]:
 
 
 class OwnErrors:
-    """A block of a statement's work, whose errors are ours and in the user's words."""
+    """A block of a statement's work, whose errors are ours and in the user's words.
 
-    __slots__ = ("_names", "_of_program", "_place", "_statement")
+    `statement`: these words; another text than the block began with while EXECUTE runs that.
+    """
+
+    __slots__ = ("_names", "_of_program", "_place", "statement")
 
     def __init__(
         self,
@@ -128,7 +131,7 @@ class OwnErrors:
         place: Callable[[Error, str], None] | None = None,
     ) -> None:
         """See `hide_foreign_names`; `place` notes where in the statement an error lies."""
-        self._statement = statement
+        self.statement = statement
         self._names = names
         self._place = place
         self._of_program: Exception | None = None
@@ -155,8 +158,8 @@ class OwnErrors:
             return
         own = own_error(error)
         if self._place is not None and _is_foreign(own):
-            self._place(own, self._statement)
-        hide_foreign_names(own, self._statement, self._names)
+            self._place(own, self.statement)
+        hide_foreign_names(own, self.statement, self._names)
         if own is not error:
             raise own from error
 

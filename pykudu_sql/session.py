@@ -91,6 +91,7 @@ class Session:
             threading.RLock(),
             cancellation,
             database.process,
+            self._prepared,
             in_memory=database.path == MEMORY,
             database_path=database.path,
         )
@@ -262,6 +263,7 @@ class Session:
                 settings.row_errors == "collect",
             ),
             self._store.definitions.snapshots,
+            prepared=self._state.prepared,
             checkpoint=self._state.checkpoint,
         )
 

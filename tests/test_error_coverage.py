@@ -14,7 +14,6 @@ _EXAMPLE = re.compile(r"^statement error \(([0-9A-Z]{5})\)", re.MULTILINE)
 _ELSEWHERE = {
     "HY000": "the root of all, never raised itself",
     "02000": "an update of a missing key: tests/pykudu_sql/dbapi/test_sqlstates.py",
-    "07001": "parameters of the wrong number: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "07006": "parameters without a value: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "08003": "a closed connection: tests/pykudu_sql/dbapi/test_sqlstates.py",
     "08007": "a disk that refuses for good: tests/storage/test_refused_commits.py",

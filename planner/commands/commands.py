@@ -160,6 +160,20 @@ def pragma(tokens: TokenStream, context: PlanContext) -> Plan:
     return plan_pragma(tokens, context)
 
 
+def execute(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`EXECUTE name (value, ...)`."""
+    from pykudu_sql.planner.commands.prepared_commands import execute as plan_execute
+
+    return plan_execute(tokens, context)
+
+
+def deallocate(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DEALLOCATE [PREPARE] name | ALL`."""
+    from pykudu_sql.planner.commands.prepared_commands import deallocate as plan_deallocate
+
+    return plan_deallocate(tokens, context)
+
+
 def drop_index(tokens: TokenStream, context: PlanContext) -> Plan:
     """`DROP INDEX [IF EXISTS] i [ON t]`."""
     tokens.expect("DROP")
@@ -220,6 +234,8 @@ COMMANDS = (
     StatementEntry(("DROP", "INDEX"), drop_index, ("DROP INDEX",)),
     StatementEntry(("DROP", "STATS"), drop_stats),
     StatementEntry(("DROP", "INCREMENTAL", "STATS"), drop_stats),
+    StatementEntry(("EXECUTE",), execute, ("EXECUTE",)),
+    StatementEntry(("DEALLOCATE",), deallocate, ("DEALLOCATE",)),
     StatementEntry(("ANALYZE",), analyze),
     StatementEntry(("COMPUTE",), compute_stats),
     StatementEntry(("INVALIDATE",), invalidate_metadata),

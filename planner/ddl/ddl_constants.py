@@ -24,7 +24,7 @@ def value_of(expression: Expression, context: PlanContext) -> Any:
     single = TOKEN_PATTERN.fullmatch(expression.text)
     if single is not None and single.lastindex == TokenKind.STRING:
         return unquote(expression.text)
-    value = constant(fold_current(_tree_of(expression), context), context)
+    value = constant(fold_current(expression_tree(expression), context), context)
     if not isinstance(value, Constant):
         raise InvalidSchemaError(
             f"{expression} is no constant",
@@ -59,7 +59,7 @@ def default_cell(expression: Expression, column: ColumnSchema, context: PlanCont
     is no constant. The present is none here: every row would get the moment at which the table was
     made, instead of its own.
     """
-    if reads_current_time(_tree_of(expression)):
+    if reads_current_time(expression_tree(expression)):
         raise InvalidSchemaError(
             f"DEFAULT {expression} of column '{column.name}' is no constant",
             hint="a default is computed once, not for each row: let INSERT give the time",
@@ -68,7 +68,11 @@ def default_cell(expression: Expression, column: ColumnSchema, context: PlanCont
     return cell_of(expression, column, context)
 
 
-def _tree_of(expression: Expression) -> exp.Expr:
+def expression_tree(expression: Expression) -> exp.Expr:
+    """The tree of an expression, places as in the statement.
+
+    Raises InvalidSchemaError: it is more than one expression; SyntaxError: it is none.
+    """
     head = "SELECT "
     before = max(0, expression.start - len(head))  # so that positions are those of the statement
     tree = parse(" " * before + head + expression.text, before)

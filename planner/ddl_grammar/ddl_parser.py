@@ -26,7 +26,7 @@ from pykudu_sql.planner.ddl_grammar.syntax import (
     RenameTableSyntax,
     TableCommentSyntax,
 )
-from pykudu_sql.planner.parse.lexer import TokenKind
+from pykudu_sql.planner.ddl_grammar.type_parser import type_name
 from pykudu_sql.planner.parse.token_stream import TokenStream
 from pykudu_sql.storage.errors import NotSupportedError, SourceSpan, SyntaxError
 
@@ -167,7 +167,7 @@ def _unsupported(tokens: TokenStream, word: str) -> NotSupportedError:
 def _column(tokens: TokenStream) -> ColumnDefinition:
     start = tokens.current.start
     name = tokens.name("a column name")
-    column = ColumnDefinition(name, _type(tokens), start)
+    column = ColumnDefinition(name, type_name(tokens), start)
     seen: set[str] = set()
     while tokens.current.word in _ATTRIBUTES:
         token = tokens.current
@@ -204,22 +204,6 @@ def _attribute(tokens: TokenStream, column: ColumnDefinition) -> ColumnDefinitio
     if tokens.accept("IMMUTABLE"):
         return replace(column, immutable=True)
     raise tokens.error("a column attribute")
-
-
-def _type(tokens: TokenStream) -> str:
-    """A type as written, which the type table reads later."""
-    if tokens.current.kind is not TokenKind.WORD:
-        raise tokens.error("a type")
-    text = tokens.take().text.upper()
-    if text == "DOUBLE" and tokens.accept("PRECISION"):
-        text = "DOUBLE"
-    if tokens.accept_symbol("("):
-        sizes = [str(tokens.whole_number())]
-        while tokens.accept_symbol(","):
-            sizes.append(str(tokens.whole_number()))
-        tokens.expect_symbol(")")
-        text += f"({','.join(sizes)})"
-    return text
 
 
 def _default(tokens: TokenStream) -> Expression:
@@ -273,7 +257,7 @@ def _step(tokens: TokenStream) -> AlterStepSyntax:
     if tokens.accept("CHANGE"):
         tokens.accept("COLUMN")
         return RenameColumnSyntax(
-            tokens.name("a column name"), tokens.name("a column name"), _type(tokens)
+            tokens.name("a column name"), tokens.name("a column name"), type_name(tokens)
         )
     if tokens.accept("ALTER"):
         tokens.accept("COLUMN")

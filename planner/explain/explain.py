@@ -21,6 +21,7 @@ from pykudu_sql.planner.plan.plan import (
     CopyTo,
     CreateTable,
     DeleteQuery,
+    ExecutePrepared,
     Explain,
     InsertQuery,
     InsertReturning,
@@ -192,6 +193,8 @@ def _lines(plan: Plan, facts: ExplainFacts) -> list[str]:
             return _tree(f"COPY TO '{plan.target}'", _query(plan.query, facts))
         case CreateTable() if plan.query is not None:
             return _tree(f"CREATE TABLE {plan.name}", _query(plan.query, facts))
+        case ExecutePrepared():
+            return [f"EXECUTE {plan.name}"]
     return [plan.headline]
 
 

@@ -19,8 +19,6 @@ _HEADS: Mapping[str, str] = {
     "ATTACH": "a connection has one database; open another connection",
     "DETACH": "close the connection",
     "CALL": "there are no procedures",
-    "PREPARE": "statements are kept by their text; pass parameters for `?`",
-    "EXECUTE": "statements are kept by their text; pass parameters for `?`",
     "LOCK": "transactions need no locks: the first to commit wins",
     "PIVOT": _PIVOT,
     "UNPIVOT": _UNPIVOT,

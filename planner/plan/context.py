@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pykudu_sql.planner.plan.prepared_plans import PreparedText
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.namespace import DEFAULT_DATABASE
 from pykudu_sql.storage.catalog.snapshots import NamedSnapshot
@@ -47,6 +48,7 @@ class PlanContext:
         snapshots: those that have a name, by it.
         trace: takes the name of each rewrite pass and what it changed, as lines; None in all but
             EXPLAIN (PASSES).
+        prepared: the statements that the session keeps, by name.
         checkpoint: raises an Error where planning should stop; see `planner.checkpoint`.
     """
 
@@ -57,6 +59,7 @@ class PlanContext:
     settings: PlanSettings = field(default_factory=PlanSettings)
     snapshots: Mapping[str, NamedSnapshot] = field(default_factory=dict)
     trace: Callable[[str, Sequence[str]], None] | None = None
+    prepared: Mapping[str, PreparedText] = field(default_factory=dict)
     checkpoint: Callable[[], None] = lambda: None
 
     def without_key_access(self) -> "PlanContext":

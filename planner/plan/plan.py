@@ -25,6 +25,7 @@ from pykudu_sql.planner.plan.command import Command
 from pykudu_sql.planner.plan.copy_plans import CopyFrom, CopyTo
 from pykudu_sql.planner.plan.listing_plans import Describe, Description, Pragma, Show
 from pykudu_sql.planner.plan.namespace_plans import Namespace
+from pykudu_sql.planner.plan.prepared_plans import Deallocate, ExecutePrepared, Prepare
 from pykudu_sql.planner.plan.query_plans import Query, Scan
 from pykudu_sql.planner.plan.store_plans import (
     CreateSnapshot,
@@ -216,7 +217,7 @@ Plan = (
     Query | KeyLookup | ConstantRow | Write | Change | CopyFrom | CopyTo | CreateTable | DropTable
     | AlterTable | TransactionControl | SavepointControl | SetOption | SetDatabase | UndropTable
     | RestoreTable | CreateSnapshot | DropSnapshot | Show | Pragma | Description | Namespace
-    | Flush | Optimize | Vacuum | NoOperation | Explain
+    | Flush | Optimize | Vacuum | NoOperation | Prepare | ExecutePrepared | Deallocate | Explain
 )  # fmt: skip
 
 
@@ -244,12 +245,11 @@ def scans_of(plan: Plan) -> Iterator[Scan]:
 
 __all__ = [
     "AlterTable", "Change", "ChangeQuery", "ConflictInsert", "ConstantColumn", "ConstantRow",
-    "CopyFrom", "CopyTo",
-    "CreateSnapshot", "CreateTable", "DeleteQuery", "Describe", "Description", "DropSnapshot",
-    "DropTable", "Explain", "ExplainFormat", "Flush", "InsertQuery", "InsertReturning",
-    "InsertValues", "KeyDelete", "KeyLookup", "KeyUpdate", "Namespace", "NoOperation", "Optimize",
-    "Parameter", "ParameterKey", "PassEffect", "Plan", "Pragma", "Query", "RestoreTable",
-    "SavepointAction", "SavepointControl", "Scan", "SetDatabase", "SetOption", "Show",
-    "TransactionAction", "TransactionControl", "UndropTable", "UpdateQuery", "Vacuum", "Value",
-    "Write", "scans_of",
+    "CopyFrom", "CopyTo", "CreateSnapshot", "CreateTable", "Deallocate", "DeleteQuery", "Describe",
+    "Description", "DropSnapshot", "DropTable", "ExecutePrepared", "Explain", "ExplainFormat",
+    "Flush", "InsertQuery", "InsertReturning", "InsertValues", "KeyDelete", "KeyLookup",
+    "KeyUpdate", "Namespace", "NoOperation", "Optimize", "Parameter", "ParameterKey", "PassEffect",
+    "Plan", "Pragma", "Prepare", "Query", "RestoreTable", "SavepointAction", "SavepointControl",
+    "Scan", "SetDatabase", "SetOption", "Show", "TransactionAction", "TransactionControl",
+    "UndropTable", "UpdateQuery", "Vacuum", "Value", "Write", "scans_of",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ does not depend on parameters is worked out in between. What runs a kind of plan
 first of its kind comes: a script of a few statements needs little of it.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from pykudu_sql.executor.reading.constants import Constants
@@ -17,6 +18,7 @@ from pykudu_sql.planner.plan.plan import (
     CopyFrom,
     CopyTo,
     DeleteQuery,
+    ExecutePrepared,
     Explain,
     InsertQuery,
     InsertReturning,
@@ -70,6 +72,12 @@ def prepare(state: SessionState, plan: Plan) -> Prepared:
             from pykudu_sql.executor.writing.restore import restore_table
 
             return partial(restore_table, state, plan)
+        case ExecutePrepared():
+            from pykudu_sql.executor.prepared_statements import execute_prepared
+
+            return partial(execute_prepared, state, plan)
+        case Explain(ExecutePrepared() as executed):
+            return partial(_explain_prepared, state, plan, executed)
         case Explain(explained, analyze=True):
             from pykudu_sql.executor.inspection.explanations import analyze_plan
 
@@ -82,6 +90,16 @@ def prepare(state: SessionState, plan: Plan) -> Prepared:
             from pykudu_sql.executor.statements import prepare_statement
 
             return prepare_statement(state, plan)
+
+
+def _explain_prepared(
+    state: SessionState, plan: Explain, executed: ExecutePrepared, parameters: ParameterValues
+) -> Outcome:
+    """EXPLAIN EXECUTE: the plan of the prepared statement for the values that it is given."""
+    from pykudu_sql.executor.prepared_statements import argument_values
+
+    values = argument_values(state, executed, parameters)
+    return prepare(state, replace(plan, plan=state.planned(executed.text).plan))(values)
 
 
 def _or_in_general(

@@ -1,16 +1,18 @@
 """What statements of one session share while they run."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pykudu_sql.engine.query_engine import Relation, StreamingEngine
 from pykudu_sql.error_boundary import OwnErrors
 from pykudu_sql.executor.cancellation import Cancellation
 from pykudu_sql.executor.computed_types import ComputedTypes
 from pykudu_sql.executor.transaction_scope import TransactionScope
+from pykudu_sql.planner.plan.plan import Plan
+from pykudu_sql.planner.plan.prepared_plans import PreparedText
 from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
@@ -27,6 +29,18 @@ if TYPE_CHECKING:  # Loaded by the first statement that runs on Spark.
 Prepared = Callable[[ParameterValues], Outcome]
 
 
+class Planned(Protocol):
+    """A statement that was planned: what it means, and what runs it."""
+
+    @property
+    def plan(self) -> Plan:
+        """What it means."""
+
+    @property
+    def run(self) -> Prepared:
+        """Runs it."""
+
+
 @dataclass(slots=True)
 class SessionState:
     """The moving parts of a session.
@@ -39,6 +53,8 @@ class SessionState:
         lock: spans each statement.
         cancellation: stops the running statement.
         process: that the session belongs to.
+        planned: the plan of a text, kept as long as tables and settings are the same.
+        prepared: the texts of PREPARE by their names; exchanged whole.
         row_errors: rows that the last writing statement left out.
         spark: the other engine, once a statement ran there.
         own_errors: of the running statement.
@@ -55,6 +71,8 @@ class SessionState:
     lock: threading.RLock
     cancellation: Cancellation
     process: Process
+    planned: Callable[[str], Planned]
+    prepared: Mapping[str, PreparedText] = field(default_factory=dict)
     row_errors: tuple[RowError, ...] = ()
     spark: "SparkEngine | None" = None
     in_memory: bool = False

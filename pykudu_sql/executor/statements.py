@@ -13,6 +13,7 @@ from typing import Any
 from pykudu_sql.executor import maintenance, namespaces
 from pykudu_sql.executor.inspection import descriptions, history, listings
 from pykudu_sql.executor.inspection.pragmas import pragma
+from pykudu_sql.executor.prepared_statements import deallocate, prepare_text
 from pykudu_sql.executor.session_state import Prepared, SessionState
 from pykudu_sql.executor.writing import definitions
 from pykudu_sql.planner.plan.listing_plans import Describe, DescribeDatabase, DescribeFormatted
@@ -27,6 +28,7 @@ from pykudu_sql.planner.plan.plan import (
     AlterTable,
     CreateSnapshot,
     CreateTable,
+    Deallocate,
     DropSnapshot,
     DropTable,
     Flush,
@@ -34,6 +36,7 @@ from pykudu_sql.planner.plan.plan import (
     Optimize,
     Plan,
     Pragma,
+    Prepare,
     SavepointAction,
     SavepointControl,
     SetDatabase,
@@ -139,5 +142,7 @@ RUNNERS: Mapping[type[Plan], Runner] = {
     Flush: Runner(maintenance.flush),
     Optimize: Runner(maintenance.optimize),
     Vacuum: Runner(maintenance.vacuum),
+    Prepare: Runner(prepare_text),
+    Deallocate: Runner(deallocate),
     NoOperation: Runner(_no_operation),
 }

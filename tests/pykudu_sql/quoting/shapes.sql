@@ -50,3 +50,4 @@ SHOW COLUMN STATS t;
 COPY t (k, b) FROM 'x' (FORMAT csv, HEADER false, DELIMITER ';', NULL 'x', QUOTE '|', COMPRESSION 'gzip');
 COPY (SELECT k AS x, b FROM t WHERE b = 'x') TO 'x.csv' WITH (HEADER, NULL 'x');
 COPY t (k, "b") TO 'x.parquet' (COMPRESSION zstd);
+PREPARE p (DECIMAL(10, 2), TEXT) AS SELECT k, CAST($1 AS VARCHAR(3)) FROM t WHERE b = $2 OR b = 'x';

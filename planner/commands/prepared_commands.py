@@ -1,0 +1,253 @@
+"""PREPARE, EXECUTE and DEALLOCATE, in the forms of PostgreSQL and DuckDB.
+
+The statement behind PREPARE is planned once, so that its errors show there. A session keeps its
+text, and the plan under the text as that of every statement: it is planned anew when the tables
+have changed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from sqlglot import exp
+
+from pykudu_sql.planner.bind.constant import Hole, constant
+from pykudu_sql.planner.bind.moment import constant_value, fold_current
+from pykudu_sql.planner.ddl.ddl_constants import expression_tree
+from pykudu_sql.planner.ddl_grammar.syntax import Expression
+from pykudu_sql.planner.ddl_grammar.type_parser import type_name
+from pykudu_sql.planner.parse.dialect import parse
+from pykudu_sql.planner.parse.error_positions import errors_at
+from pykudu_sql.planner.parse.suggestion import near
+from pykudu_sql.planner.parse.token_stream import TokenStream
+from pykudu_sql.planner.plan.context import PlanContext
+from pykudu_sql.planner.plan.plan import Plan
+from pykudu_sql.planner.plan.prepared_plans import (
+    Deallocate,
+    ExecutePrepared,
+    PassedOn,
+    Prepare,
+    PreparedText,
+)
+from pykudu_sql.planner.plan.value import ParameterKey
+from pykudu_sql.planner.printing.engine_sql import to_sql
+from pykudu_sql.storage.errors import (
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    ProgrammingError,
+    SourceSpan,
+    UndefinedObjectError,
+)
+
+_MEANT = "a prepared statement's name"
+_NOT_PREPARED = frozenset({"PREPARE", "EXECUTE", "DEALLOCATE"})
+_Arguments = Sequence[tuple[str | None, Expression]]
+
+
+def prepare_head(tokens: TokenStream) -> tuple[str, tuple[str, ...]]:
+    """`PREPARE name [(types)] AS`: the name, and the types.
+
+    Raises SyntaxError: something else comes next; NotSupportedError: so does a statement that
+    cannot be prepared; ProgrammingError: there is no such type.
+    """
+    tokens.expect("PREPARE")
+    name = tokens.name(_MEANT)
+    types: list[str] = []
+    if tokens.accept_symbol("("):
+        while not types or tokens.accept_symbol(","):
+            place = tokens.current
+            types.append(type_name(tokens))
+            with errors_at(place.span):
+                parse(f"SELECT CAST(NULL AS {types[-1]})")
+        tokens.expect_symbol(")")
+    tokens.expect("AS")
+    first = tokens.current
+    if first.word in _NOT_PREPARED:
+        raise NotSupportedError(f"{first.word} cannot be prepared", span=first.span)
+    return name, tuple(types)
+
+
+def prepared(name: str, types: tuple[str, ...], text: str, plan: Plan) -> Prepare:
+    """The plan of a PREPARE.
+
+    `text`, `plan`: of the statement behind it. Raises InterfaceError: it takes parameters of two
+    kinds, or fewer than there are types.
+    """
+    keys = tuple(dict.fromkeys(plan.parameters))
+    if len(set(map(type, keys))) > 1:
+        raise InterfaceError(
+            "a statement takes `?` or `:name` parameters, not both", sqlstate="07001"
+        )
+    numbers = [int(key) for key in keys if str(key).isdecimal()]
+    if numbers and len(numbers) == len(keys):
+        is_written = isinstance(keys[0], str)  # `$1`
+        width = max(numbers) if is_written else len(keys)
+        keys = tuple(str(i + 1) if is_written else i for i in range(width))
+    if len(types) > len(keys):
+        raise InterfaceError(
+            f"prepared statement '{name}' has {len(types)} types for {len(keys)} parameter(s)",
+            hint="parameters are written $1, $2, ... or ?",
+            sqlstate="07001",
+        )
+    return Prepare(name, PreparedText(text, keys, types))
+
+
+def execute(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`EXECUTE name [(value, ...)]`, `EXECUTE name (parameter := value, ...)`."""
+    tokens.expect("EXECUTE")
+    place = tokens.current
+    name = tokens.name(_MEANT)
+    statement = context.prepared.get(name)
+    if statement is None:
+        raise _unknown(name, place.span, context.prepared)
+    arguments = _arguments(tokens)
+    tokens.expect_end()
+    given = _by_key(name, statement, arguments, place.span)
+    types = dict(zip(statement.keys, statement.types, strict=False))
+    questions = count()
+    values = [
+        (key, _value(given[key], types.get(key), context, questions))
+        for key in sorted(given, key=lambda key: given[key].start)
+    ]
+    parameters = tuple(value.key for _, value in values if isinstance(value, PassedOn))
+    return ExecutePrepared(name, statement.text, tuple(values), parameters)
+
+
+def deallocate(tokens: TokenStream, context: PlanContext) -> Plan:
+    """`DEALLOCATE [PREPARE] name | ALL`."""
+    tokens.expect("DEALLOCATE")
+    tokens.accept("PREPARE")
+    place = tokens.current
+    every = tokens.at("ALL")
+    name = tokens.name(_MEANT)
+    tokens.expect_end()
+    if every:
+        return Deallocate(None)
+    if name not in context.prepared:
+        raise _unknown(name, place.span, context.prepared)
+    return Deallocate(name)
+
+
+def _unknown(
+    name: str, span: SourceSpan, names: Mapping[str, PreparedText]
+) -> UndefinedObjectError:
+    return UndefinedObjectError(
+        f"there is no prepared statement '{name}'",
+        hint=near(name, tuple(names)) or "PREPARE name AS ... makes one, for this session",
+        span=span,
+        sqlstate="26000",
+    )
+
+
+def _arguments(tokens: TokenStream) -> _Arguments:
+    """What stands in the parentheses: names, where they are given, and expressions."""
+    arguments: list[tuple[str | None, Expression]] = []
+    if not tokens.accept_symbol("(") or tokens.accept_symbol(")"):
+        return arguments
+    while True:
+        name = None
+        if tokens.ahead(1).text in (":=", "=>"):
+            name = tokens.name("a parameter's name")
+            tokens.take()
+        elif tokens.ahead(1).text == "=" and tokens.ahead(2).text == ">":
+            name = tokens.name("a parameter's name")
+            tokens.take()
+            tokens.take()
+        arguments.append((name, _expression(tokens)))
+        if not tokens.accept_symbol(","):
+            break
+    tokens.expect_symbol(")")
+    return arguments
+
+
+def _expression(tokens: TokenStream) -> Expression:
+    """What stands up to the next comma or parenthesis outside of others."""
+    first = last = tokens.current
+    depth = 0
+    while not tokens.at_end() and (depth or tokens.current.text not in (",", ")")):
+        last = tokens.take()
+        depth += (last.text in ("(", "[", "{")) - (last.text in (")", "]", "}"))
+    if first is tokens.current:
+        raise tokens.error("a value")
+    return Expression(tokens.text[first.start : last.end], first.start)
+
+
+def _by_key(
+    name: str, statement: PreparedText, arguments: _Arguments, span: SourceSpan
+) -> dict[ParameterKey, Expression]:
+    """The expression of each parameter.
+
+    Raises InterfaceError: one is missing, or given twice, or is none of the statement's.
+    """
+    keys, given = statement.keys, dict[ParameterKey, Expression]()
+    named = any(isinstance(key, str) and not key.isdecimal() for key in keys)
+    if len(arguments) != len(keys):
+        raise InterfaceError(
+            f"prepared statement '{name}' takes {len(keys)} parameter(s), "
+            f"{len(arguments)} were given",
+            span=span,
+            sqlstate="07001",
+        )
+    for place, (written, expression) in enumerate(arguments):
+        if (written is None) == named:
+            shown = ", ".join(f"{key} := .." for key in keys)
+            raise InterfaceError(
+                f"the parameters of prepared statement '{name}' have {'' if named else 'no '}names",
+                hint=f"write EXECUTE {name} ({shown if named else '.., ..'})",
+                span=expression.span,
+                sqlstate="07001",
+            )
+        key = keys[place] if written is None else written
+        if key not in keys or key in given:
+            raise InterfaceError(
+                f"prepared statement '{name}' takes no parameter '{key}'"
+                if key not in keys
+                else f"parameter '{key}' of prepared statement '{name}' is given twice",
+                hint=near(str(key), [str(each) for each in keys]),
+                span=expression.span,
+                sqlstate="07001",
+            )
+        given[key] = expression
+    return given
+
+
+def _value(
+    expression: Expression, type_text: str | None, context: PlanContext, questions: Iterator[int]
+) -> Any:
+    """The Python value of an argument, or what is passed on.
+
+    `questions`: the positions of the `?` that come next.
+
+    Raises ProgrammingError: it is no constant; DataError: it is none of the type.
+    """
+    with errors_at(expression.span):
+        tree = fold_current(expression_tree(expression), context)
+        made = constant(tree, context)
+        if isinstance(made, Hole):
+            key = next(questions) if isinstance(made.key, int) else made.key
+            return PassedOn(key, None if type_text is None else _conversion(type_text))
+        if made is not None and type_text is not None:
+            return constant_value(_cast(tree, type_text), context)
+    if made is None:
+        raise ProgrammingError(
+            f"{expression} is no constant",
+            hint="EXECUTE takes literals, expressions of literals, and parameters",
+            span=expression.span,
+            sqlstate="42P10",
+        )
+    return made.value
+
+
+def _cast(tree: exp.Expr, type_text: str) -> exp.Expr:
+    """An expression converted to a type that PREPARE has checked."""
+    cast = parse(f"SELECT CAST(NULL AS {type_text})").find(exp.Cast)
+    if cast is None:
+        raise InternalError(f"{type_text} is read as no type")
+    cast.set("this", tree)
+    return cast
+
+
+def _conversion(type_text: str) -> str:
+    """The engine's query for a value of the type, made of `$1`."""
+    return to_sql(exp.select(_cast(exp.Placeholder(this="1"), type_text)))
