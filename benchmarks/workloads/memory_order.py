@@ -10,14 +10,14 @@ yet.
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from benchmarks.operations import paused
+from benchmarks.operations import paused, tablets_of
 from benchmarks.peers.peer import Peer
 from benchmarks.survey import Bound, Figure, Survey
 from benchmarks.tables import SERIES
@@ -32,6 +32,7 @@ _BATCH_ROWS = 10_000
 _SIZES = (100_000, 600_000, 1_000_000, 4_000_000)
 _GOAL_ROWS = 600_000
 _CHANGED_ROWS = 1_000_000
+_SINGLE_ROWS = 200
 _ROUNDS = 15
 
 
@@ -47,6 +48,7 @@ def memory_order(bench: Workbench) -> Survey:
         measure=lambda: [
             *(figure for rows in _SIZES for figure in _measure(bench, rows)),
             *_measure_changes(bench),
+            *_measure_writes(bench),
         ],
         bounds=[
             Bound(f"{_GOAL_ROWS:,} rows: first ten", most=0.003),
@@ -98,6 +100,49 @@ def _measure_changes(bench: Workbench) -> Iterator[Figure]:
         yield Figure(f"{name}, right after a batch, worst", max(behind), "s")
     finally:
         peer.close()
+
+
+def _measure_writes(bench: Workbench) -> Iterator[Figure]:
+    """What order costs those who ask for none: a row by itself, a batch, and a row's memory."""
+    rows = _GOAL_ROWS
+    peer, _ = bench.open("pykudu", durable=False)
+    try:
+        store = paused(peer)
+        peer.create(SERIES)
+        insert = "INSERT INTO series (host, at, value) VALUES (?, ?, ?)"
+        numbers = iter(range(_SINGLE_ROWS * _ROUNDS))
+        inserts = [partial(peer.execute, insert, (number, -1, 0.5)) for number in numbers]
+        parts = [inserts[start::_ROUNDS] for start in range(_ROUNDS)]
+        yield Figure("insert of one row", _median_of(parts), "s")
+        get = "SELECT value FROM series WHERE host = ? AND at = ?"
+        gets = [partial(_fetch, peer, get, (number, -1)) for number in range(_SINGLE_ROWS)]
+        yield Figure("get of one row", _median_of([gets] * _ROUNDS), "s")
+        batches = [
+            _batch(_order(rows)[start : start + _BATCH_ROWS], rows)
+            for start in range(0, rows, _BATCH_ROWS)
+        ]
+        new = [_seconds(partial(peer.upsert, SERIES, batch)) for batch in batches]
+        yield Figure(f"upsert of {_BATCH_ROWS:,} new rows", float(np.median(new)), "s")
+        again = [_seconds(partial(peer.upsert, SERIES, batch)) for batch in batches]
+        yield Figure(f"upsert of {_BATCH_ROWS:,} rows in memory", float(np.median(again)), "s")
+        held = sum(tablet.components.memrowset.bytes for tablet in tablets_of(store, SERIES.name))
+        yield Figure("memory a row", held / (rows + _SINGLE_ROWS * _ROUNDS), "B")
+    finally:
+        peer.close()
+
+
+def _fetch(peer: Peer, sql: str, parameters: tuple[int, int]) -> None:
+    peer.execute(sql, parameters).fetchone()
+
+
+def _median_of(parts: Sequence[Sequence[Callable[[], object]]]) -> float:
+    """Seconds a call, the median of some parts."""
+
+    def run(part: Sequence[Callable[[], object]]) -> None:
+        for call in part:
+            call()
+
+    return float(np.median([_seconds(partial(run, part)) / len(part) for part in parts]))
 
 
 def _order(rows: int) -> npt.NDArray[np.int64]:

@@ -259,7 +259,7 @@ class TableScan:
         runs = rowset.runs(row_filter, self.bound)
         if not runs:
             return None
-        picks = ordinals_by_key(runs, stretch)
+        picks = ordinals_by_key(runs, rowset.row_count(self.bound), stretch)
         blocks = rowset.scan_rows(
             picks, self.columns, row_filter, self.bound, read.own, stats=self.stats
         )

@@ -18,7 +18,6 @@ from collections.abc import Container
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
@@ -105,14 +104,13 @@ def _write_rowsets(
     place[rows.ordinals] = np.arange(count, dtype=np.int64)
     times = memrowset.insertion_times(count)[rows.ordinals]
     deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
-    inserted = {c.id: memrowset.column(c, count) for c in checked(schema, checkpoint)}
     writer: RollingRowSetWriter | None = None
     for start in checked(range(0, count, _SLICE_ROWS), checkpoint):
         stop = min(start + _SLICE_ROWS, count)
         part = rows.part(start, stop)
-        indices = pa.array(part.ordinals)
+        inserted = memrowset.inserted(part.ordinals)
         history = build_history(
-            {i: values.take(indices) for i, values in inserted.items()},
+            {c.id: inserted.read(c, 0, len(part)) for c in checked(schema, checkpoint)},
             tablet.schema.key_ids,
             times[start:stop],
             between(deltas, start, stop),

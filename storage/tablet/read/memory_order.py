@@ -16,24 +16,28 @@ from pykudu_sql.storage.tablet.rowset.key_runs import KeyRun
 _LEAST_WINDOW = 64
 
 
-def ordinals_by_key(runs: Sequence[KeyRun], stretch: int) -> Iterator[Ordinals]:
+def ordinals_by_key(runs: Sequence[KeyRun], count: int, stretch: int) -> Iterator[Ordinals]:
     """The ordinals of runs' rows by key, in arrays whose sizes grow.
 
     Args:
         runs: of one MemRowSet, none empty.
+        count: ordinals from here on are left out.
         stretch: about how many rows an array has at most.
     """
-    sources = [KeyedSource(run.keys.min_key(), partial(_windows, run, stretch)) for run in runs]
+    sources = [
+        KeyedSource(run.keys.min_key(), partial(_windows, run, count, stretch)) for run in runs
+    ]
     for block in merge_by_key(sources):
         (ordinals,) = block.columns
         yield ordinals.to_numpy()
 
 
-def _windows(run: KeyRun, stretch: int) -> Iterator[KeyedBlock]:
+def _windows(run: KeyRun, count: int, stretch: int) -> Iterator[KeyedBlock]:
     """A run in blocks, the first of them small: a limit may need no more."""
     start, rows = 0, min(_LEAST_WINDOW, stretch)
     while start < len(run):
-        part = run.part(start, min(start + rows, len(run)))
-        yield KeyedBlock(part.keys, [pa.array(part.ordinals)])
+        part = run.part(start, min(start + rows, len(run))).below(count)
+        if len(part):
+            yield KeyedBlock(part.keys, [pa.array(part.ordinals)])
         start += rows
         rows = min(2 * rows, stretch)

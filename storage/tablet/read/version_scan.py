@@ -19,7 +19,6 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from pykudu_sql.storage.common.types.hybrid_time import UNCOMMITTED, SnapshotBound, bound_at
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -173,18 +172,18 @@ class MemoryInput:
             mark: the ancient history mark.
         """
         count = memrowset.row_count(bound)
-        unsorted = {c.id: memrowset.column(c, count) for c in columns}
         by_key = memrowset.by_key(bound)
         order = by_key.ordinals
         place = np.empty(count, np.int64)
         place[order] = np.arange(count, dtype=np.int64)
-        indices = pa.array(order)
+        inserted = memrowset.inserted(order)
+        images = {c.id: inserted.read(c, 0, count) for c in columns}
         deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
         history = build_history(
-            {i: values.take(indices) for i, values in unsorted.items()},
+            images,
             tablet.schema.key_ids,
             memrowset.insertion_times(count)[order],
-            without_columns(deltas, set(deltas.cells) - set(unsorted)),
+            without_columns(deltas, set(deltas.cells) - set(images)),
             tablet.types,
         )
         died = np.zeros(count, np.uint64)

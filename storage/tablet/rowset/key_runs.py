@@ -7,7 +7,8 @@ whoever asks for order takes up the keys added since the last time. A few go to 
 at once, and a full tree, become a run, a sorted array of keys with their ordinals. Runs are merged
 so that each is several times as large as the next, as in an LSM tree.
 
-A run never changes: a reader keeps the runs it took. The lock is that of readers among themselves.
+A run never changes: a reader keeps the runs it took. The lock is that of readers among themselves;
+it is not held while runs are merged, which one reader does while others use the runs as they are.
 """
 
 import threading
@@ -102,6 +103,15 @@ def _sorted_run(keys: EncodedKeys, first: int) -> KeyRun:
     return KeyRun(keys.take(order), order + first, stop)
 
 
+def _first_to_merge(runs: Sequence[KeyRun]) -> int | None:
+    """The first of the last runs that are to become one; None where all are to stay."""
+    first, rows = len(runs) - 1, len(runs[-1]) if runs else 0
+    while first > 0 and len(runs[first - 1]) <= _RATIO * rows:
+        first -= 1
+        rows += len(runs[first])
+    return first if 0 <= first < len(runs) - 1 else None
+
+
 class KeyOrder:
     """The keys of a MemRowSet in order. Safe for threads; see the module's text."""
 
@@ -124,6 +134,7 @@ class KeyOrder:
         self._tree_run: KeyRun | None = None
         self._runs: tuple[KeyRun, ...] = ()
         self._lock = threading.Lock()
+        self._merging = threading.Lock()
 
     @property
     def nbytes(self) -> int:
@@ -132,8 +143,8 @@ class KeyOrder:
 
     def runs(self) -> tuple[KeyRun, ...]:
         """Every row that was there when this was called, and perhaps later ones."""
+        self._settle()
         with self._lock:
-            self._catch_up()
             if self._tree and self._tree_run is None:
                 self._tree_run = self._sorted_tree()
             return self._runs if self._tree_run is None else (*self._runs, self._tree_run)
@@ -143,8 +154,8 @@ class KeyOrder:
 
         `ranges`: of encoded keys, ascending and disjoint.
         """
+        self._settle()
         with self._lock:
-            self._catch_up()
             runs = self._runs
             newest = [
                 self._tree[key]
@@ -156,26 +167,51 @@ class KeyOrder:
 
     def whole(self) -> KeyRun:
         """Every row as one run, which takes the place of all runs; there must be a row."""
+        with self._merging:
+            with self._lock:
+                self._catch_up()
+                self._end_tree()
+                runs = self._runs
+            return self._replace(runs, 0)
+
+    def _settle(self) -> None:
+        """Take up the newest keys, and merge runs unless another reader is at it."""
         with self._lock:
             self._catch_up()
-            runs = [*self._runs, self._sorted_tree()] if self._tree else self._runs
-            self._runs = (merged(runs),)
-            self._clear_tree()
-            return self._runs[0]
+        while (first := _first_to_merge(self._runs)) is not None:
+            if not self._merging.acquire(blocking=False):
+                return
+            try:
+                runs = self._runs
+                first = _first_to_merge(runs)
+                if first is not None:
+                    self._replace(runs, first)
+            finally:
+                self._merging.release()
+
+    def _replace(self, runs: tuple[KeyRun, ...], first: int) -> KeyRun:
+        """Merge the runs from a place on, while others may be added behind them; the result.
+
+        `runs`: all, as they were. The caller holds the lock of merges, and not the readers' one.
+        """
+        run = merged(runs[first:])
+        with self._lock:
+            self._runs = (*runs[:first], run, *self._runs[len(runs) :])
+        return run
 
     def _catch_up(self) -> None:
         """Take up the keys that came since the last time. The caller holds the lock."""
         first, stop = self._covered, len(self._all)
         if stop - first > _MOST_IN_TREE:
+            run = _sorted_run(self._encoded_keys(first, stop), first)
             self._covered = stop
-            self._add_run(_sorted_run(self._encoded_keys(first, stop), first))
+            self._runs = (*self._runs, run)
         elif keys := self._newest_keys():
             self._covered = first + len(keys)
             self._tree.update(zip(keys, range(first, self._covered), strict=True))
             self._tree_run = None
         if len(self._tree) > _MOST_IN_TREE:
-            self._add_run(self._sorted_tree())
-            self._clear_tree()
+            self._end_tree()
 
     def _encoded_keys(self, start: int, stop: int) -> EncodedKeys:
         """The keys of the rows start <= ordinal < stop, from their columns."""
@@ -196,18 +232,15 @@ class KeyOrder:
                 return keys
         return []
 
-    def _add_run(self, run: KeyRun) -> None:
-        kept = list(self._runs)
-        while kept and len(kept[-1]) <= _RATIO * len(run):
-            run = merged([kept.pop(), run])
-        self._runs = (*kept, run)
-
     def _sorted_tree(self) -> KeyRun:
         """What the tree holds, as a run."""
         ordinals = np.fromiter(self._tree.values(), np.int64, len(self._tree))
         keys = EncodedKeys.from_bytes(list(self._tree), self._width)
         return KeyRun(keys, ordinals, self._covered)
 
-    def _clear_tree(self) -> None:
-        self._tree = SortedDict()
-        self._tree_run = None
+    def _end_tree(self) -> None:
+        """Make the tree a run, if there is anything in it. The caller holds the lock."""
+        if self._tree:
+            self._runs = (*self._runs, self._tree_run or self._sorted_tree())
+            self._tree = SortedDict()
+            self._tree_run = None

@@ -269,15 +269,17 @@ class MemRowSet:
                     yield block
 
     def runs(self, row_filter: RowFilter | None, bound: SnapshotBound) -> Sequence[KeyRun]:
-        """The rows committed below a bound that a filter's keys allow, each run by key."""
-        count = self.row_count(bound)
-        if count == 0:
+        """The rows that a filter's keys allow, each run by key; none where the bound sees no row.
+
+        Rows committed at or above the bound may be among them.
+        """
+        if self.row_count(bound) == 0:
             return []
         runs: Sequence[KeyRun] = self._key_order().runs()
         if row_filter is not None and row_filter.key_ranges is not None:
             ranges = row_filter.key_ranges
             runs = [part for run in runs for part in run.within(ranges)]
-        return [part for run in runs if len(part := run.below(count))]
+        return runs
 
     def by_key(self, bound: SnapshotBound) -> KeyRun:
         """The rows committed below a bound, of which there is one, by key."""
@@ -300,6 +302,10 @@ class MemRowSet:
         for segment, stop in zip(self._segments, stops, strict=False):
             if segment.start < count:
                 yield segment, min(stop, count)
+
+    def inserted(self, ordinals: Ordinals) -> PickedRows:
+        """Some rows as they were inserted, mutations left aside, in the order given."""
+        return PickedRows(self._segments, ordinals, DeltaView(()))
 
     def column(self, column: ColumnSchema, count: int) -> pa.Array:
         """The first cells of a column as they were inserted, mutations left aside."""

@@ -6,6 +6,7 @@ grows at its end only. Writers hold the commit lock; readers name how many rows 
 is added meanwhile lies behind those.
 """
 
+import threading
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,10 @@ class RowSegment:
 
 
 class BatchSegment:
-    """Rows of one large batch or of some small ones, as Arrow columns."""
+    """Rows of one large batch or of some small ones, as Arrow columns.
+
+    A column that is read is put together, and the batches lose it: its cells are held once.
+    """
 
     def __init__(self, start: int, column_ids: frozenset[int]) -> None:
         """No rows yet.
@@ -82,10 +86,12 @@ class BatchSegment:
         """
         self.start = start
         self._column_ids = column_ids
-        self._batches: list[Mapping[int, pa.Array]] = []
+        self._batches: list[dict[int, pa.Array]] = []
         self._starts: list[int] = []
         self._rows = 0
+        # By column id, how many batches it was put together of, and its cells.
         self._columns: dict[int, tuple[int, pa.Array]] = {}
+        self._lock = threading.Lock()
 
     def takes(self, column_ids: Collection[int], rows: int) -> bool:
         """Whether so many rows of some columns may be added."""
@@ -94,7 +100,7 @@ class BatchSegment:
     def add(self, columns: Mapping[int, pa.Array], rows: int) -> None:
         """Add a batch. `columns`: by column id, `rows` cells each."""
         self._starts.append(self._rows)
-        self._batches.append(columns)
+        self._batches.append(dict(columns))
         self._rows += rows
 
     def cell(self, row: int, column: ColumnSchema) -> Cell:
@@ -102,8 +108,10 @@ class BatchSegment:
         if column.id not in self._column_ids:
             return column.read_default
         batch = bisect_right(self._starts, row) - 1
-        values = self._batches[batch][column.id]
-        return array_to_cells(values.slice(row - self._starts[batch], 1), column.type)[0]
+        values, first = self._batches[batch].get(column.id), self._starts[batch]
+        if values is None:
+            values, first = self._columns[column.id][1], 0
+        return array_to_cells(values.slice(row - first, 1), column.type)[0]
 
     def column(self, column: ColumnSchema, count: int) -> pa.Array:
         """The first `count` cells of a column."""
@@ -113,13 +121,23 @@ class BatchSegment:
         """The first `count` cells of a column, or more; new batches go behind what was read."""
         if column.id not in self._column_ids:
             return constant_array(column.read_default, column.type, count)
-        batches, cells = self._columns.get(column.id, (0, None))
-        if cells is None or len(cells) < count:
-            parts = [batch[column.id] for batch in self._batches[batches:]]
-            batches += len(parts)
+        known = self._columns.get(column.id)
+        if known is not None and len(known[1]) >= count:
+            return known[1]
+        with self._lock:
+            return self._put_together(column.id)
+
+    def _put_together(self, column_id: int) -> pa.Array:
+        """All cells of a column that are here by now. The caller holds the lock of readers."""
+        known, cells = self._columns.get(column_id, (0, None))
+        added = self._batches[known:]
+        if added:
+            parts = [batch[column_id] for batch in added]
             parts = parts if cells is None else [cells, *parts]
             cells = parts[0] if len(parts) == 1 else concat_values(parts)
-            self._columns[column.id] = batches, cells
+            self._columns[column_id] = known + len(added), cells
+            for batch in added:
+                del batch[column_id]
         return cells
 
 

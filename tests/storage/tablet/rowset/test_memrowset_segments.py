@@ -47,6 +47,18 @@ def test_a_batch_segment_reads_the_same_before_and_after_more_is_added(
         assert segment.cell(row, LATER) == 7
 
 
+def test_a_column_that_was_read_is_held_once() -> None:
+    segment = BatchSegment(0, frozenset({1}))
+    batches = [pa.array([n, n + 1], pa.int32()) for n in range(0, 6, 2)]
+    watched = [weakref.ref(values) for values in batches]
+    for values in batches:
+        segment.add({1: values}, 2)
+    assert segment.column(NUMBER, 3).to_pylist() == [0, 1, 2]
+    del batches, values
+    assert [ref() for ref in watched] == [None] * 3
+    assert [segment.cell(row, NUMBER) for row in range(6)] == list(range(6))
+
+
 def test_small_batches_of_the_same_columns_share_a_segment() -> None:
     segment = BatchSegment(0, frozenset({1}))
     assert segment.takes({1: None}, 1_000_000) is False
