@@ -57,7 +57,8 @@ class CellRule:
     """A rule on the cells of each column by itself.
 
     Attributes:
-        check: a batch and one of the columns that it sets to the rows refused, None for none.
+        check: a batch and one of the columns that it sets to the rows refused; None, or a mask
+            without any, where all fit.
         precheck: whether one row surely fits; False where only `check` decides.
     """
 
@@ -69,7 +70,7 @@ class CellRule:
 class RowRule:
     """A rule on whole rows.
 
-    `check`: a batch to the rows refused, None for none; `precheck`: as of `CellRule`.
+    `check`: a batch to the rows refused; `precheck`: both as of `CellRule`.
     """
 
     check: Callable[[RowBatch], Violation | None]
@@ -91,7 +92,7 @@ def validate(batch: RowBatch, refuse: Refuse) -> RowBatch:
     for column_id in batch.explicit:
         for cell_rule in CELL_RULES:
             violation = cell_rule.check(batch, batch.table.schema.by_id[column_id])
-            batch = batch if violation is None else refuse(batch, violation)
+            batch = _without(batch, violation, refuse)
     return _apply(ROW_RULES, batch, refuse)
 
 
@@ -102,9 +103,12 @@ def validate_keys(batch: RowBatch, refuse: Refuse) -> RowBatch:
 
 def _apply(rules: tuple[RowRule, ...], batch: RowBatch, refuse: Refuse) -> RowBatch:
     for rule in rules:
-        violation = rule.check(batch)
-        batch = batch if violation is None else refuse(batch, violation)
+        batch = _without(batch, rule.check(batch), refuse)
     return batch
+
+
+def _without(batch: RowBatch, violation: Violation | None, refuse: Refuse) -> RowBatch:
+    return refuse(batch, violation) if violation is not None and violation.mask.any() else batch
 
 
 def raise_first(batch: RowBatch, violation: Violation) -> NoReturn:
@@ -236,7 +240,7 @@ def _precheck_key_size(table: TableInfo, cells: Cells) -> bool:
 
 def _check_covered(batch: RowBatch) -> Violation | None:
     outside = batch.tablets < 0
-    if not batch.table.partition_schema.range_column_ids or not outside.any():
+    if not batch.table.partition_schema.range_column_ids:
         return None
     assigner, columns = batch.table.assigner, batch.key_columns
     return Violation(outside, lambda place: assigner.uncovered(columns, place))

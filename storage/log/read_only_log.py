@@ -11,13 +11,11 @@ class ReadOnlyLog:
 
     Attributes:
         last_sequence: always 0: this process has appended nothing.
-        segment_count: always 0: it keeps none of the segments it reads.
         is_broken: never: nothing was written that could have failed.
         durable_end: none, for the same reason.
     """
 
     last_sequence = 0
-    segment_count = 0
     is_broken = False
     durable_end = NOWHERE
 

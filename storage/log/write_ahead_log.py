@@ -164,11 +164,6 @@ class WriteAheadLog:
         if mark is not None and mark.is_behind:
             mark.renew()
 
-    @property
-    def segment_count(self) -> int:
-        """Segments on disk, the one now written included."""
-        return len(self._segments)
-
     def bytes_from(self, sequence: int) -> int:
         """Bytes of the segments from that of a record on; full ones count as their limit."""
         behind = sum(1 for segment in self._segments if segment.first_sequence > sequence)

@@ -121,7 +121,6 @@ class Transaction:
         reads = [read for read in reads if read.rowset.row_count(snapshot.bound)]
         if stats is not None:
             stats.tablets += len(table.tablets)
-            stats.tablets_pruned += len(table.tablets) - len(remaining)
             stats.rowsets += len(reads)
         services = self._services
         scan = TableScan(table.schema, spec, snapshot, reads, services.pool, stats)

@@ -12,8 +12,9 @@ class ScanStats:
     """Counts of one scan, all of them growing.
 
     Attributes:
-        tablets_pruned: of them left out by their partitions.
-        rowsets: of the other tablets, in memory and on disk, that the snapshot sees rows of.
+        tablets: of the table.
+        rowsets: of the tablets left by partition pruning, in memory and on disk, that have rows
+            in the snapshot.
         rowsets_pruned: of them left out by their keys, zone maps or dictionaries.
         index_skips: rowsets that a skip index excluded.
         blocks: of the columns wanted, in the rowsets that were read.
@@ -26,7 +27,6 @@ class ScanStats:
     """
 
     tablets: int = 0
-    tablets_pruned: int = 0
     rowsets: int = 0
     rowsets_pruned: int = 0
     index_skips: int = 0

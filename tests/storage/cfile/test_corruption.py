@@ -24,7 +24,7 @@ from pykudu_sql.storage.common.types.types import AUTO_ENCODING, Compression, En
 from pykudu_sql.storage.errors import CorruptionError, FormatVersionError, InternalError
 
 IDENTITY = FileIdentity(b"database-id-0001", "tablet-1", "base", 7)
-BIGINT, STRING, BOOLEAN = parse_type("BIGINT"), parse_type("STRING"), parse_type("BOOLEAN")
+BIGINT, STRING, BOOLEAN, DOUBLE = map(parse_type, ("BIGINT", "STRING", "BOOLEAN", "DOUBLE"))
 
 
 def encode(
@@ -254,11 +254,12 @@ def with_footer(files: Any, body: bytes, version: int = FORMAT_VERSION, features
 def test_a_file_says_in_its_trailer_which_encodings_a_reader_must_know(
     files: Any, encoding: EncodingTraits
 ) -> None:
-    column_type = next(t for t in (BIGINT, STRING) if encoding.fits(t))
-    values = pa.array([1, 2, 3] if column_type is BIGINT else ["a", "b", "a"])
+    column_type = next(t for t in (BIGINT, STRING, DOUBLE) if encoding.fits(t))
+    values = pa.array(["a", "b", "a"] if column_type is STRING else [1, 2, 3], column_type.arrow)
     path = files.write({"c": encode(column_type, values, encoding.name)})
     _, version, features = struct.unpack_from("<III", files.env.read_file(path)[-24:])
-    assert (version, features) == (FORMAT_VERSION, 1 if encoding is DELTA else 0)
+    assert (version, features) == (FORMAT_VERSION, encoding.feature)
+    assert (encoding.feature == 1) == (encoding is DELTA)
 
 
 POINTER = [8, 1, 0]

@@ -84,7 +84,7 @@ def test_a_write_that_fails_once_is_taken_back_and_the_log_goes_on(
     assert dict(WriteAheadLog.read(inner, "/wal", DATABASE)) == {1: payload}
     log.sync(log.append(b"goes on"))
     assert dict(WriteAheadLog.read(inner, "/wal", DATABASE)) == {1: payload, 2: b"goes on"}
-    assert log.segment_count == 1
+    assert len(log._segments) == 1
 
 
 def test_after_a_failed_sync_a_new_segment_takes_over_what_no_sync_confirmed() -> None:
@@ -105,7 +105,7 @@ def test_after_a_failed_sync_a_new_segment_takes_over_what_no_sync_confirmed() -
     log.sync(log.append(b"goes on"))
     wanted = {1: b"durable", 2: b"in flight", 3: b"failed", 4: b"goes on"}
     assert dict(WriteAheadLog.read(inner, "/wal", DATABASE)) == wanted
-    assert log.segment_count == 2
+    assert len(log._segments) == 2
     log.close()
     again = WriteAheadLog.open(inner, "/wal", DATABASE)
     assert dict(again.replay(0)) == wanted
@@ -185,7 +185,7 @@ def test_a_segment_that_cannot_be_started_is_started_by_the_next_append(point: s
     log.close()
     again = WriteAheadLog.open(inner, "/wal", DATABASE)
     assert dict(again.replay(0)) == {1: b"x" * 100, 2: b"z"}
-    assert again.segment_count == 2
+    assert len(again._segments) == 2
 
 
 @pytest.mark.parametrize("point", ["wal.trim", "wal.sync"])
@@ -196,7 +196,7 @@ def test_rolling_carries_over_what_the_full_segment_could_not_make_durable(point
     log.append(b"x" * 100)
     hook.armed = True
     log.append(b"y")
-    assert log.durable_sequence == 1 and log.segment_count == 2
+    assert log.durable_sequence == 1 and len(log._segments) == 2
     log.close()
     assert dict(WriteAheadLog.open(inner, "/wal", DATABASE).replay(0)) == {1: b"x" * 100, 2: b"y"}
 
