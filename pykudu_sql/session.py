@@ -28,6 +28,7 @@ from pykudu_sql.results.result import Outcome, python_rows
 from pykudu_sql.settings import SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
 from pykudu_sql.storage.catalog.system_catalog import SYSTEM_TABLES
+from pykudu_sql.storage.common.progress import ProgressReport
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.errors import (
@@ -338,6 +339,13 @@ class Session:
         with self._state.lock:
             self._check_open()
             self._transactions.rollback()
+
+    def progress(self) -> ProgressReport | None:
+        """How far the statement is that runs, or ran last; None where nothing was counted.
+
+        Called from another thread.
+        """
+        return self._state.progress.report(self._state.cancellation.number)
 
     def interrupt(self) -> None:
         """Ask the running statement to stop. Called from another thread."""

@@ -263,6 +263,6 @@ def _run_scripts(session: "ShellSession", scripts: Sequence[tuple[str, str | Non
             session.run_script(text, source)
 
     with suppress(StatementFailed, Quit):
-        run_interruptibly(run_all, session.cancel)
+        run_interruptibly(run_all, session.cancel, session.show_progress)
     is_unfinished = session.connection.in_transaction
     return ExitCode.FAILED if session.failures or is_unfinished else ExitCode.OK

@@ -96,7 +96,11 @@ class Repl:
             print_error("Nothing was run.")
             return
         try:
-            run_interruptibly(partial(self._session.run_script, text), self._session.cancel)
+            run_interruptibly(
+                partial(self._session.run_script, text),
+                self._session.cancel,
+                self._session.show_progress,
+            )
         except StatementFailed:
             pass
         except KeyboardInterrupt as interrupt:
@@ -194,6 +198,10 @@ def _key_bindings() -> KeyBindings:
     @bindings.add("tab", filter=typing)
     def _(event: KeyPressEvent) -> None:
         complete_word(event.current_buffer)
+
+    @bindings.add("f4", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        event.app.exit(result=".last")
 
     @bindings.add("escape", "enter", filter=typing)
     def _(event: KeyPressEvent) -> None:

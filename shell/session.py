@@ -4,10 +4,12 @@ Both doors lead here: the interactive shell hands over what was typed, the comma
 scripts. Errors are printed as `file:line: ERROR sqlstate: message`, once, and counted.
 """
 
+import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING
 import pykudu_sql
 from pykudu_sql.shell.editing.script import CommandPart, parts
 from pykudu_sql.shell.output.display import escape
+from pykudu_sql.shell.output.pager import pager_command
 from pykudu_sql.shell.output.printer import Printed, print_kept, print_result
 from pykudu_sql.shell.output.terminal import Output, print_error
 from pykudu_sql.shell.parameters import Parameters, Value, bound
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from pykudu_sql import Connection
 
 _MAX_READ_DEPTH = 16
+# The choices of the setting `pager` that are about texts to be read, and about all results.
+PAGERS_OF_TEXT = ("on", "auto")
+PAGERS_OF_RESULTS = ("on",)
 # What a file that is no script runs into. Its words are not printed then: whoever may name a file
 # here is not always who may see it.
 _NO_SQL = (pykudu_sql.UnknownStatementError, UnknownCommandError)
@@ -175,8 +181,36 @@ class ShellSession:
 
     def cancel(self) -> None:
         """Ask what runs to stop. Called from another thread."""
+        if self.output.has_pager:
+            return  # Ctrl-C is for the pager, which ends what it shows
         self._cancelled.set()
         self.connection.interrupt()
+
+    def show_progress(self) -> None:
+        """Say how far a statement is that takes long. Called from another thread."""
+        if self.settings.progress:
+            self.output.status.show(self._progress_line)
+
+    def _progress_line(self, seconds: float, columns: int) -> str:
+        from pykudu_sql.shell.output.progress_bar import progress_line
+
+        return progress_line(self.connection.progress(), seconds, columns)
+
+    @contextmanager
+    def paged(self, wanted: Sequence[str] = PAGERS_OF_TEXT) -> Iterator[None]:
+        """A block whose text goes through the pager if it does not fit the screen.
+
+        `wanted`: the choices of the setting `pager` for which it does.
+        """
+        command = None
+        if self.is_interactive and self.settings.pager in wanted:
+            chosen = self.settings.pager_command
+            command = pager_command(chosen, os.environ, safe=self.safe)
+        if command is None:
+            yield
+            return
+        with self.output.paged(command, safe=self.safe):
+            yield
 
     def run_script(self, text: str, source: str | None = None) -> None:
         """Run statements and commands in order.
@@ -231,26 +265,39 @@ class ShellSession:
         """
         if self.settings.echo:
             self.output.write(f"{sql.strip().rstrip(';')};\n")
-        started = time.perf_counter()
-        cursor = self.connection.execute(sql, self._parameters(sql, values))
+        started, paged = time.perf_counter(), self.output.seconds_paged
+        self.output.status.begin()
         try:
-            if cursor.description is None:
-                summary = cursor.message or _affected(cursor.rowcount)
-            else:
-                self._printed = None
-                self._printed = print_result(cursor, self.output, self.settings, self.checkpoint)
-                summary = self._printed.summary
-                if self.is_interactive and not self._printed.is_whole and self._printed.kept:
-                    summary += ", .last shows all"
+            summary = self._printed_result(sql, values)
         finally:
-            cursor.close()
+            self.output.status.end()
         if self.settings.timer:
-            elapsed = duration(time.perf_counter() - started)
+            paged = self.output.seconds_paged - paged
+            elapsed = duration(time.perf_counter() - started - paged)
             summary = f"{summary.removesuffix('.')} in {elapsed}"
         self._summarise(summary)
         if self.is_once:
             self.is_once = False
             self.output.restore()
+
+    def _printed_result(self, sql: str, values: Sequence[Value] | None) -> str:
+        """Run a statement, print its rows and return its summary."""
+        with closing(self.connection.execute(sql, self._parameters(sql, values))) as cursor:
+            if cursor.description is None:
+                return cursor.message or _affected(cursor.rowcount)
+            self._printed = printed = None
+            with self.paged(PAGERS_OF_RESULTS):
+                printed = print_result(cursor, self.output, self.settings, self.checkpoint)
+        return self._remembered(printed)
+
+    def _remembered(self, printed: Printed | None) -> str:
+        """Keep what was printed; its summary. None: the user left the pager before the end."""
+        if printed is None:
+            return "stopped"
+        self._printed = printed
+        if self.is_interactive and not printed.is_whole and printed.kept:
+            return f"{printed.summary}, .last shows all"
+        return printed.summary
 
     def _parameters(self, sql: str, values: Sequence[Value] | None) -> Parameters:
         return bound(sql, self._values, self.variables) if values is None else tuple(values)
@@ -264,7 +311,9 @@ class ShellSession:
                 "the last result is not held: tables on a terminal are, up to 64 MiB; "
                 ".maxrows 0 and \\g run it again in full"
             )
-        self._summarise(print_kept(self._printed.kept, self.output, self.settings))
+        with self.paged():
+            summary = print_kept(self._printed.kept, self.output, self.settings)
+        self._summarise(summary)
 
     def _summarise(self, summary: str) -> None:
         # Other formats are for programs: what is not data stays out of their way.

@@ -12,6 +12,9 @@ The file is `pykudu-sql/config.toml` in `$XDG_CONFIG_HOME` (or `~/.config`):
     insert_table = "result"  # the table of INSERT statements
     guard = true         # ask before DELETE and UPDATE without WHERE, TRUNCATE and DROP
     separators = false   # numbers of a table with `,` between thousands
+    progress = true      # a bar for statements that take longer than a second
+    pager = "auto"       # on: all results that do not fit the screen; auto: what .last, .help show
+    pager_command = ""   # else $PYKUDU_SQL_PAGER, $PAGER or less
     guard_formulas = false   # keep spreadsheets from computing text of CSV and TSV
 """
 
@@ -25,6 +28,9 @@ FORMATS = (
     "table", "csv", "tsv", "json", "jsonlines", "line", "markdown", "box", "psql", "html", "latex",
     "insert",
 )  # fmt: skip
+
+# Whether all results go through the pager, what is asked for to be read, or nothing.
+PAGERS = ("on", "auto", "off")
 
 
 class UsageError(Exception):
@@ -50,6 +56,9 @@ class Settings:
         guard: whether a prompt asks before statements that take much away.
         echo: whether each statement is printed before it runs.
         insert_table: the table of INSERT statements, as it stands in SQL.
+        progress: whether a line says how far a statement is that takes longer than a second.
+        pager: one of PAGERS: whether a pager shows what does not fit the screen.
+        pager_command: of the pager; empty for the one that the environment names.
         guard_formulas: whether text of CSV and TSV is kept from being a spreadsheet's formula.
     """
 
@@ -63,6 +72,9 @@ class Settings:
     guard: bool = True
     echo: bool = False
     insert_table: str = "result"
+    progress: bool = True
+    pager: str = "auto"
+    pager_command: str = ""
     guard_formulas: bool = False
 
 
@@ -77,6 +89,9 @@ _TYPES: Mapping[str, type] = {
     "guard": bool,
     "echo": bool,
     "insert_table": str,
+    "progress": bool,
+    "pager": str,
+    "pager_command": str,
     "guard_formulas": bool,
 }
 
@@ -95,6 +110,8 @@ def checked(settings: Settings, name: str, value: object) -> Settings:
         raise UsageError(f"setting {name!r} needs a {wanted.__name__}, not {value!r}")
     if name == "format" and value not in FORMATS:
         raise UsageError(f"unknown format {value!r}: choose one of {', '.join(FORMATS)}")
+    if name == "pager" and value not in PAGERS:
+        raise UsageError(f"setting 'pager' is one of {', '.join(PAGERS)}, not {value!r}")
     if isinstance(value, int) and value < 0:
         raise UsageError(f"setting {name!r} needs a number of 0 or more, not {value}")
     change: dict[str, Any] = {name: value}

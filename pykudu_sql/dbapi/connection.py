@@ -15,6 +15,7 @@ from pykudu_sql.error_boundary import check_text, guarded
 if TYPE_CHECKING:
     from pykudu_sql.session import Session
     from pykudu_sql.spark.tables import SparkTables
+    from pykudu_sql.storage.common.progress import ProgressReport
     from pykudu_sql.storage.common.rows.row_result import RowError
 
 
@@ -215,6 +216,14 @@ class Connection:
     def interrupt(self) -> None:
         """Ask the running statement to stop. Meant to be called from another thread."""
         self._session.interrupt()
+
+    def progress(self) -> "ProgressReport | None":
+        """How far the statement is that runs, or ran last; None while nothing was counted.
+
+        Meant to be called from another thread, as often as it is shown to a person.
+        """
+        session = self._open
+        return None if session is None else session.progress()
 
     @guarded
     def list_tables(self) -> list[str]:

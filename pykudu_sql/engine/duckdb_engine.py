@@ -27,6 +27,7 @@ from pykudu_sql.engine.materialized_rows import materialized_rows
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.value_guard import BATCH_ROWS, are_large, with_batch_check
+from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.types.type_names import shown_type
 from pykudu_sql.storage.errors import Error, InterfaceError
 
@@ -46,12 +47,13 @@ class _Working:
     Nothing else may hold either: who keeps the rows' reader must not keep objects of DuckDB.
     """
 
-    __slots__ = ("cursor", "generation", "reader")
+    __slots__ = ("counter", "cursor", "generation", "reader")
 
     def __init__(self, cursor: "DuckDBPyConnection", generation: int) -> None:
         self.cursor: DuckDBPyConnection | None = cursor
         self.generation = generation
         self.reader: pa.RecordBatchReader | None = None
+        self.counter: Counter | None = None
 
     def release(self) -> "Iterator[DuckDBPyConnection | pa.RecordBatchReader]":
         """What it held, the cursor first."""
@@ -93,11 +95,17 @@ class DuckDBEngine:
             return EngineResult(held, types)
 
     def stream(
-        self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any], most: float
+        self,
+        sql: str,
+        relations: Mapping[str, Relation],
+        parameters: Sequence[Any],
+        most: float,
+        counter: Counter,
     ) -> EngineStream:
         """See StreamingEngine. Until it ends it has a cursor that other queries do not disturb."""
         with self._lock:
             cursor, working = self._take()
+            working.counter = counter
             batches: list[pa.RecordBatch] = []
             size = 0
             with self._failing(working), self._interruptible(cursor):
@@ -121,9 +129,15 @@ class DuckDBEngine:
     ) -> "pa.RecordBatch | None":
         """The next rows of a stream, None at its end."""
         assert working.reader is not None
+        counter = working.counter
         try:
-            return working.reader.read_next_batch()
+            batch = working.reader.read_next_batch()
+            if counter is not None:
+                counter.add(batch.num_rows)
+            return batch
         except StopIteration:
+            if counter is not None:
+                counter.total = counter.done
             self._give_back(working, relations)
             return None
 

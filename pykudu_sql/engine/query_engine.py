@@ -6,6 +6,8 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
+from pykudu_sql.storage.common.progress import Counter
+
 
 class RowStream(Protocol):
     """Rows that are read anew for each mention in a query, while it runs.
@@ -95,11 +97,17 @@ class StreamingEngine(QueryEngine[R], Protocol[R]):
     """One that gives rows while it computes the others."""
 
     def stream(
-        self, sql: str, relations: Mapping[str, R], parameters: Sequence[Any], most: float
+        self,
+        sql: str,
+        relations: Mapping[str, R],
+        parameters: Sequence[Any],
+        most: float,
+        counter: Counter,
     ) -> EngineStream:
         """Begin a SELECT as of `execute`; it goes on beside other queries of the session.
 
         Args:
             sql, relations, parameters: as of `execute`.
             most: bytes of its first batches; it pauses once they have more.
+            counter: counts the rows as they come.
         """

@@ -22,14 +22,14 @@ _VACUUMED = header_of(
 def flush(state: SessionState, plan: Flush) -> Outcome:
     """FLUSH of one table or of all."""
     name = None if plan.table is None else plan.table.name
-    with ctrl_c_interrupts(state.cancellation.request):
+    with ctrl_c_interrupts(state.cancellation.request), state.followed():
         written = state.store.flush(name, state.checkpoint)
     return Outcome(None, -1, f"Wrote {written} file(s)")
 
 
 def optimize(state: SessionState, plan: Optimize) -> Outcome:
     """OPTIMIZE of a table: one row with its sizes before and after."""
-    with ctrl_c_interrupts(state.cancellation.request):
+    with ctrl_c_interrupts(state.cancellation.request), state.followed():
         done = state.store.optimize(plan.table.name, plan.full, state.checkpoint)
     return Outcome(RowResult(_OPTIMIZED, [astuple(done)]), 1, "Table has been optimized.")
 
@@ -37,6 +37,6 @@ def optimize(state: SessionState, plan: Optimize) -> Outcome:
 def vacuum(state: SessionState, plan: Vacuum) -> Outcome:
     """VACUUM of one table or of all: one row that says what was removed."""
     name = None if plan.table is None else plan.table.name
-    with ctrl_c_interrupts(state.cancellation.request):
+    with ctrl_c_interrupts(state.cancellation.request), state.followed():
         done = state.store.vacuum(name, state.checkpoint)
     return Outcome(RowResult(_VACUUMED, [astuple(done)]), 1, "Old history has been dropped.")

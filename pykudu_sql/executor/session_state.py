@@ -17,6 +17,7 @@ from pykudu_sql.planner.plan.value import ParameterValues
 from pykudu_sql.results.result import Outcome
 from pykudu_sql.settings import DatabaseSettings, SessionSettings
 from pykudu_sql.storage.catalog.catalog import Catalog
+from pykudu_sql.storage.common.progress import Counter, Progress, Unit, followed
 from pykudu_sql.storage.common.rows.row_result import RowError
 from pykudu_sql.storage.errors import QueryCancelledError
 from pykudu_sql.storage.fs.process import Process
@@ -60,6 +61,7 @@ class SessionState:
         own_errors: of the running statement.
         in_memory: whether no other process can read the tables.
         database_path: the directory of the database, unless that is in memory.
+        progress: how far the running statement is.
         computed_types: of numbers computed from parameters.
     """
 
@@ -78,6 +80,7 @@ class SessionState:
     in_memory: bool = False
     database_path: str = ""
     own_errors: OwnErrors = field(default_factory=lambda: OwnErrors("", tuple))
+    progress: Progress = field(default_factory=Progress)
     computed_types: ComputedTypes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -119,6 +122,14 @@ class SessionState:
         Raises QueryCancelledError: it was cancelled, or took too long.
         """
         self.cancellation.check()
+
+    def counter(self, activity: str, total: int | None = None, unit: Unit = "rows") -> Counter:
+        """A counter of the running statement; see `storage.common.progress`."""
+        return self.progress.counter(self.cancellation.number, activity, total, unit)
+
+    def followed(self) -> AbstractContextManager[None]:
+        """A block in which what the storage does counts for the running statement."""
+        return followed(self.counter)
 
 
 class _Running(AbstractContextManager[None]):

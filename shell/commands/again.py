@@ -59,7 +59,13 @@ def edit(session: "ShellSession", arguments: Sequence[str]) -> None:
         path.unlink(missing_ok=True)
 
 
-@command(".history", "\\s", arguments="[TEXT]", summary="list what was typed, or what holds a text")
+@command(
+    ".history",
+    "\\s",
+    arguments="[TEXT]",
+    summary="list what was typed, or what holds a text",
+    paged=True,
+)
 def history(session: "ShellSession", arguments: Sequence[str]) -> None:
     wanted = arguments[0].lower() if arguments else ""
     # The last one is this command.

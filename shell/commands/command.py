@@ -33,6 +33,7 @@ class Command:
         summary: what it does.
         action: does it.
         reach: the kind of thing outside of the database that it may read, write or start.
+        paged: what it shows is text to be read, which may go through a pager.
         raw: the action gets the rest of the line as one argument, quotes and all.
     """
 
@@ -42,6 +43,7 @@ class Command:
     action: Action
     reach: Reach = Reach.NOTHING
     raw: bool = False
+    paged: bool = False
 
     @property
     def usage(self) -> str:
@@ -66,11 +68,12 @@ def command(
     summary: str,
     reach: Reach = Reach.NOTHING,
     raw: bool = False,
+    paged: bool = False,
 ) -> Callable[[Action], Command]:
     """Make a function the action of a command."""
 
     def register(action: Action) -> Command:
-        return Command(names, arguments, summary, action, reach, raw)
+        return Command(names, arguments, summary, action, reach, raw, paged)
 
     return register
 

@@ -81,6 +81,7 @@ def shell(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".dump",
     arguments="[PATTERN]",
     summary="show the statements that make tables again with their rows",
+    paged=True,
 )
 def dump(session: "ShellSession", arguments: Sequence[str]) -> None:
     schema.action(session, arguments)

@@ -67,6 +67,7 @@ def tables(session: "ShellSession", arguments: Sequence[str]) -> None:
     ".schema",
     arguments="[PATTERN]",
     summary="show the statements that make tables, views, indexes and databases again",
+    paged=True,
 )
 def schema(session: "ShellSession", arguments: Sequence[str]) -> None:
     found = matching(session, arguments)

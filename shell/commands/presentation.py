@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from pykudu_sql.shell.commands.command import command, number, switch
-from pykudu_sql.shell.settings import FORMATS, Settings, UsageError, checked
+from pykudu_sql.shell.commands.command import Reach, command, number, switch
+from pykudu_sql.shell.settings import FORMATS, PAGERS, Settings, UsageError, checked
 
 if TYPE_CHECKING:
     from pykudu_sql.shell.session import ShellSession
@@ -78,12 +78,37 @@ def last(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.show_last()
 
 
+@command(
+    ".pager",
+    arguments="[on|auto|off|COMMAND...]",
+    summary="what goes through a pager: all that does not fit, what .last and .help show, nothing",
+    reach=Reach.PROCESS,
+    raw=True,
+)
+def pager(session: "ShellSession", arguments: Sequence[str]) -> None:
+    if not arguments:
+        choice = session.settings
+        session.output.write(f"{choice.pager} {choice.pager_command}".rstrip() + "\n")
+    elif arguments[0] in PAGERS:
+        session.settings = checked(session.settings, "pager", arguments[0])
+    else:
+        session.settings = checked(session.settings, "pager_command", arguments[0])
+
+
+@command(".progress", arguments="[on|off]", summary="show how far statements of over a second are")
+def progress(session: "ShellSession", arguments: Sequence[str]) -> None:
+    wanted = switch(arguments[0], progress.usage) if arguments else not session.settings.progress
+    session.settings = checked(session.settings, "progress", wanted)
+
+
 @command(".maxwidth", arguments="N", summary="width of a table; 0 for the terminal's")
 def maxwidth(session: "ShellSession", arguments: Sequence[str]) -> None:
     session.settings = checked(session.settings, "max_width", number(arguments[0]))
 
 
-@command(".settings", summary="show the choices in force, the shell's and the database's")
+@command(
+    ".settings", summary="show the choices in force, the shell's and the database's", paged=True
+)
 def settings(session: "ShellSession", arguments: Sequence[str]) -> None:
     for field in fields(Settings):
         shown = _shown(field.name, getattr(session.settings, field.name))

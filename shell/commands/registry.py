@@ -1,6 +1,7 @@
 """All commands, and the one that is named by a line."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from pykudu_sql.shell.commands import (
@@ -41,7 +42,8 @@ def run(session: "ShellSession", text: str) -> None:
     arguments = _arguments(command, rest.strip())
     if not command.accepts(len(arguments)):
         raise UsageError(f"usage: {command.usage}")
-    command.action(session, arguments)
+    with session.paged() if command.paged else nullcontext():
+        command.action(session, arguments)
 
 
 def _arguments(command: Command, rest: str) -> list[str]:
@@ -56,6 +58,7 @@ def _arguments(command: Command, rest: str) -> list[str]:
     "\\h",
     arguments="[COMMAND|STATEMENT...]",
     summary="list the commands, or explain one, or a statement such as select",
+    paged=True,
 )
 def help_command(session: "ShellSession", arguments: Sequence[str]) -> None:
     topic = " ".join(arguments)
@@ -84,7 +87,7 @@ COMMANDS: tuple[Command, ...] = (
     saved.save, saved.run_saved,
     presentation.mode, presentation.expanded, presentation.timer, presentation.null,
     presentation.maxrows, presentation.maxwidth, presentation.separators, presentation.last,
-    presentation.guard, presentation.settings,
+    presentation.pager, presentation.progress, presentation.guard, presentation.settings,
     moving.import_command, moving.export,
     flow.watch, flow.param, flow.bail, flow.echo,
     files.read, files.output, files.once, files.dump, files.shell, files.open_command,

@@ -15,12 +15,15 @@ from types import FrameType
 _POLL_SECONDS = 0.05
 
 
-def run_interruptibly(work: Callable[[], None], cancel: Callable[[], None]) -> None:
+def run_interruptibly(
+    work: Callable[[], None], cancel: Callable[[], None], wait: Callable[[], None] = lambda: None
+) -> None:
     """Run work to its end, calling `cancel` when the user presses Ctrl-C. Main thread only.
 
     Args:
         work: runs in another thread; whatever it raises is raised here.
         cancel: requests that it stops; called from this thread, more than once if need be.
+        wait: called from this thread many times a second until the work has ended.
 
     Raises KeyboardInterrupt: Ctrl-C was pressed and the work has stopped. Its cause is what the
     work raised; without a cause the work was done before it could be stopped.
@@ -41,6 +44,7 @@ def run_interruptibly(work: Callable[[], None], cancel: Callable[[], None]) -> N
         while not done.wait(_POLL_SECONDS):
             if presses:
                 cancel()
+            wait()
     error = raised[0] if raised else None
     if presses:
         raise KeyboardInterrupt from error

@@ -5,12 +5,14 @@ pass batches through, so their results may be larger than memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pykudu_sql.shell.output.box import Look, Preview, Row, Screen, draw, footer, is_too_wide
 from pykudu_sql.shell.output.export import EXPORTS, NULL_TEXTS, SPREADSHEET_FORMATS, Batches
 from pykudu_sql.shell.output.formula_guard import guard_batches, guard_names
+from pykudu_sql.shell.output.pager import PagerLeft
 from pykudu_sql.shell.output.spans import Line
 from pykudu_sql.shell.output.sql_literals import inserts
 from pykudu_sql.shell.output.terminal import Output
@@ -80,12 +82,13 @@ def print_result(
 def print_kept(kept: Kept, output: Output, settings: Settings) -> str:
     """Print a result again with all its rows and columns, and return its summary."""
     preview, look, screen = kept.preview(), _look(settings), _screen(output, settings)
-    if is_too_wide(preview, look, screen):
+    if not output.is_paged and is_too_wide(preview, look, screen):
         lines = draw_vertical(preview, look, screen)
     else:
-        lines, _ = draw(preview, look, Screen(screen.columns))
-    for line in lines:
-        output.write_line(line)
+        lines, _ = draw(preview, look, Screen(None if output.is_paged else screen.columns))
+    with suppress(PagerLeft):
+        for line in lines:
+            output.write_line(line)
     return footer(preview, len(preview.names))
 
 
@@ -105,6 +108,8 @@ def _print_table(
     if not output.is_terminal:
         kept = None  # nobody looks at it, so nobody asks for it again
     look = _look(settings)
+    if output.is_paged and kept is not None:
+        return Printed(print_kept(kept, output, settings), True, kept)
     lines = _vertical_lines(preview, look, screen)
     shown = len(names)
     if lines is None:

@@ -9,12 +9,14 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
 from pykudu_sql.shell.output.display import escape
+from pykudu_sql.shell.output.pager import PagedText, PagerLeft, pager_environment
 from pykudu_sql.shell.output.spans import Line, Role, Span, coloured, text_of
+from pykudu_sql.shell.output.status_line import StatusLine
 from pykudu_sql.shell.settings import UsageError
 
 if TYPE_CHECKING:
@@ -31,12 +33,20 @@ def shows_colours(stream: IO[str]) -> bool:
 
 
 class Output:
-    """A stream of text that can be redirected to a file and back."""
+    """A stream of text that can be redirected to a file and back.
+
+    Attributes:
+        status: the line that says how far a statement is, which goes before results come.
+        seconds_paged: that the user was in a pager.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._standard = stream
         self._stream: IO[str] = stream
         self._program: subprocess.Popen[str] | None = None
+        self._paged: PagedText | None = None
+        self.seconds_paged = 0.0
+        self.status = StatusLine(sys.stderr)
 
     @property
     def is_terminal(self) -> bool:
@@ -45,13 +55,56 @@ class Output:
 
     def write(self, text: str) -> None:
         """Write text, escaped if this is a terminal."""
+        if self.is_terminal:
+            shown = escape(text, keep="\n\t")
+            self._show(shown, shown)
+            return
         try:
-            self._stream.write(escape(text, keep="\n\t") if self.is_terminal else text)
+            self._stream.write(text)
         except BrokenPipeError:
             if self._program is None:
                 raise
             self.restore()
             raise UsageError("the command that read the results has ended") from None
+
+    def _show(self, text: str, plain: str) -> None:
+        """Write text that is safe on a terminal. `plain`: the same without colours."""
+        self.status.end()
+        if self._paged is None:
+            self._stream.write(text)
+        else:
+            self._paged.write(text, plain)
+
+    @contextmanager
+    def paged(self, command: str, *, safe: bool) -> Iterator[None]:
+        """A block whose text goes through a pager if it does not fit the screen; which ends there
+        when the user has left the pager.
+
+        `command`: of the pager; `safe`: it must start no other program.
+        """
+        if self._paged is not None or not self.is_terminal:
+            yield
+            return
+        environ = pager_environment(os.environ, safe=safe)
+        self._paged = paged = PagedText(command, environ, self._stream, self._size())
+        try:
+            with suppress(PagerLeft):
+                yield
+        finally:
+            paged.close()
+            self._paged = None
+            self.seconds_paged += paged.seconds
+
+    @property
+    def has_pager(self) -> bool:
+        """Whether a pager has the screen now, and Ctrl-C is its own."""
+        paged = self._paged
+        return paged is not None and paged.is_shown
+
+    @property
+    def is_paged(self) -> bool:
+        """Whether text that does not fit the screen can be scrolled."""
+        return self._paged is not None
 
     def clear(self) -> None:
         """Make a terminal's screen empty; nothing elsewhere."""
@@ -61,7 +114,9 @@ class Output:
     def write_line(self, line: Line) -> None:
         """Write one line, its texts escaped and its roles coloured if this is a terminal."""
         if shows_colours(self._stream):
-            self._stream.write("".join(coloured(escape(text), role) for text, role in line) + "\n")
+            spans = [(escape(text), role) for text, role in line]
+            shown = "".join(coloured(text, role) for text, role in spans) + "\n"
+            self._show(shown, "".join(text for text, _ in spans) + "\n")
         else:
             self.write(text_of(line) + "\n")
 
@@ -117,6 +172,7 @@ class Output:
         import subprocess  # a part of the start that few sessions need
 
         self.restore()
+        self.status.end()
         self._standard.flush()
         # Its end is waited for in `restore`.
         self._program = subprocess.Popen(

@@ -23,6 +23,7 @@ from pykudu_sql.storage.common.keys.key_encoder import KeyEncoder
 from pykudu_sql.storage.common.predicate.row_filter import RowFilter
 from pykudu_sql.storage.common.predicate.scan_spec import ScanOrder, ScanSpec
 from pykudu_sql.storage.common.predicate.scan_stats import ScanStats
+from pykudu_sql.storage.common.progress import Counter
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound
 from pykudu_sql.storage.common.types.schema import ColumnSchema, Schema
 from pykudu_sql.storage.ingest.table import assemble
@@ -73,6 +74,7 @@ class TableScan:
         stats: counts what is done; None for nobody who wants to know.
         cache_blocks: whether the block cache keeps what is decoded; see `cache_use`.
         checkpoint: called between the stretches that are read; may raise to end the scan.
+        counter: counts the rows of the rowsets as they are read; None for nobody.
     """
 
     schema: Schema
@@ -83,6 +85,7 @@ class TableScan:
     stats: ScanStats | None
     checkpoint: Callable[[], None] = lambda: None
     cache_blocks: bool = True
+    counter: Counter | None = None
 
     @property
     def bound(self) -> SnapshotBound:
@@ -265,7 +268,7 @@ class TableScan:
         )
         return KeyedSource(
             min(run.keys.min_key() for run in runs),
-            lambda: keyed(self._delivered(read, blocks), encoder),
+            lambda: keyed(self._delivered(read, blocks, stretch), encoder),
         )
 
     def _stretch(self, most: int) -> int:
@@ -301,14 +304,27 @@ class TableScan:
             stats=stats,
             cache_blocks=self.cache_blocks,
         )
-        return self._delivered(read, blocks)
+        return self._delivered(read, blocks, most)
 
-    def _delivered(self, read: RowSetRead, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
-        """A rowset's blocks with whole row addresses, and a checkpoint between them."""
+    def _delivered(
+        self, read: RowSetRead, blocks: Iterator[RowBlock], stretch: int
+    ) -> Iterator[RowBlock]:
+        """A rowset's blocks with whole row addresses, and a checkpoint between them.
+
+        A block is counted as all rows of a stretch, and what was passed over at the end.
+        """
+        left = 0 if self.counter is None else read.rowset.row_count(self.bound)
         self.checkpoint()
         for block in blocks:
             yield located(block, read.rowset_index) if self.spec.addressed else block
+            left -= self._counted(min(stretch, left))
             self.checkpoint()
+        self._counted(left)
+
+    def _counted(self, rows: int) -> int:
+        if self.counter is not None:
+            self.counter.add(rows)
+        return rows
 
 
 def _task(work: Callable[[_Argument], _Result], argument: _Argument) -> Callable[[], _Result]:

@@ -11,6 +11,7 @@ from concurrent.futures import Executor, wait
 from dataclasses import dataclass, field
 from functools import partial
 
+from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.rows.row_operation import RowOperations
 from pykudu_sql.storage.tablet.rowset.staged_files import StagedFiles, discard_files
 from pykudu_sql.storage.tablet.write.pending_writes import PendingWrites
@@ -72,6 +73,7 @@ def _write(
     shares = [share for share in addressed.shares(operations) if not share[1].is_idle]
     places = []
     tasks = []
+    counter = progress.counter("writing changes", operations.length)
     for pending, batch in shares:
         tablet = pending.tablet
         each = changes.setdefault(tablet.id, _TabletChanges(pending))
@@ -79,6 +81,7 @@ def _write(
         tasks.append(partial(stage, tablet, batch, each.staged))
     for place, part in zip(places, _side_by_side(pool, tasks), strict=True):
         place.append(part)
+    counter.add(operations.length)
 
 
 def _merged(pool: Executor, changes: _TabletChanges) -> Sequence[StagedPart]:

@@ -6,11 +6,13 @@ rowsets become part of the transaction when that is done, and are removed if it 
 """
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from pykudu_sql.storage.catalog.catalog import TableInfo
+from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.types.arrays import cells_to_array
 from pykudu_sql.storage.errors import Error
 from pykudu_sql.storage.ingest.bulk_writer import TabletShare, share_out, write_rowset
@@ -85,10 +87,13 @@ def _write(
 
     list(pool.map(check, shares))
     parts = [part for share in shares for part in share.rowsets()]
+    counter = progress.counter(f"writing {table.name}", operations.length)
     tasks = [
         pool.submit(write_rowset, written[part.tablet].pending.tablet, operations.columns, part)
         for part in parts
     ]
+    for part, task in zip(parts, tasks, strict=True):
+        task.add_done_callback(partial(_count, counter, part))
     try:
         wait(tasks)
     finally:  # after Ctrl-C, too: what is being written cannot be removed before it is
@@ -100,6 +105,10 @@ def _write(
                 written[part.tablet].rowsets.append(task.result())
     for task in tasks:
         task.result()
+
+
+def _count(counter: progress.Counter, part: TabletShare, _: Future[DiskRowSet]) -> None:
+    counter.add(len(part.keys))
 
 
 def _check_distinct(

@@ -99,8 +99,10 @@ def _engine_stream(
     if query.is_cut_short(rows_at_hand(relations), 0):
         most = inf
     state.checkpoint()
+    counter = state.counter("computing")
     with _failures_of(relations):
-        stream = state.engine.stream(*_engine_request(query, relations, parameters), most)
+        request = _engine_request(query, relations, parameters)
+        stream = state.engine.stream(*request, most, counter)
     may_go_on = state.cancellation.reading()
     return replace(stream, read=partial(_next, stream, relations, may_go_on, state.own_errors))
 

@@ -99,7 +99,8 @@ def prepared_scan(
         state.store.wait_until_readable(scan.bound)
     spec = ScanSpec(scan.column_ids, predicate, scan.limit, scan.order, scan.addressed)
     table_scan = transaction.scan(scan.table, spec, scan.bound, stats)
-    return replace(table_scan, checkpoint=state.checkpoint)
+    counter = state.counter(f"reading {scan.table.name}", table_scan.row_count)
+    return replace(table_scan, checkpoint=state.checkpoint, counter=counter)
 
 
 def relation_of(

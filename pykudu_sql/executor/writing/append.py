@@ -141,7 +141,8 @@ def _append_stream(state: SessionState, table: TableInfo, rows: RowStream) -> Ou
         return _arrays(_matched(table, kind, _by_name(chunk.schema.names, chunk.columns)))
 
     def action(transaction: Transaction) -> RowResults:
-        return insert_rows(mode, transaction, table, rows, columns_of)
+        with state.followed():
+            return insert_rows(mode, transaction, table, rows, columns_of)
 
     return written(state, kind, state.transactions.write(action))
 

@@ -108,7 +108,8 @@ class _FileRows:
         batches = self._batches()
         most = chunk_bytes(self._state.database_settings.memory_limit)
         rows = file_rows(schema, lambda: next(batches, None), most)
-        results = insert_rows(self._mode, transaction, self._plan.table, rows, self._by_id)
+        with self._state.followed():
+            results = insert_rows(self._mode, transaction, self._plan.table, rows, self._by_id)
         if self._mode is RowErrorMode.FAIL:
             return results
         kept = _KeptPositions(self._left_out)
@@ -131,6 +132,7 @@ class _FileRows:
         return opener(file, kind, self._plan.table, self._plan.columns)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
+        counter = self._state.counter(f"reading files for {self._plan.table.name}")
         for place, (file, kind) in enumerate(self._files):
             if place:
                 before = self._parts[-1]
@@ -140,8 +142,10 @@ class _FileRows:
             part = self._parts[-1]
             for batch in part.rows.batches():
                 self._state.checkpoint()
+                counter.add(len(batch.records))
                 yield self._fitting(part, batch)
             part.rows.close()
+        counter.total = counter.done
 
     def _check_columns(self, part: _Part) -> None:
         first = self._parts[0]

@@ -59,7 +59,8 @@ def _create_as(state: SessionState, plan: CreateTable, rows: RowStream) -> Outco
 
     def fill(transaction: Transaction) -> RowResults:
         made = transaction.create_table(table)
-        return insert_rows(RowErrorMode.FAIL, transaction, made, rows, columns_of)
+        with state.followed():
+            return insert_rows(RowErrorMode.FAIL, transaction, made, rows, columns_of)
 
     inserted = state.transactions.write_alone(fill).applied
     return Outcome(None, inserted, f"{_created(plan)} Inserted {inserted} row(s)")

@@ -324,7 +324,8 @@ def _from_query(
 
     def run_once(transaction: Transaction, parameters: ParameterValues) -> RowResults:
         if isinstance(plan, InsertQuery) and is_load:
-            with closing(query_rows(state, plan.query, parameters, transaction)) as stream:
+            stream = query_rows(state, plan.query, parameters, transaction)
+            with closing(stream), state.followed():
                 return insert_rows(mode, transaction, table, stream, columns_of)
         if not isinstance(plan, InsertQuery) and plan.by_address:
             with closing(change_rows(state, plan.query, parameters, transaction)) as stream:
@@ -359,4 +360,5 @@ def _write_at(
     operations = map(operations_of, rows.chunks())
     if rows.is_all:
         return transaction.write(plan.table, next(operations))
-    return RowResults(transaction.change(plan.table, operations), 0, 0, ())
+    with state.followed():
+        return RowResults(transaction.change(plan.table, operations), 0, 0, ())

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_store import Ordinals
@@ -138,12 +139,14 @@ def _merge(
         source.load()
     ordinals = [np.full(source.rowset.meta.rows, -1, np.int64) for source in inputs]
     written = 0
+    counter = progress.counter("compacting rowsets", sum(map(len, ordinals)))
     for ranges in checked(key_slices(inputs, _SLICE_ROWS), checkpoint):
         inputs_left = [i for i, (start, stop) in enumerate(ranges) if start < stop]
         slices = [inputs[i].read(*ranges[i]) for i in checked(inputs_left, checkpoint)]
         spliced = splice(slices, key_ids, mark)
         for i, local in zip(inputs_left, spliced.ordinals, strict=True):
             start, stop = ranges[i]
+            counter.add(stop - start)
             ordinals[i][start:stop] = np.where(local >= 0, local + written, -1)
         writer.append(spliced.rows)
         written += len(spliced.rows.keys)

@@ -19,6 +19,7 @@ from collections.abc import Container
 import numpy as np
 import numpy.typing as npt
 
+from pykudu_sql.storage.common import progress
 from pykudu_sql.storage.common.checkpoint import Checkpoint, checked, go_on
 from pykudu_sql.storage.common.types.hybrid_time import SnapshotBound, bound_at
 from pykudu_sql.storage.tablet.delta.delta_store import between, select
@@ -105,6 +106,7 @@ def _write_rowsets(
     times = memrowset.insertion_times(count)[rows.ordinals]
     deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
     writer: RollingRowSetWriter | None = None
+    counter = progress.counter("flushing memory", count)
     for start in checked(range(0, count, _SLICE_ROWS), checkpoint):
         stop = min(start + _SLICE_ROWS, count)
         part = rows.part(start, stop)
@@ -125,6 +127,7 @@ def _write_rowsets(
             writer = RollingRowSetWriter(tablet, schema, staged, -(-count // outputs), checkpoint)
         image = GatheredColumns([HeldColumns(history.columns)], None)
         writer.append(RowSlice(part.keys, image, undo, died, np.zeros_like(died)))
+        counter.add(stop - start)
     assert writer is not None
     writer.finish()
     return writer, place

@@ -1,0 +1,122 @@
+"""A program such as `less` for what does not fit the screen.
+
+Text is held until it is longer or wider than the screen; only then is the program started, and gets
+what was held and all that follows. What fits is written as ever.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from pykudu_sql.shell.output.display import width
+
+if TYPE_CHECKING:
+    import subprocess
+
+# Colours are shown, long lines are scrolled sideways instead of being broken.
+_LESS_OPTIONS = "-SR"
+
+
+class PagerLeft(Exception):
+    """The user left the pager: nobody wants the rest of the text."""
+
+
+def pager_command(chosen: str, environ: Mapping[str, str], *, safe: bool) -> str | None:
+    """The command of the pager; None if there is none.
+
+    Args:
+        chosen: the setting `pager_command`; empty for `$PYKUDU_SQL_PAGER`, `$PAGER` or `less`.
+        environ: of the process.
+        safe: only `less` will do, which can be kept from running other programs.
+    """
+    if not safe:
+        for command in (chosen, environ.get("PYKUDU_SQL_PAGER"), environ.get("PAGER")):
+            if command:
+                return command
+    return "less" if shutil.which("less") else None
+
+
+def pager_environment(environ: Mapping[str, str], *, safe: bool) -> dict[str, str]:
+    """The environment of the pager: the user's, and options of `less` unless they have theirs."""
+    return {"LESS": _LESS_OPTIONS, **environ, **({"LESSSECURE": "1"} if safe else {})}
+
+
+class PagedText:
+    """Text that goes to a stream, or through a pager if it does not fit the screen.
+
+    Attributes:
+        seconds: that the user was in the pager.
+    """
+
+    def __init__(
+        self, command: str, environ: Mapping[str, str], stream: IO[str], size: os.terminal_size
+    ) -> None:
+        """Nothing is written yet. `size`: of the screen."""
+        self._command = command
+        self._environ = environ
+        self._stream = stream
+        self._size = size
+        self._held: list[str] = []
+        self._lines = 0
+        self._program: subprocess.Popen[str] | None = None
+        self._started = 0.0
+        self.seconds = 0.0
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the pager has the screen."""
+        return self._program is not None
+
+    def write(self, text: str, plain: str) -> None:
+        """Take text. `plain`: the same without colours.
+
+        Raises PagerLeft: the user left the pager.
+        """
+        if self._program is not None:
+            self._send(text)
+            return
+        self._held.append(text)
+        self._lines += plain.count("\n")
+        # The line of the prompt that comes next belongs on the screen, too.
+        if self._lines >= self._size.lines - 1 or any(
+            width(line) > self._size.columns for line in plain.split("\n")
+        ):
+            self._start()
+
+    def _start(self) -> None:
+        import subprocess  # a part of the start that few sessions need
+
+        self._stream.flush()
+        self._started = time.perf_counter()
+        self._program = subprocess.Popen(
+            self._command,
+            shell=True,
+            stdin=subprocess.PIPE,
+            env=dict(self._environ),
+            encoding="utf-8",
+            errors="surrogatepass",
+        )
+        self._send("".join(self._held))
+        self._held.clear()
+
+    def _send(self, text: str) -> None:
+        assert self._program is not None and self._program.stdin is not None
+        try:
+            self._program.stdin.write(text)
+        except BrokenPipeError:
+            raise PagerLeft from None
+
+    def close(self) -> None:
+        """Write what fits the screen, or wait until the user leaves the pager."""
+        if self._program is None:
+            self._stream.write("".join(self._held))
+            return
+        assert self._program.stdin is not None
+        with suppress(BrokenPipeError):
+            self._program.stdin.close()
+        self._program.wait()
+        self._program = None
+        self.seconds = time.perf_counter() - self._started
