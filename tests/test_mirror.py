@@ -7,16 +7,26 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
+# Planner, executor, and the kernels of the storage: encodings, keys, predicates, histories.
+FOLDERS = (
+    "planner",
+    "pykudu_sql/executor",
+    "storage/cfile/encoding",
+    "storage/common",
+    "storage/tablet/history",
+)
+
+
 def modules_with_logic() -> Iterator[str]:
-    """Modules of the planner and the executor that decide or repeat something."""
-    for folder, package in (("planner", "pykudu_sql.planner"), ("pykudu_sql/executor", "")):
+    """Modules of these folders that decide or repeat something."""
+    for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            base = ROOT / folder if package else ROOT
-            parts = path.relative_to(base).with_suffix("").parts
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            package = () if parts[0] == "pykudu_sql" else ("pykudu_sql",)
             deciding = (ast.If, ast.IfExp, ast.For, ast.While, ast.Match, ast.comprehension)
             nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             if path.name != "__init__.py" and any(isinstance(node, deciding) for node in nodes):
-                yield ".".join(filter(None, (package, *parts)))
+                yield ".".join((*package, *parts))
 
 
 def imported_by_tests() -> set[str]:
