@@ -43,6 +43,7 @@ from pykudu_sql.planner.functions.query_forms import (
     name_columns,
     select_from_item,
     swap_right_semi_join,
+    without_parentheses,
 )
 from pykudu_sql.planner.parse.source_spans import node_span
 from pykudu_sql.planner.parse.unsupported import unsupported_clause
@@ -187,6 +188,7 @@ class FromClauses:
                 relation = self._derived(node, node, scope, ctes)
             case exp.Subquery(this=inner) if is_from_item(inner):
                 scope, relation = self._item(inner, scope, ctes), None
+                node = without_parentheses(node)
             case exp.Unnest():
                 relation = self._function(node, node, scope, ctes)
             case exp.Subquery() | exp.Values():

@@ -64,6 +64,15 @@ def select_from_item(node: exp.Subquery) -> None:
     node.set("this", exp.Select(expressions=[exp.Star()], from_=exp.From(this=node.this)))
 
 
+def without_parentheses(node: exp.Subquery) -> exp.Expr:
+    """`(a)` as `a`, if it is no join; in place. The engine has no parentheses around a table."""
+    inner: exp.Expr = node.this
+    if inner.args.get("joins"):
+        return node
+    inner.set("joins", node.args.get("joins"))
+    return node.replace(inner)
+
+
 def is_numbered(node: exp.Expr) -> bool:
     """Whether an item of FROM is a table function, whose rows WITH ORDINALITY numbers."""
     return isinstance(node.this, exp.Func) and not isinstance(node.this, exp.Anonymous)
