@@ -35,7 +35,11 @@ from pykudu_sql.planner.query.list_relations import name_long_lists
 from pykudu_sql.planner.query.logical_query import LogicalQuery
 from pykudu_sql.planner.query.parameters import number_parameters
 from pykudu_sql.planner.query.scan_planning import hide_counters, plan_scans, qualify_columns
-from pykudu_sql.planner.query.type_conflicts import check_recursive, check_using
+from pykudu_sql.planner.query.type_conflicts import (
+    check_compared,
+    check_recursive,
+    check_using,
+)
 from pykudu_sql.planner.query.united_decimals import UNITING, unite_exactly
 from pykudu_sql.planner.types.column_sizes import note_cells, note_computed_sizes
 from pykudu_sql.planner.types.expression_types import ExpressionTypes
@@ -97,6 +101,7 @@ def _derive_types(query: LogicalQuery, context: PlanContext) -> LogicalQuery:
     for clause in nodes.all(exp.With):
         for cte in clause.expressions if clause.recursive else ():
             check_recursive(cte, types)
+    check_compared(nodes.all(*COMPARING), types)
     if read_compared_texts(nodes.all(*COMPARING), types, context):
         query = query.with_tree(query.tree)
         nodes = query.nodes

@@ -1,20 +1,48 @@
-"""Refusals of what would need decimals of more than 38 digits in one column."""
+"""Refusals of types that meet where no value of the one is always one of the other.
 
-from collections.abc import Sequence
+Decimals that would need more than 38 digits in one column; and texts beside numbers or truth, or
+numbers beside times, which the engine casts when it comes to a row, so that whether there is an
+error would depend on the rows.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 from sqlglot import exp
 
 from pykudu_sql.planner.bind.relations import Scope
+from pykudu_sql.planner.parse.source_spans import node_span
+from pykudu_sql.planner.query.exact_decimals import compared
 from pykudu_sql.planner.tree_nodes import nodes_of
-from pykudu_sql.planner.types.engine_types import digits_of_type, fit_together, is_decimal
+from pykudu_sql.planner.types.engine_types import (
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    VARCHAR,
+    digits_of_type,
+    fit_together,
+    is_decimal,
+)
 from pykudu_sql.planner.types.expression_types import (
     ExpressionTypes,
     holds_decimals,
     shows_decimals,
 )
+from pykudu_sql.storage.common.types.type_names import shown_type
 from pykudu_sql.storage.errors import ProgrammingError
 
 _NO_COMMON_TYPE = "42804"
+_NOT_NUMBERS = frozenset(
+    {
+        *("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIME", "TIMETZ"),
+        *("TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "INTERVAL", "BLOB", "UUID", VARCHAR),
+    }
+)
+_NO_TEXTS = (  # whatever they are computed from
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow, exp.Neg),
+    *(exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.Abs, exp.Ceil, exp.Floor, exp.Round),
+    *(exp.Extract, exp.DateTrunc, exp.TimestampTrunc, exp.DateAdd, exp.DateSub, exp.DateDiff),
+)
 
 
 def no_common_type(where: str, names: Sequence[str]) -> ProgrammingError:
@@ -30,15 +58,90 @@ def no_common_type(where: str, names: Sequence[str]) -> ProgrammingError:
     )
 
 
+def check_compared(nodes: Iterable[exp.Expr], types: ExpressionTypes) -> None:
+    """Refuse comparisons of texts with numbers or truth, and of numbers with times.
+
+    A text that is written as a literal takes the type of what it meets, see `compared_texts`.
+
+    Args:
+        nodes: those of `COMPARING` in a bound query's tree.
+        types: of its expressions.
+
+    Raises ProgrammingError: there is one.
+    """
+    comparisons = [(node, list(map(_operand, compared(node)))) for node in nodes]
+    types.learn(each for _, operands in comparisons for each in _unknown(operands, types))
+    for node, operands in comparisons:
+        names = [types.rule_name(each) for each in operands if not _is_free(each)]
+        for one, other in combinations(dict.fromkeys(names), 2):
+            if _differ(one, other):
+                raise _differing("values", one, other, node)
+
+
+def _operand(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Any | exp.All | exp.Paren):
+        node = node.this
+    return node
+
+
+def _is_free(operand: exp.Expr) -> bool:
+    """Whether it takes the type of what it meets."""
+    if isinstance(operand, exp.Literal):
+        return operand.is_string
+    return isinstance(operand, exp.Placeholder | exp.Null)
+
+
+def _unknown(operands: Sequence[exp.Expr], types: ExpressionTypes) -> list[exp.Expr]:
+    """Operands that may be texts, for no rule tells their types, beside a number or what is none.
+
+    A constant number beside a time is an error of the engine's whatever rows there are.
+    """
+    names = [(each, types.rule_name(each)) for each in operands if not _is_free(each)]
+    unknown = [each for each, name in names if name is None and not isinstance(each, _NO_TEXTS)]
+    return unknown if unknown and any(_is_either(name) for _, name in names) else []
+
+
+def _is_number(name: str | None) -> bool:
+    return name in (BOOLEAN, DOUBLE, FLOAT) or digits_of_type(name) is not None
+
+
+def _is_either(name: str | None) -> bool:
+    return name in _NOT_NUMBERS or _is_number(name)
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    """Whether one type is of numbers and the other of what is none."""
+    return (_is_number(one) and other in _NOT_NUMBERS) or (
+        _is_number(other) and one in _NOT_NUMBERS
+    )
+
+
+def _differing(
+    what: str, one: str | None, other: str | None, node: exp.Expr | None = None
+) -> ProgrammingError:
+    names = [shown_type(each or "") for each in (one, other)]
+    error = ProgrammingError(
+        f"cannot compare {what} of type {names[0]} with type {names[1]}",
+        hint=f"CAST one: CAST(x AS {names[0]}), CAST(x AS {names[1]})",
+        sqlstate=_NO_COMMON_TYPE,
+    )
+    error.span = None if node is None else node_span(node)
+    return error
+
+
 def check_using(scope: Scope, types: ExpressionTypes) -> None:
-    """Refuse to make one column of columns that USING joins, where no type has their values.
+    """Refuse to make one column of columns that USING joins, where they have no common type.
 
     Raises ProgrammingError: it is so.
     """
     for name in sorted(scope.merged):
         joined = tuple((each, name) for each in scope.relations_with(name))
+        names = [types.of_shown((each,)) for each in joined]
+        for one, other in combinations(dict.fromkeys(names), 2):
+            if _differ(one, other):
+                raise _differing(f"columns '{name}'", one, other)
         if shows_decimals(joined):
-            _check_merged(name, [types.of_shown((each,)) for each in joined])
+            _check_merged(name, names)
 
 
 def _check_merged(name: str, types: Sequence[str | None]) -> None:

@@ -37,7 +37,7 @@ def test_a_check_is_asked_within_its_block_and_on_the_thread_for_deep_work() -> 
 @pytest.mark.parametrize(
     "statement",
     [
-        "SELECT a, count(*) FROM t WHERE a IN (1, 2 + 3) OR b = lower('x') GROUP BY a",
+        "SELECT a, count(*) FROM t WHERE a IN (1, 2 + 3) OR s = lower('x') GROUP BY a",
         "WITH q AS (SELECT b || a AS c FROM t) SELECT repeat(c, 3), CAST(c AS INT) = 5 FROM q",
         "UPDATE t SET b = upper(b) WHERE b || a = 'x'",
         "INSERT INTO logs (day, msg) VALUES (1, lower('a')), (2, lower('b'))",

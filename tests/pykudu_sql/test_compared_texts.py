@@ -125,3 +125,57 @@ def test_a_long_list_of_texts_has_the_same_meaning(connection: pykudu_sql.Connec
         assert answer(connection, sql.format(value, f"{listed}, 'zz'")) == "22018"
         empty = sql.replace("one", "none")
         assert answer(connection, empty.format(value, f"{listed}, 'zz'")) == "22018"
+
+
+MIXED = (
+    "s = 5", "5 <> s", "s < 5.5", "s BETWEEN 4 AND 6", "s IN (5, 6)", "s NOT IN (5)", "k = s",
+    "s IS DISTINCT FROM k", "(s, k) = (5, 1)", "CASE s WHEN 5 THEN true END", "nullif(5, s) = 5",
+    "upper(s) = k + 1", "s || '' = 5", "s = true", "s = k > 1", "s IN (SELECT k FROM {0})",
+    "k = ANY (SELECT s FROM {0})", "(SELECT max(s) FROM {0}) = 5", "coalesce(s, 'a') = 5e0",
+    "k = d", "d <> 5", "m > 5", "year(d) = d", "concat(s, 'a') = 5", "decode(k, 1, s) = 5",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Iterator[pykudu_sql.Connection]:
+    with pykudu_sql.connect(":memory:", autocommit=True) as connection:
+        for table in ("one", "none"):
+            columns = "(k INT PRIMARY KEY, s STRING, d DATE, m TIMESTAMP)"
+            connection.execute(f"CREATE TABLE {table} {columns}")
+        connection.execute("INSERT INTO one VALUES (1, '5', '2020-01-01', '2020-01-01')")
+        yield connection
+
+
+@pytest.mark.parametrize("table", ["one", "none"])
+@pytest.mark.parametrize("condition", MIXED)
+def test_texts_and_numbers_are_not_compared_whatever_rows_there_are(
+    mixed: pykudu_sql.Connection, table: str, condition: str
+) -> None:
+    for sql in ("SELECT k FROM {0} WHERE " + condition, "SELECT " + condition + " FROM {0}"):
+        with pytest.raises(pykudu_sql.ProgrammingError, match="cannot compare values") as caught:
+            mixed.execute(sql.format(table))
+        assert caught.value.sqlstate == "42804"
+        assert caught.value.hint is not None and caught.value.hint.startswith("CAST one: CAST(")
+
+
+def test_joins_compare_no_texts_with_numbers(mixed: pykudu_sql.Connection) -> None:
+    for sql in (
+        "SELECT 1 FROM one a JOIN none b ON a.k = b.s",
+        "SELECT 1 FROM one a JOIN (SELECT s AS k FROM none) b USING (k)",
+        "SELECT 1 FROM (SELECT k FROM one) a NATURAL JOIN (SELECT s AS k FROM none) b",
+        "MERGE INTO one USING none n ON one.k = n.s WHEN MATCHED THEN DELETE",
+        "DELETE FROM one WHERE s = 5",
+    ):
+        with pytest.raises(pykudu_sql.ProgrammingError, match="cannot compare"):
+            mixed.execute(sql)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["k = '1'", "s = '5'", "k = true", "CAST(s AS INT) = 5", "s = CAST(5 AS STRING)", "k = NULL",
+     "s IN ('5', NULL)", "d = m", "m = '2020-01-01'", "d = s || ''", "s = to_json(5)"],
+)  # fmt: skip
+def test_what_is_always_read_as_the_other_type_is_compared(
+    mixed: pykudu_sql.Connection, condition: str
+) -> None:
+    assert mixed.execute(f"SELECT {condition} FROM none").fetchall() == []

@@ -81,7 +81,7 @@ STATEMENTS: dict[str, list[str]] = {
         "select k from kinds where big < 1",
     ],
     "bound_comparisons": [
-        "select x = 1, x = 'a' from (select string_agg(s, '') as x from t)",
+        "select x = date '2024-01-01', x = 'a' from (select string_agg(s, '') as x from t)",
         "select a = 1 from t",
     ],
     "type_literals": [

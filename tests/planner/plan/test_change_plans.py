@@ -47,7 +47,10 @@ def test_parameters_of_all_parts_are_needed(
         ("insert into t (id) values (1) on conflict do nothing returning now()", False),
         ("insert into t (id) values (1) on conflict do update set s = 'x'", True),
         ("insert into t (id) values (1) on conflict do update set s = now()::text", False),
-        ("insert into t (id) values (1) on conflict do update set s = '' where now() > b", False),
+        (
+            "insert into t (id) values (1) on conflict do update set a = 1 where now() is null",
+            False,
+        ),
         ("delete from t returning now()", False),
         ("delete from t returning id", True),
     ],
