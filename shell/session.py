@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pykudu_sql
+from pykudu_sql.shell.editing.explained import as_json
 from pykudu_sql.shell.editing.script import CommandPart, parts
 from pykudu_sql.shell.output.display import escape
 from pykudu_sql.shell.output.pager import pager_command
-from pykudu_sql.shell.output.printer import Printed, print_kept, print_result
+from pykudu_sql.shell.output.printer import Printed, print_kept, print_plan, print_result
 from pykudu_sql.shell.output.terminal import Output, print_error
 from pykudu_sql.shell.parameters import Parameters, Value, bound
 from pykudu_sql.shell.settings import Settings, UnknownCommandError, UsageError
@@ -282,6 +283,8 @@ class ShellSession:
 
     def _printed_result(self, sql: str, values: Sequence[Value] | None) -> str:
         """Run a statement, print its rows and return its summary."""
+        if values is None and (plan := self._drawn_plan(sql)) is not None:
+            return self._remembered(plan)
         with closing(self.connection.execute(sql, self._parameters(sql, values))) as cursor:
             if cursor.description is None:
                 return cursor.message or _affected(cursor.rowcount)
@@ -289,6 +292,21 @@ class ShellSession:
             with self.paged(PAGERS_OF_RESULTS):
                 printed = print_result(cursor, self.output, self.settings, self.checkpoint)
         return self._remembered(printed)
+
+    def _drawn_plan(self, sql: str) -> Printed | None:
+        """Draw the plan of a query that EXPLAIN is about; None if there is nothing to draw."""
+        if self.settings.format != "table" or not self.output.is_terminal:
+            return None
+        asked = as_json(sql)
+        if asked is None:
+            return None
+        try:
+            with closing(self.connection.execute(asked, self._parameters(asked, None))) as cursor:
+                document = cursor.fetchall()[0][0]
+        except pykudu_sql.Error:
+            return None  # the statement itself will say so, in its own words
+        with self.paged(PAGERS_OF_RESULTS):
+            return print_plan(document, self.output)
 
     def _remembered(self, printed: Printed | None) -> str:
         """Keep what was printed; its summary. None: the user left the pager before the end."""

@@ -6,6 +6,7 @@ how many rowsets each tablet scan meets, and for ANALYZE what came out.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pykudu_sql.planner.explain.change_text import change_details, change_head
 from pykudu_sql.planner.explain.predicate_text import (
@@ -102,6 +103,7 @@ class ExplainFacts:
         scans: facts by scan name.
         rows, seconds: of the whole statement, for ANALYZE.
         engine: of the query; None in a session that has only the embedded one.
+        operators: of the embedded engine, as `explain_json` shows them; None if unknown.
     """
 
     parameters: ParameterValues | None = None
@@ -109,6 +111,7 @@ class ExplainFacts:
     rows: int | None = None
     seconds: float | None = None
     engine: EngineFacts | None = None
+    operators: Mapping[str, Any] | None = None
 
 
 NO_FACTS = ExplainFacts()

@@ -1,10 +1,12 @@
 """EXPLAIN (FORMAT JSON): the same facts as the text, for programs.
 
 One JSON object: `operator` says what the statement is, `sql` what the embedded engine is given,
-`scans` is a list with an object for each scan, `passes` one with what each pass of the planner
-changed, if requested, `rows` and `milliseconds` are those of ANALYZE. In a session that
-may use Spark, `engine` names the engine, `engine_sql` is what it is given, and `not_on_spark` says
-why it is not Spark. What is not known is left out. Counts are numbers, conditions are text.
+`operators` is the tree of what the embedded engine does, with estimates, and for ANALYZE rows and
+times, whose leaves name scans; `scans` is a list with an object for each scan, `passes` one with
+what each pass of the planner changed, if requested, `rows` and `milliseconds` are those of
+ANALYZE. In a session that may use Spark, `engine` names the engine, `engine_sql` is what it is
+given, and `not_on_spark` says why it is not Spark. What is not known is left out. Counts are
+numbers, conditions are text.
 """
 
 import json
@@ -38,6 +40,8 @@ def explain_json(plan: Plan, facts: ExplainFacts) -> str:
         document["engine_sql"] = facts.engine.sql
         if facts.engine.reason is not None:
             document["not_on_spark"] = facts.engine.reason
+    if facts.operators is not None:
+        document["operators"] = facts.operators
     document["scans"] = [_scan(scan, facts) for scan in scans_of(plan)]
     if facts.rows is not None:
         document["rows"] = facts.rows

@@ -24,6 +24,7 @@ from pykudu_sql.engine.engine_errors import is_fatal, translate
 from pykudu_sql.engine.inherited import hold_duckdb
 from pykudu_sql.engine.long_intervals import hold_intervals, with_days
 from pykudu_sql.engine.materialized_rows import materialized_rows
+from pykudu_sql.engine.operators import Operator, operators_of
 from pykudu_sql.engine.query_engine import EngineResult, EngineStream, Relation
 from pykudu_sql.engine.sized_stream import registered
 from pykudu_sql.engine.value_guard import BATCH_ROWS, are_large, with_batch_check
@@ -123,6 +124,30 @@ class DuckDBEngine:
             return EngineStream(
                 reader.schema, types, batches, is_all, read, partial(self._give_up, working)
             )
+
+    def planned(
+        self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
+    ) -> Operator | None:
+        """See StreamingEngine."""
+        return self._described("EXPLAIN (FORMAT json)", sql, relations, parameters)
+
+    def profiled(
+        self, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
+    ) -> Operator | None:
+        """See StreamingEngine."""
+        return self._described("EXPLAIN (ANALYZE, FORMAT json)", sql, relations, parameters)
+
+    def _described(
+        self, how: str, sql: str, relations: Mapping[str, Relation], parameters: Sequence[Any]
+    ) -> Operator | None:
+        with self._lock:
+            cursor, working = self._take()
+            with self._failing(working), self._interruptible(cursor):
+                _register(cursor, relations)
+                values = _typed(parameters, cursor)
+                ((_, description),) = cursor.execute(f"{how} {sql}", values).fetchall()
+                self._give_back(working, relations)
+            return operators_of(description)
 
     def _next(
         self, working: _Working, relations: Mapping[str, Relation]

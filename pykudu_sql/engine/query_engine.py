@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
+from pykudu_sql.engine.operators import Operator
 from pykudu_sql.storage.common.progress import Counter
 
 
@@ -111,3 +112,16 @@ class StreamingEngine(QueryEngine[R], Protocol[R]):
             most: bytes of its first batches; it pauses once they have more.
             counter: counts the rows as they come.
         """
+
+    def planned(
+        self, sql: str, relations: Mapping[str, R], parameters: Sequence[Any]
+    ) -> Operator | None:
+        """The operators that `execute` would run; of the relations no row is read.
+
+        Returns None if they are no single tree. Raises as `execute`.
+        """
+
+    def profiled(
+        self, sql: str, relations: Mapping[str, R], parameters: Sequence[Any]
+    ) -> Operator | None:
+        """The operators of a run whose rows nobody gets, with rows and times; see `planned`."""

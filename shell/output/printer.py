@@ -13,7 +13,7 @@ from pykudu_sql.shell.output.box import Look, Preview, Row, Screen, draw, footer
 from pykudu_sql.shell.output.export import EXPORTS, NULL_TEXTS, SPREADSHEET_FORMATS, Batches
 from pykudu_sql.shell.output.formula_guard import guard_batches, guard_names
 from pykudu_sql.shell.output.pager import PagerLeft
-from pykudu_sql.shell.output.spans import Line
+from pykudu_sql.shell.output.spans import Line, text_of
 from pykudu_sql.shell.output.sql_literals import inserts
 from pykudu_sql.shell.output.terminal import Output
 from pykudu_sql.shell.output.values import unique_names
@@ -90,6 +90,21 @@ def print_kept(kept: Kept, output: Output, settings: Settings) -> str:
         for line in lines:
             output.write_line(line)
     return footer(preview, len(preview.names))
+
+
+def print_plan(document: str, output: Output) -> Printed | None:
+    """Draw the plan that a document of EXPLAIN (FORMAT JSON) describes; None if it has no tree."""
+    import json
+
+    from pykudu_sql.shell.output.plan_tree import draw_plan
+
+    plan = json.loads(document)
+    if "operators" not in plan:
+        return None
+    for line in draw_plan(plan, output.width()):
+        output.write_line(line)
+    whole = [(text_of(line),) for line in draw_plan(plan, None)]
+    return Printed("Plan", True, Kept(("plan",), ("STRING",), whole))
 
 
 def _print_table(

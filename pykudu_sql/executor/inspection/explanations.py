@@ -1,15 +1,17 @@
 """EXPLAIN: the plan as text, with what the store knows about its scans; ANALYZE also runs it."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 
 from pykudu_sql.engine.query_engine import Relation
+from pykudu_sql.executor.inspection.engine_operators import planned_operators, shown
 from pykudu_sql.executor.reading.engine_choice import Embedded, EngineChoice, OnSpark
 from pykudu_sql.executor.reading.join_scans import ScanReport, relations_of
-from pykudu_sql.executor.reading.queries import run_engine
+from pykudu_sql.executor.reading.queries import engine_request, run_engine
 from pykudu_sql.executor.reading.scans import rows_at_hand
 from pykudu_sql.executor.session_state import SessionState
 from pykudu_sql.planner.explain.explain import EngineFacts, ExplainFacts, ScanFacts, explain
@@ -39,6 +41,8 @@ from pykudu_sql.storage.upkeep.introspection import RowSetInfo
 _HEADER = header(("plan", DataType(Kind.STRING)))
 
 Runner = Callable[[ParameterValues], Outcome]
+# The rows of a query, and what the operators of the engine did.
+_Run = tuple[int, dict[str, Any] | None]
 
 
 def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues) -> Outcome:
@@ -46,8 +50,12 @@ def explain_plan(state: SessionState, plan: Explain, parameters: ParameterValues
     if plan.parameters and not parameters:
         return _outcome(plan, ExplainFacts())
     scans = _scan_facts(state, plan.plan, parameters)
-    engine = _engine_facts(plan.plan, _engine_choice(state, plan.plan, parameters))
-    return _outcome(plan, ExplainFacts(parameters, scans, engine=engine))
+    choice = _engine_choice(state, plan.plan, parameters)
+    operators = None
+    if plan.format is ExplainFormat.JSON and not isinstance(choice, OnSpark):
+        operators = planned_operators(state, plan.plan, parameters)
+    engine = _engine_facts(plan.plan, choice)
+    return _outcome(plan, ExplainFacts(parameters, scans, engine=engine, operators=operators))
 
 
 def analyze_plan(
@@ -61,13 +69,16 @@ def analyze_plan(
     choice = _engine_choice(state, plan.plan, parameters)
     started = time.perf_counter()
     if isinstance(plan.plan, Query) and not isinstance(choice, OnSpark):
-        query, rows, scans = _measure(state, plan.plan, parameters, estimates)
+        run_query = _profiled if plan.format is ExplainFormat.JSON else _counted
+        query, rows, scans, operators = _measure(state, plan.plan, parameters, estimates, run_query)
         plan = replace(plan, plan=query)
     else:
+        operators = None
         rows, scans = run(parameters).rowcount, estimates
     seconds = time.perf_counter() - started
     engine = _engine_facts(plan.plan, choice)
-    facts = ExplainFacts(parameters, scans, rows if rows >= 0 else None, seconds, engine)
+    count = rows if rows >= 0 else None
+    facts = ExplainFacts(parameters, scans, count, seconds, engine, operators)
     return _outcome(plan, facts)
 
 
@@ -117,25 +128,52 @@ def _outcome(plan: Explain, facts: ExplainFacts) -> Outcome:
     return Outcome(RowResult(_HEADER, rows), len(rows))
 
 
+def _counted(
+    state: SessionState,
+    query: Query,
+    relations: Mapping[str, Relation],
+    parameters: ParameterValues,
+) -> _Run:
+    """Run a query; how many rows it has."""
+    return run_engine(state, query, relations, parameters).table.num_rows, None
+
+
+def _profiled(
+    state: SessionState,
+    query: Query,
+    relations: Mapping[str, Relation],
+    parameters: ParameterValues,
+) -> _Run:
+    """The same, and what the operators of the engine did."""
+    found = state.engine.profiled(*engine_request(query, relations, parameters))
+    if found is None or found.rows is None:
+        return _counted(state, query, relations, parameters)
+    return found.rows, shown(found, relations)
+
+
 def _measure(
-    state: SessionState, query: Query, parameters: ParameterValues, estimates: dict[str, ScanFacts]
-) -> tuple[Query, int, dict[str, ScanFacts]]:
+    state: SessionState,
+    query: Query,
+    parameters: ParameterValues,
+    estimates: dict[str, ScanFacts],
+    run_query: Callable[[SessionState, Query, Mapping[str, Relation], ParameterValues], _Run],
+) -> tuple[Query, int, dict[str, ScanFacts], dict[str, Any] | None]:
     """Run a query scan by scan.
 
     Returns the query that gave the rows, which reads whole tables where limits gave too few; how
-    many rows; what each scan returned.
+    many rows; what each scan returned; what the engine did, if `run_query` tells.
     """
     transaction = state.transactions.reading()
     reports: dict[str, ScanReport] = {}
     relations = relations_of(state, query, parameters, transaction, reports)
-    result = run_engine(state, query, relations, parameters)
-    if query.is_cut_short(rows_at_hand(relations), result.table.num_rows):
-        return _measure(state, query.unlimited(), parameters, estimates)
+    rows, operators = run_query(state, query, relations, parameters)
+    if query.is_cut_short(rows_at_hand(relations), rows):
+        return _measure(state, query.unlimited(), parameters, estimates, run_query)
     facts = {
         name: _measured(estimates[name], relation, reports[name])
         for name, relation in relations.items()
     }
-    return query, result.table.num_rows, facts
+    return query, rows, facts, operators
 
 
 def _measured(before: ScanFacts, relation: Relation, report: ScanReport) -> ScanFacts:

@@ -101,7 +101,7 @@ def _engine_stream(
     state.checkpoint()
     counter = state.counter("computing")
     with _failures_of(relations):
-        request = _engine_request(query, relations, parameters)
+        request = engine_request(query, relations, parameters)
         stream = state.engine.stream(*request, most, counter)
     may_go_on = state.cancellation.reading()
     return replace(stream, read=partial(_next, stream, relations, may_go_on, state.own_errors))
@@ -209,12 +209,12 @@ def run_engine(
     parameters: ParameterValues,
 ) -> EngineResult:
     """What the engine makes of the relations; raises as `compute` does."""
-    request = _engine_request(query, relations, parameters)
+    request = engine_request(query, relations, parameters)
     with _failures_of(relations):
         return state.engine.execute(*request)
 
 
-def _engine_request(
+def engine_request(
     query: Query, relations: Mapping[str, Relation], parameters: ParameterValues
 ) -> tuple[str, Mapping[str, Relation], Sequence[Any]]:
     """The arguments of an engine for a query: SQL, relations and values."""
