@@ -284,7 +284,7 @@ class _Binder:
             name_ordered(node, node.args["order"])
 
     def _select(self, select: exp.Select, outer: Scope | None, ctes: Ctes) -> list[OutputColumn]:
-        place = len(self.selects)
+        index = len(self.selects)
         name_rolled_up(select)
         scope = self.relations.bind(select, outer, ctes)
         expand_columns(select, scope)
@@ -325,7 +325,7 @@ class _Binder:
             self.expression(select.args["distinct"], names, ctes)
             self._uses.note_outputs(outputs)
         groups = group_columns(select, outputs)
-        self.selects.insert(place, BoundSelect(select, scope, aliases, groups))
+        self.selects.insert(index, BoundSelect(select, scope, aliases, groups))
         outputs = filterable(select, scope, groups, outputs)
         for key in ("into", "locks", "sample", "connect", "match", "laterals", "pivots"):
             for node in listed(select.args.get(key)):

@@ -61,8 +61,8 @@ def _convert_column(column: exp.Column, tries: bool) -> None:
         return
     cast = "TRY_CAST" if tries else "CAST"
     converted = parse(f"SELECT ({_READ_WITH_OFFSET.format(cast)})").expressions[0]
-    for place in nodes_of(converted, exp.Column):
-        place.replace(column.copy())
+    for column_node in nodes_of(converted, exp.Column):
+        column_node.replace(column.copy())
     column.replace(converted)
 
 

@@ -46,8 +46,8 @@ def parameter_key(node: exp.Placeholder) -> ParameterKey:
 
 def constant(node: exp.Expr, context: PlanContext) -> Constant | Hole | None:
     """The constant value of an expression; None if it varies by row or cannot be computed."""
-    made = constants([node], context)
-    return None if made is None else made[0]
+    results = constants([node], context)
+    return None if results is None else results[0]
 
 
 def constants(nodes: Sequence[exp.Expr], context: PlanContext) -> list[Constant | Hole] | None:
@@ -56,17 +56,17 @@ def constants(nodes: Sequence[exp.Expr], context: PlanContext) -> list[Constant 
     What the engine has to compute, it computes together.
     """
     nodes = list(map(_plain, nodes))
-    made = list(map(_written, nodes))
-    places = [place for place, value in enumerate(made) if value is None]
-    if any(_varies(nodes[place]) for place in places):
+    results = list(map(_written, nodes))
+    computed = [index for index, value in enumerate(results) if value is None]
+    if any(_varies(nodes[index]) for index in computed):
         return None
     try:
-        values = constant_values([nodes[place] for place in places], context)
+        values = constant_values([nodes[index] for index in computed], context)
     except (DataError, ProgrammingError):
         return None  # the engine will say so when the row is there
-    for place, value in zip(places, values, strict=True):
-        made[place] = Constant(value)
-    return [value for value in made if value is not None]
+    for index, value in zip(computed, values, strict=True):
+        results[index] = Constant(value)
+    return [value for value in results if value is not None]
 
 
 def _plain(node: exp.Expr) -> exp.Expr:

@@ -14,8 +14,8 @@ def named_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
     Raises UndefinedTableError: there is none; the place is shown and a near name suggested;
     ProgrammingError: it is a view, or belongs to the system.
     """
-    place = tokens.current
-    return existing_table(tokens.table_name(), place.span, context)
+    token = tokens.current
+    return existing_table(tokens.table_name(), token.span, context)
 
 
 def existing_table(name: str, span: SourceSpan | None, context: PlanContext) -> TableInfo:

@@ -60,9 +60,9 @@ class EngineAliases:
 
 def _set_alias(node: exp.Expr, alias: str) -> None:
     """Name an item of a FROM clause, the names of its columns as they are."""
-    given = node.args.get("alias") or exp.TableAlias()
-    given.set("this", exp.to_identifier(alias, quoted=True))
-    node.set("alias", given)
+    alias_node = node.args.get("alias") or exp.TableAlias()
+    alias_node.set("this", exp.to_identifier(alias, quoted=True))
+    node.set("alias", alias_node)
 
 
 def add_relation(

@@ -248,8 +248,8 @@ def _row_of(row: exp.Expr) -> exp.Tuple:
     return exp.Tuple(expressions=[exp.column(_name(i), table=_ROW) for i in range(width)])
 
 
-def _name(place: int) -> str:
-    return f"__column_{place}"
+def _name(index: int) -> str:
+    return f"__column_{index}"
 
 
 def _counts_as_false(node: exp.Expr) -> bool:

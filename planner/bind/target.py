@@ -13,14 +13,14 @@ from pykudu_sql.storage.common.types.types import Cell, Kind
 from pykudu_sql.storage.errors import NotSupportedError, SyntaxError
 
 
-def target_table(name: str, place: Token, context: PlanContext) -> TableInfo:
+def target_table(name: str, token: Token, context: PlanContext) -> TableInfo:
     """The table to write.
 
     Raises UndefinedTableError: there is none; ProgrammingError: it belongs to schema `sys`, or is a
     view; ReadOnlyError: the session reads at a past moment.
     """
     check_writable(context.settings.as_of)
-    return existing_table(name, place.span, context)
+    return existing_table(name, token.span, context)
 
 
 def mentioned_table(node: exp.Expr, context: PlanContext) -> TableInfo:

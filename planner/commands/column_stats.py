@@ -34,12 +34,12 @@ def column_stats_sql(table: TableInfo) -> str:
     """The statement behind SHOW COLUMN STATS."""
     columns = table.schema.visible_columns
     facts = [fact for column in columns for fact in _facts(column)]
-    aggregates = ", ".join(f"{fact} AS f{place}" for place, fact in enumerate(facts))
+    aggregates = ", ".join(f"{fact} AS f{index}" for index, fact in enumerate(facts))
     lists = [
         ("Column", [quote_string(column.name) for column in columns]),
         ("Type", [quote_string(str(column.type)) for column in columns]),
         *(
-            (name, [f"f{place}" for place in range(start, len(facts), len(_NAMES))])
+            (name, [f"f{index}" for index in range(start, len(facts), len(_NAMES))])
             for start, name in enumerate(_NAMES)
         ),
     ]

@@ -86,9 +86,9 @@ def _setting_value(tokens: TokenStream, name: str, context: PlanContext) -> Opti
         tokens.take()
         return None
     if name == "database":
-        place = tokens.current
+        start_token = tokens.current
         value = str(_option_value(tokens)).lower()
-        with errors_at(place.span):
+        with errors_at(start_token.span):
             context.catalog.check_database(value)
         return value
     if name == "as_of":
@@ -186,13 +186,13 @@ def drop_table(tokens: TokenStream, context: PlanContext) -> Plan:
     if not tokens.accept("TABLE"):
         raise tokens.error("TABLE")
     if_exists = tokens.accept("IF", "EXISTS")
-    place = tokens.current
+    start_token = tokens.current
     name = tokens.table_name()
     tokens.accept("PURGE")
     tokens.expect_end()
-    check_not_system(name, place.span)
+    check_not_system(name, start_token.span)
     if not if_exists:
-        existing_table(name, place.span, context)
+        existing_table(name, start_token.span, context)
     return DropTable(context.catalog.full_name(name), if_exists)
 
 

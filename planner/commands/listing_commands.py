@@ -181,8 +181,8 @@ def _described(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _system_table(tokens: TokenStream, context: PlanContext) -> TableInfo:
-    place = tokens.current
+    token = tokens.current
     name = tokens.table_name()
     tokens.expect_end()
-    with errors_at(place.span):
+    with errors_at(token.span):
         return readable_table(context.catalog, name)

@@ -20,14 +20,14 @@ def plan_pragma(tokens: TokenStream, context: PlanContext) -> Pragma:
     Raises NotSupportedError: it is another one; UndefinedTableError: there is no such table.
     """
     tokens.expect("PRAGMA")
-    place = tokens.current
+    token = tokens.current
     name = tokens.name("the name of a pragma")
     if name not in list(PragmaKind):
         raise NotSupportedError(
             f"PRAGMA {name} is not supported",
             hint=f"there are {', '.join(PragmaKind)}; see DESCRIBE, SHOW SETTINGS and the schema "
             "information_schema",
-            span=place.span,
+            span=token.span,
         )
     kind = PragmaKind(name)
     item = None
@@ -41,11 +41,11 @@ def plan_pragma(tokens: TokenStream, context: PlanContext) -> Pragma:
 
 def _item(tokens: TokenStream, context: PlanContext) -> TableInfo | ViewInfo:
     """The table or view that is named next, also in single quotes."""
-    place = tokens.current
-    if place.kind is TokenKind.STRING:
+    token = tokens.current
+    if token.kind is TokenKind.STRING:
         tokens.take()
         # As wide in other quotes where the name has none, so errors point at it.
-        quoted = quote_name(unquote(place.text))
-        text = f"{tokens.text[: place.start]}{quoted}{tokens.text[place.end :]}"
-        tokens = TokenStream(text, place.start)
+        quoted = quote_name(unquote(token.text))
+        text = f"{tokens.text[: token.start]}{quoted}{tokens.text[token.end :]}"
+        tokens = TokenStream(text, token.start)
     return named_relation(tokens, context)

@@ -55,18 +55,18 @@ def _all_of(text: str, head: Token, context: PlanContext) -> Query:
 
 
 def _summary_sql(source: str, names: Sequence[str], types: Sequence[str]) -> str:
-    columns = [f"c{place}" for place in range(len(names))]
+    columns = [f"c{index}" for index in range(len(names))]
     facts = [
         fact
         for column, type_name in zip(columns, types, strict=True)
         for fact in _facts(column, type_name)
     ]
-    aggregates = ", ".join(f"{fact} AS f{place}" for place, fact in enumerate(facts))
+    aggregates = ", ".join(f"{fact} AS f{index}" for index, fact in enumerate(facts))
     lists = [
         ("column_name", list(map(quote_string, names))),
         ("column_type", list(map(quote_string, types))),
         *(
-            (fact, [f"f{place}" for place in range(start, len(facts), len(_FACTS))])
+            (fact, [f"f{index}" for index in range(start, len(facts), len(_FACTS))])
             for start, fact in enumerate(_FACTS)
         ),
     ]

@@ -33,9 +33,9 @@ def next_bound(tokens: TokenStream, context: PlanContext) -> SnapshotBound:
     from pykudu_sql.planner.ddl.ddl_constants import value_of
 
     if tokens.accept("SNAPSHOT"):
-        place = tokens.current
+        token = tokens.current
         name = tokens.name("the snapshot's name")
-        span = place.span
+        span = token.span
         return snapshot_bound(name, context, span)
     if not tokens.accept("TIMESTAMP", "AS", "OF"):
         tokens.accept("VERSION", "AS", "OF")

@@ -18,16 +18,16 @@ def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
     name.
     """
     tokens.expect("CREATE")
-    place = tokens.current
+    token = tokens.current
     if tokens.accept("UNIQUE"):
         raise NotSupportedError(
             "unique indexes are not supported: an index only says which rowsets to skip",
             hint="only the primary key is unique",
-            span=place.span,
+            span=token.span,
         )
     tokens.expect("INDEX")
     if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
-    place = tokens.current
+    token = tokens.current
     name = tokens.name("the index's name")
     tokens.expect("ON")
     table = named_table(tokens, context)
@@ -37,7 +37,7 @@ def create_index(tokens: TokenStream, context: PlanContext) -> AlterTable:
     if if_not_exists and name in table.schema.indexes:
         return AlterTable(table, (), statement)
     step = CreateIndex(name, columns)
-    with errors_at(place.span):
+    with errors_at(token.span):
         apply_steps(table, (step,))
     return AlterTable(table, (step,), statement)
 
@@ -50,7 +50,7 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | NoOper
     """
     tokens.expect("INDEX")
     if_exists = tokens.accept("IF", "EXISTS")
-    place = tokens.current
+    token = tokens.current
     name = tokens.name("the index's name")
     among = list(context.catalog.tables.values())
     if tokens.accept("ON"):
@@ -62,7 +62,7 @@ def drop_index(tokens: TokenStream, context: PlanContext) -> AlterTable | NoOper
         return AlterTable(indexed[0], (DropIndex(name),), statement)
     if not indexed and if_exists:
         return NoOperation(f"There is no index {name}.")
-    span = place.span
+    span = token.span
     if indexed:
         raise UndefinedObjectError(
             f"index '{name}' is in {len(indexed)} tables",

@@ -94,9 +94,9 @@ def existing_database(
 
     Raises UndefinedObjectError: there is none; the place is shown and a near name suggested.
     """
-    place = tokens.current
+    token = tokens.current
     name = tokens.name("the name of a database")
-    with errors_at(place.span):
+    with errors_at(token.span):
         context.catalog.check_database(name, way_out)
     return name
 
@@ -106,12 +106,12 @@ def create_database(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.take()
     tokens.take()
     if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
-    place = tokens.current
+    token = tokens.current
     name = tokens.name("the name of a database")
     comment = tokens.string() if tokens.accept("COMMENT") else ""
     tokens.expect_end()
     database = DatabaseInfo(new_id(), name, comment)
-    with errors_at(place.span):
+    with errors_at(token.span):
         database.check()
     return CreateDatabase(database, if_not_exists)
 
@@ -121,16 +121,16 @@ def drop_database(tokens: TokenStream, context: PlanContext) -> Plan:
     tokens.take()
     tokens.take()
     if_exists = tokens.accept("IF", "EXISTS")
-    place = tokens.current
+    token = tokens.current
     way_out = "DROP DATABASE IF EXISTS {} takes that for done"
-    name = place.name if if_exists else existing_database(tokens, context, way_out)
+    name = token.name if if_exists else existing_database(tokens, context, way_out)
     if if_exists:
         tokens.name("the name of a database")
     cascade = tokens.accept("CASCADE")
     if not cascade:
         tokens.accept("RESTRICT")
     tokens.expect_end()
-    span = place.span
+    span = token.span
     if name == DEFAULT_DATABASE:
         raise ProgrammingError(
             f"database '{DEFAULT_DATABASE}' cannot be dropped", span=span, sqlstate="42501"
@@ -157,9 +157,9 @@ def create_view(tokens: TokenStream, context: PlanContext) -> Plan:
     replaces = tokens.accept("OR", "REPLACE")
     tokens.expect("VIEW")
     if_not_exists = tokens.accept("IF", "NOT", "EXISTS")
-    place = tokens.current
+    token = tokens.current
     name = context.catalog.full_name(tokens.table_name())
-    span = place.span
+    span = token.span
     check_not_system(name, span)
     context.catalog.check_database(database_of(name))
     listed = _columns(tokens) if tokens.at_symbol("(") else ()
@@ -176,18 +176,18 @@ def alter_view(tokens: TokenStream, context: PlanContext) -> Plan:
     Raises UndefinedTableError: there is no such view; Error: as of `create_view`.
     """
     tokens.expect("ALTER", "VIEW")
-    place = tokens.current
+    token = tokens.current
     view = named_view(tokens, context)
     if tokens.accept("RENAME", "TO"):
-        place = tokens.current
+        token = tokens.current
         name = context.catalog.full_name(tokens.table_name())
         tokens.expect_end()
-        span = place.span
+        span = token.span
         check_not_system(name, span)
         context.catalog.check_database(database_of(name))
         statement = f"ALTER VIEW {view.name} RENAME TO {name}"
         return CreateView(statement, replace(view, name=name), replaces=True)
-    span = place.span
+    span = token.span
     listed = _columns(tokens) if tokens.at_symbol("(") else ()
     defined = _defined(tokens, context, view, listed, span)
     return CreateView(f"ALTER VIEW {view.name}", defined, replaces=True)
@@ -288,14 +288,14 @@ def comment_on(tokens: TokenStream, context: PlanContext) -> Plan:
 
 
 def _comment_on_column(tokens: TokenStream, context: PlanContext) -> Plan:
-    place = tokens.current
+    token = tokens.current
     parts = [tokens.name("a table name")]
     while tokens.accept_symbol("."):
         parts.append(tokens.name("a column name"))
     comment = _comment(tokens)
     if len(parts) not in (2, 3):
-        raise tokens.error("table.column", place)
-    with errors_at(place.span):
+        raise tokens.error("table.column", token)
+    with errors_at(token.span):
         owner = ".".join(parts[:-1])
         if context.catalog.full_name(owner) in context.catalog.views:
             view = _with_column_comment(context.catalog.view(owner), parts[-1], comment)

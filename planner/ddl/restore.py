@@ -32,8 +32,8 @@ def plan_restore(tokens: TokenStream, context: PlanContext) -> Plan:
     InvalidValueError, SnapshotInFutureError: the moment is none.
     """
     tokens.expect("RESTORE", "TABLE")
-    place = tokens.current
-    table = target_table(tokens.table_name(), place, context)
+    token = tokens.current
+    table = target_table(tokens.table_name(), token, context)
     tokens.expect("TO")
     bound = next_bound(tokens, context)
     tokens.expect_end()

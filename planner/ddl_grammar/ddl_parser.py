@@ -85,12 +85,12 @@ def parse_alter_table(tokens: TokenStream) -> AlterTableSyntax:
     starts: list[int] = []
     steps: list[AlterStepSyntax] = []
     while not steps or tokens.accept_symbol(","):
-        place = tokens.current.start
+        offset = tokens.current.start
         parsed = [_step(tokens)]
         if isinstance(parsed[0], RenameColumnSyntax) and tokens.accept("COMMENT"):
             parsed.append(AlterColumnSyntax(parsed[0].new_name, comment=tokens.string()))
         steps.extend(parsed)
-        starts.extend([place] * len(parsed))
+        starts.extend([offset] * len(parsed))
     tokens.expect_end()
     return AlterTableSyntax(name, start, tuple(steps), tuple(starts))
 

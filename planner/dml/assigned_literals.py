@@ -41,18 +41,18 @@ def type_assigned_literals(
     literals = [node for node in nodes_of(tree, exp.Literal) if is_long(node)]
     if not literals:
         return
-    for place, literal in enumerate(literals):
-        literal.meta[_PLACE] = place
+    for number, literal in enumerate(literals):
+        literal.meta[_PLACE] = number
     probe = tree.copy()
     bind(probe, context)
     scales: dict[int, int] = {}
     for shown, column in zip(_filling(probe), columns, strict=False):
         if column is not None and column.type.kind is Kind.DECIMAL:
             for literal in _literals(shown, column, []):
-                place = literal.meta[_PLACE]
-                scales[place] = max(scales.get(place, 0), column.type.scale)
-    for place, scale in scales.items():
-        _write(literals[place], scale)
+                number = literal.meta[_PLACE]
+                scales[number] = max(scales.get(number, 0), column.type.scale)
+    for number, scale in scales.items():
+        _write(literals[number], scale)
 
 
 def type_assigned_constant(node: exp.Expr, column: ColumnSchema) -> None:

@@ -80,8 +80,8 @@ def select_drafted(
     select.set("expressions", drafted.items)
     columns: list[ColumnSchema | None] = [None] * len(drafted.items)
     for branch in drafted.branches:
-        for column_id, place in branch.columns:
-            columns[place] = table.schema.by_id[column_id]
+        for column_id, index in branch.columns:
+            columns[index] = table.schema.by_id[column_id]
     type_assigned_literals(select, columns, context)
 
 

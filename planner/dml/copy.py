@@ -47,18 +47,18 @@ def plan_copy(tokens: TokenStream, context: PlanContext) -> CopyFrom | CopyTo:
         query = plan_rows(tokens.text[:end], context, query_start)
         tokens.expect("TO")
         return CopyTo(query, *_file(tokens))
-    place = tokens.current
+    start_token = tokens.current
     name = tokens.table_name()
     listed = _listed(tokens) if tokens.at_symbol("(") else None
     if tokens.accept("FROM"):
-        table = target_table(name, place, context)
+        table = target_table(name, start_token, context)
         columns = None if listed is None else _columns(table, listed)
         return CopyFrom(table, columns, *_file(tokens))
     if not tokens.accept("TO"):
         raise tokens.error("FROM, TO")
     names = "*" if listed is None else ", ".join(quote_name(each.name) for each in listed)
     written = ".".join(map(quote_name, name.split(".")))
-    with errors_at(place.span), spans_dropped():
+    with errors_at(start_token.span), spans_dropped():
         query = plan_rows(f"SELECT {names} FROM {written}", context, 0)
     return CopyTo(query, *_file(tokens))
 
@@ -105,16 +105,16 @@ def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
     if tokens.accept("WITH") or not tokens.at_end():
         tokens.expect_symbol("(")
         while not options or tokens.accept_symbol(","):
-            place = tokens.current
+            start_token = tokens.current
             option = tokens.name("an option")
             if option not in _OPTIONS:
                 raise SyntaxError(
                     f"COPY has no option '{option:.40}'",
                     hint=near(option, _OPTIONS) or "options are " + ", ".join(_OPTIONS).upper(),
-                    span=place.span,
+                    span=start_token.span,
                 )
             if option in options:
-                raise SyntaxError(f"option {option.upper()} is given twice", span=place.span)
+                raise SyntaxError(f"option {option.upper()} is given twice", span=start_token.span)
             options[option] = _value(option, tokens)
         tokens.expect_symbol(")")
     tokens.expect_end()
@@ -122,27 +122,27 @@ def _file(tokens: TokenStream) -> tuple[str, CopyOptions]:
 
 
 def _value(option: str, tokens: TokenStream) -> str | bool:
-    place = tokens.current
+    start_token = tokens.current
     if option == "header":
         if tokens.at_symbol(",") or tokens.at_symbol(")"):
             return True
-        word = tokens.string() if place.kind is TokenKind.STRING else tokens.take().text
+        word = tokens.string() if start_token.kind is TokenKind.STRING else tokens.take().text
         if word.lower() not in _FLAGS:
-            raise InvalidValueError("HEADER takes true or false", span=place.span)
+            raise InvalidValueError("HEADER takes true or false", span=start_token.span)
         return _FLAGS[word.lower()]
     if option in ("format", "compression"):
-        text = tokens.string() if place.kind is TokenKind.STRING else tokens.name("a name")
+        text = tokens.string() if start_token.kind is TokenKind.STRING else tokens.name("a name")
         return text.lower()
     text = tokens.string()
     if option == "null":
         if set(text) & {"\n", "\r", '"'}:
-            raise InvalidValueError("NULL takes a text without quotes", span=place.span)
+            raise InvalidValueError("NULL takes a text without quotes", span=start_token.span)
         return text
     text = "\t" if text == "\\t" else text
     if len(text) != 1 or not text.isascii() or text.isalnum() or text in "\n\r\0 .-+":
         raise InvalidValueError(
             f"{option.upper()} takes one character that is no letter, digit or sign",
             hint="such as ';' or '|', or '\\t' for a tab",
-            span=place.span,
+            span=start_token.span,
         )
     return text

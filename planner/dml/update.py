@@ -201,12 +201,12 @@ def plan_truncate(tokens: TokenStream, context: PlanContext) -> DeleteQuery | No
     tokens.expect("TRUNCATE")
     tokens.accept("TABLE")
     if_exists = tokens.accept("IF", "EXISTS")
-    place = tokens.current
+    token = tokens.current
     name = tokens.table_name()
     tokens.expect_end()
     if if_exists and context.catalog.full_name(name) not in context.catalog.tables:
         return NoOperation("Table does not exist.")
-    table = target_table(name, place, context)
+    table = target_table(name, token, context)
     # The table is named as the catalog stores it, whatever the session's database is.
     target = mention(table.name, "target")
     rows = _TargetRows(exp.Select(from_=exp.From(this=target)), target, table, False)

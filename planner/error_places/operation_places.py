@@ -57,8 +57,8 @@ def span_of_operation(message: str, tree: exp.Expr) -> SourceSpan | None:
 
 def only_span(nodes: Iterable[exp.Expr]) -> SourceSpan | None:
     """Where a node stands that is the only one."""
-    found = list(nodes)
-    return node_span(found[0]) if len(found) == 1 else None
+    matches = list(nodes)
+    return node_span(matches[0]) if len(matches) == 1 else None
 
 
 def _binary(match: _Match, tree: exp.Expr) -> list[exp.Expr]:

@@ -104,14 +104,14 @@ def push_aggregate_clause(node: exp.Expr) -> exp.Expr:
         return node
     name = meaning.meta[_NAME]
     _refuse(node, name)
-    place = _clause_target(meaning)
-    if isinstance(node, exp.Filter) and isinstance(place, exp.Filter):
-        rows = exp.and_(place.expression.this, node.expression.this)
-        place.set("expression", exp.Where(this=rows))
+    target = _clause_target(meaning)
+    if isinstance(node, exp.Filter) and isinstance(target, exp.Filter):
+        rows = exp.and_(target.expression.this, node.expression.this)
+        target.set("expression", exp.Where(this=rows))
     else:
         pushed = type(node)(**{key: value for key, value in node.args.items() if key != "this"})
-        place.replace(pushed)
-        pushed.set("this", place)
+        target.replace(pushed)
+        pushed.set("this", target)
     return meaning
 
 

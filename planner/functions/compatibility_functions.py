@@ -361,8 +361,8 @@ def replace_compatibility_function(node: exp.Expr) -> exp.Expr:
 
 def _meaning(template: exp.Expr, arguments: Sequence[exp.Expr]) -> exp.Expr:
     """A template with arguments in it; large ones that it mentions twice are computed once."""
-    slots = [place for place in nodes_of(template, exp.Column) if _number(place)]
-    mentions = Counter(place.name for place in slots)
+    slots = [slot for slot in nodes_of(template, exp.Column) if _number(slot)]
+    mentions = Counter(slot.name for slot in slots)
     is_aggregate = template.find(exp.AggFunc) is not None
     repeated = {
         i: argument
@@ -373,16 +373,16 @@ def _meaning(template: exp.Expr, arguments: Sequence[exp.Expr]) -> exp.Expr:
     named_arguments = [*arguments]
     for i, argument in zip(repeated, named.arguments, strict=True):
         named_arguments[i] = argument
-    for place in slots:
-        argument = named_arguments[_number(place) - 1]
-        pattern = _PATTERNS.get(place.name.rpartition("_")[0])
-        place.replace(pattern(argument) if pattern else _operand(argument.copy()))
+    for slot in slots:
+        argument = named_arguments[_number(slot) - 1]
+        pattern = _PATTERNS.get(slot.name.rpartition("_")[0])
+        slot.replace(pattern(argument) if pattern else _operand(argument.copy()))
     return with_parts(template, named)
 
 
-def _number(place: exp.Column) -> int:
+def _number(slot: exp.Column) -> int:
     """The number of the argument that a name of a template means, 0 for a lambda's own name."""
-    number = place.name.rpartition("_")[2]
+    number = slot.name.rpartition("_")[2]
     return int(number) if number.isdigit() else 0
 
 

@@ -69,15 +69,15 @@ def make_unlike(entries: Sequence[tuple[exp.Expr, Sequence[str]]]) -> list[str]:
 
     `entries`: with the names of their columns.
     """
-    given = (names for item, names in entries if not is_computed(item))
-    taken = {name.lower() for names in given for name in names}
+    written_names = (names for item, names in entries if not is_computed(item))
+    used_names = {name.lower() for names in written_names for name in names}
     unlike: list[str] = []
     for item, names in entries:
         if not is_computed(item):
             unlike.extend(names)
             continue
-        unlike.append(_unlike(names[0], taken))
-        taken.add(unlike[-1].lower())
+        unlike.append(_unlike(names[0], used_names))
+        used_names.add(unlike[-1].lower())
         if unlike[-1] != names[0]:
             name_entry(item, unlike[-1])
     return unlike
@@ -90,17 +90,17 @@ def is_ambiguous(name: str, names: Sequence[str]) -> bool:
     """
     if len(set(names)) == len(names):
         return False
-    taken: set[str] = set()
+    used_names: set[str] = set()
     meant = 0
     for each in names:
-        taken.add(unlike := _unlike(each, taken))
+        used_names.add(unlike := _unlike(each, used_names))
         meant += name in (each, unlike)
     return meant > 1
 
 
-def _unlike(name: str, taken: Set[str]) -> str:
+def _unlike(name: str, used_names: Set[str]) -> str:
     unlike, number = name, 0
-    while unlike.lower() in taken:
+    while unlike.lower() in used_names:
         number += 1
         unlike = f"{name}_{number}"
     return unlike

@@ -131,9 +131,9 @@ def unreachable_alternative(node: exp.Expr) -> exp.Expr:
 def _is_group_key(node: exp.Expr, select: exp.Select) -> bool:
     """Whether a value stands in an entry of the SELECT list that GROUP BY names or counts."""
     keys = select.args["group"].expressions
-    for place, item in enumerate(select.expressions, 1):
+    for index, item in enumerate(select.expressions, 1):
         if any(each is node for each in all_nodes(item)):
-            named = {str(place), item.alias.lower()} - {""}
+            named = {str(index), item.alias.lower()} - {""}
             return any(not key.find(exp.Func) and key.name.lower() in named for key in keys)
     return False
 

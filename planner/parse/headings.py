@@ -56,9 +56,9 @@ class _Level:
     first: int | None = None
     has_keys: bool = False
 
-    def begin(self, place: int, entries: list[tuple[int, int]]) -> None:
+    def begin(self, index: int, entries: list[tuple[int, int]]) -> None:
         """Read the list behind the word at a place."""
-        self.end(place)
+        self.end(index)
         self.entries, self.has_keys = entries, False
 
     def end_entry(self, end: int) -> None:

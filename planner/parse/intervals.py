@@ -71,14 +71,14 @@ def _next_quantity(tokens: list[Token], at: int) -> int | None:
 def _unit_position(tokens: Sequence[Token], start: int) -> int | None:
     """Where the unit behind a quantity stands, None if it has none."""
     depth = 0
-    for place in range(start, len(tokens)):
-        kind = tokens[place].token_type
+    for index in range(start, len(tokens)):
+        kind = tokens[index].token_type
         depth += (kind in OPENING) - (kind in CLOSING)
         if depth < 0 or (depth == 0 and kind in _NO_UNIT_BEHIND):
             return None
-        follows_operand = place > start and tokens[place - 1].token_type in _ENDS_OPERAND
-        if depth == 0 and follows_operand and _is_unit(tokens[place]):
-            return place
+        follows_operand = index > start and tokens[index - 1].token_type in _ENDS_OPERAND
+        if depth == 0 and follows_operand and _is_unit(tokens[index]):
+            return index
     return None
 
 

@@ -65,9 +65,9 @@ def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequen
         return text, ()
     lists: list[LongList] = []
     pieces: list[str] = []
-    kept, place, after_in, count = 0, start, False, 0
-    while count < most_tokens and (match := TOKEN_PATTERN.match(text, place)) is not None:
-        place = match.end()
+    kept, offset, after_in, count = 0, start, False, 0
+    while count < most_tokens and (match := TOKEN_PATTERN.match(text, offset)) is not None:
+        offset = match.end()
         if match.lastindex == TokenKind.SPACE:
             continue
         check_token(match)
@@ -79,20 +79,20 @@ def cut_long_lists(text: str, start: int, most_tokens: int) -> tuple[str, Sequen
             mark = f"('{_MARK}{len(lists)}'"
             rest = _NOT_A_LINE.sub(" ", text[match.start() + len(mark) : end - 1])
             pieces += [text[kept : match.start()], mark, rest, ")"]
-            kept = place = end
+            kept = offset = end
             lists.append(values)
     return "".join((*pieces, text[kept:])), lists
 
 
-def _list_at(text: str, place: int) -> tuple[LongList, int] | None:
+def _list_at(text: str, offset: int) -> tuple[LongList, int] | None:
     """The list that begins at a parenthesis, if it is long and plain, and where it ends."""
-    match = _INTEGERS.match(text, place)
+    match = _INTEGERS.match(text, offset)
     if match is not None:
         items = [item.strip() for item in match.group(1).split(",")]
         numbers = tuple(int(item) for item in items if item[-1].isdigit())
         values = LongList(numbers, len(numbers) < len(items))
     else:
-        match = _TEXTS.match(text, place)
+        match = _TEXTS.match(text, offset)
         items = _TEXT_OR_NULL.findall(match.group(1)) if match is not None else []
         texts = tuple(unquote(item) for item in items if item[0] == "'")
         values = LongList(texts, len(texts) < len(items))

@@ -243,11 +243,11 @@ def is_called(tokens: Sequence[Token], i: int) -> bool:
 def _closing(tokens: Sequence[Token], opening: int) -> int:
     """The place of the parenthesis that closes one, the last place if none does."""
     depth = 0
-    for place in range(opening, len(tokens)):
-        depth += tokens[place].token_type in OPENING
-        depth -= tokens[place].token_type in CLOSING
+    for index in range(opening, len(tokens)):
+        depth += tokens[index].token_type in OPENING
+        depth -= tokens[index].token_type in CLOSING
         if depth == 0:
-            return place
+            return index
     return len(tokens) - 1
 
 
@@ -315,12 +315,12 @@ def _arguments(tokens: Sequence[Token], i: int) -> int:
 def _last_is_text(tokens: Sequence[Token], i: int) -> bool:
     """Whether the call at a place ends in a text: `trunc(x, 'MM')`."""
     depth = 0
-    for place in range(i + 1, len(tokens)):
-        kind = tokens[place].token_type
+    for index in range(i + 1, len(tokens)):
+        kind = tokens[index].token_type
         depth += kind in OPENING
         depth -= kind in CLOSING
         if depth == 0:
-            before = tokens[place - 2].token_type, tokens[place - 1].token_type
+            before = tokens[index - 2].token_type, tokens[index - 1].token_type
             return before == (TokenType.COMMA, TokenType.STRING)
     return False
 

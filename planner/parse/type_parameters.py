@@ -27,11 +27,11 @@ def mark_precisions(tokens: Sequence[Token]) -> list[Token]:
     marked = list(tokens)
     if all(token.token_type is not _DECIMAL for token in tokens):
         return marked
-    for place in range(2, len(marked)):
-        kinds = [token.token_type for token in marked[place - 2 : place + 1]]
+    for index in range(2, len(marked)):
+        kinds = [token.token_type for token in marked[index - 2 : index + 1]]
         if kinds == [_DECIMAL, TokenType.L_PAREN, TokenType.NUMBER]:
-            number = marked[place]
-            marked[place] = token_like(number, TokenType.NUMBER, _MARK + number.text)
+            number = marked[index]
+            marked[index] = token_like(number, TokenType.NUMBER, _MARK + number.text)
     return marked
 
 

@@ -60,9 +60,9 @@ def sql_value(value: object, key: int | str, column: str) -> Any:
         if value != value and isinstance(value, dt.date):
             raise _no_time(value, key, column)
         return value
-    place = f" for column '{column}'" if column else ""
+    target = f" for column '{column}'" if column else ""
     raise InterfaceError(
-        f"{parameter_name(key)}{place}: a value of type {type(value).__name__} "
+        f"{parameter_name(key)}{target}: a value of type {type(value).__name__} "
         "cannot be a parameter",
         hint="pass a number, text, bytes, Decimal, date, datetime or None; IN takes one ? a value",
         sqlstate="07006",
@@ -78,12 +78,12 @@ def check_comparable(value: object, column_type: DataType, key: int | str, colum
     kind = column_type.kind
     if value is None or isinstance(value, _COMPARED_WITH[kind]):
         return
-    place = f"column '{column}'" if column else "a value"
+    target = f"column '{column}'" if column else "a value"
     name = type(value).__name__
     given = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
     raise InterfaceError(
         f"{parameter_name(key)} is {given}, {str(value)!r:.80}, which cannot be "
-        f"compared with {place} of type {column_type}",
+        f"compared with {target} of type {column_type}",
         hint=_INSTEAD[kind],
         sqlstate="07006",
     )
@@ -105,8 +105,8 @@ def _numpy_value(value: np.generic, key: int | str, column: str) -> Any:
 
 
 def _no_time(value: object, key: int | str, column: str) -> InvalidValueError:
-    place = f" for column '{column}'" if column else ""
+    target = f" for column '{column}'" if column else ""
     return InvalidValueError(
-        f"{parameter_name(key)}{place}: {str(value)!r:.80} is no time of the years 1 to 9999",
+        f"{parameter_name(key)}{target}: {str(value)!r:.80} is no time of the years 1 to 9999",
         hint="pass None for NULL",
     )

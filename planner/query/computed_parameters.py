@@ -36,8 +36,8 @@ def computed_numbers(
 
     `nodes`: of its tree, as the engine is to have it otherwise.
     """
-    found = (_computed(each, types) for node in nodes for each in _together(node, types))
-    return tuple(dict.fromkeys(each for each in found if each is not None))
+    derived = (_computed(each, types) for node in nodes for each in _together(node, types))
+    return tuple(dict.fromkeys(each for each in derived if each is not None))
 
 
 def _together(node: exp.Expr, types: ExpressionTypes) -> Iterator[list[exp.Expr]]:

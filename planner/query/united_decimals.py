@@ -247,7 +247,7 @@ def _columns(
     columns = types.of_columns(operand)
     if node.args.get("by_name"):
         return [(name.lower(), type_) for name, type_ in columns]
-    return [(place, type_) for place, (_, type_) in enumerate(columns)]
+    return [(index, type_) for index, (_, type_) in enumerate(columns)]
 
 
 def _common_target(names: Sequence[str | None]) -> Digits | None:
@@ -272,10 +272,10 @@ def _gains(name: str | None, target: Digits) -> bool:
 
 def _wrap(operand: exp.Expr, casts: Sequence[Digits | None]) -> None:
     """Put a query around one that casts columns of it, under the names that they have."""
-    aliases = [exp.to_identifier(f"c{place}", quoted=True) for place in range(len(casts))]
+    aliases = [exp.to_identifier(f"c{index}", quoted=True) for index in range(len(casts))]
     items = []
-    for place, target, column in zip(aliases, casts, columns_of(operand), strict=True):
-        value: exp.Expr = exp.Column(this=place.copy())
+    for index, target, column in zip(aliases, casts, columns_of(operand), strict=True):
+        value: exp.Expr = exp.Column(this=index.copy())
         if target is not None:
             value = exp.Cast(this=value, to=decimal_type(target))
         items.append(exp.Alias(this=value, alias=exp.to_identifier(column.name, quoted=True)))

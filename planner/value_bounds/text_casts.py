@@ -198,9 +198,9 @@ def _parsed(node: exp.Expr) -> list[_Parsed]:
         return []
     check = TRY_CASTABLE if call.name.startswith("try_") else CASTABLE
     return [
-        _Parsed(call.arguments[place - 1], kind, check)
-        for place, kind in _PARSING[call.name].items()
-        if place <= len(call.arguments) and not isinstance(call.arguments[place - 1], _READ)
+        _Parsed(call.arguments[index - 1], kind, check)
+        for index, kind in _PARSING[call.name].items()
+        if index <= len(call.arguments) and not isinstance(call.arguments[index - 1], _READ)
     ]
 
 

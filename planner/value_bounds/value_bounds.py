@@ -168,8 +168,8 @@ def _bounded(node: exp.Expr) -> exp.Expr:
         _check_structure(call)
     if growth is not None and not _can_be_large(call, growth):
         growth = None
-    there = [place for place in positions if place <= len(call.arguments)]
-    deep = [place for place in there if not _is_shallow(call.arguments[place - 1])]
+    there = [position for position in positions if position <= len(call.arguments)]
+    deep = [position for position in there if not _is_shallow(call.arguments[position - 1])]
     return call.node if growth is None and not deep else _checked(call, growth, deep)
 
 
@@ -222,9 +222,9 @@ def _checked(call: Call, growth: Growth | None, deep: Sequence[int]) -> exp.Expr
     measured_as_constant = is_constant and not is_unfolded
     named = name_arguments(call.arguments)
     arguments = list(named.arguments)
-    for place in deep:
-        arguments[place - 1] = _swap(
-            arguments[place - 1], _shallow(call.name, arguments[place - 1])
+    for position in deep:
+        arguments[position - 1] = _swap(
+            arguments[position - 1], _shallow(call.name, arguments[position - 1])
         )
     if growth is not None:
         carrier = arguments[growth.carrier - 1]

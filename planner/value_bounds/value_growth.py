@@ -40,28 +40,28 @@ class Measures(Protocol):
     def total(self, parts: Sequence[Amount]) -> Amount:
         """The sum of any number of amounts."""
 
-    def size(self, place: int) -> Amount:
+    def size(self, position: int) -> Amount:
         """Bytes of an argument as a text."""
 
-    def held(self, place: int) -> Amount:
+    def held(self, position: int) -> Amount:
         """Bytes of an argument as a part of another value."""
 
-    def written(self, place: int) -> Amount:
+    def written(self, position: int) -> Amount:
         """Bytes of an argument that is a text, nothing of another one."""
 
-    def listed(self, place: int) -> Amount:
+    def listed(self, position: int) -> Amount:
         """Bytes of an argument as a text if it is none, which are more than its elements."""
 
-    def items(self, place: int) -> Amount:
+    def items(self, position: int) -> Amount:
         """Elements of an argument that is a list."""
 
-    def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> Amount:
+    def mapped(self, position: int, amount: Amount, parameters: Sequence[Amount]) -> Amount:
         """Bytes of a list that is made of an argument, an element for each."""
 
-    def texts(self, place: int) -> Amount:
+    def texts(self, position: int) -> Amount:
         """Bytes of the elements of a list as texts."""
 
-    def value(self, place: int) -> Amount:
+    def value(self, position: int) -> Amount:
         """An argument that is a number."""
 
     def span(self) -> Amount:
@@ -98,7 +98,7 @@ def _total(part: Callable[[Measures, int], Amount], factor: int = 1) -> Rule:
     """Of all arguments."""
 
     def rule(measures: Measures) -> Amount:
-        parts = [part(measures, place) for place in range(1, measures.count + 1)]
+        parts = [part(measures, position) for position in range(1, measures.count + 1)]
         return measures.total(parts) * factor
 
     return rule
@@ -114,14 +114,14 @@ def _joined(measures: Measures) -> Amount:
 
 def _separated(measures: Measures) -> Amount:
     """Texts with the first argument between them, and between the elements of lists."""
-    places = range(2, measures.count + 1)
-    texts = measures.total([measures.size(place) for place in places])
-    elements = measures.total([measures.listed(place) for place in places])
+    positions = range(2, measures.count + 1)
+    texts = measures.total([measures.size(position) for position in positions])
+    elements = measures.total([measures.listed(position) for position in positions])
     return texts + measures.size(1) * (elements + max(measures.count - 2, 1))
 
 
-def _elements(place: int) -> Rule:
-    return lambda a: a.items(place) * a.element
+def _elements(position: int) -> Rule:
+    return lambda a: a.items(position) * a.element
 
 
 def _parts(measures: Measures) -> Amount:

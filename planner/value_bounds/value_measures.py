@@ -60,38 +60,38 @@ class WrittenMeasures(Measures):
     def total(self, parts: Sequence[float]) -> float:
         return sum(parts)
 
-    def size(self, place: int) -> float:
-        return self._size(self._arguments[place - 1]) if place <= self.count else 0.0
+    def size(self, position: int) -> float:
+        return self._size(self._arguments[position - 1]) if position <= self.count else 0.0
 
-    def held(self, place: int) -> float:
+    def held(self, position: int) -> float:
         """See Measures; a parameter is in memory already."""
-        argument = self._arguments[place - 1]
+        argument = self._arguments[position - 1]
         if isinstance(argument, exp.Array):
             return sum(map(self._size, argument.expressions))
         return 0.0 if isinstance(argument, exp.Placeholder) else self._size(argument)
 
-    def written(self, place: int) -> float:
-        is_list = isinstance(self._arguments[place - 1], exp.Array)
-        return 0.0 if is_list else self.size(place)
+    def written(self, position: int) -> float:
+        is_list = isinstance(self._arguments[position - 1], exp.Array)
+        return 0.0 if is_list else self.size(position)
 
-    def listed(self, place: int) -> float:
+    def listed(self, position: int) -> float:
         """See Measures; a list is what no size is known of."""
-        size = self.size(place)
+        size = self.size(position)
         return size if size == inf else 0.0
 
-    def items(self, place: int) -> float:
-        return _items(self._arguments[place - 1], self._unknown)
+    def items(self, position: int) -> float:
+        return _items(self._arguments[position - 1], self._unknown)
 
-    def mapped(self, place: int, amount: Amount, parameters: Sequence[Amount]) -> float:
+    def mapped(self, position: int, amount: Amount, parameters: Sequence[Amount]) -> float:
         return self._unknown
 
-    def texts(self, place: int) -> float:
-        argument = self._arguments[place - 1]
+    def texts(self, position: int) -> float:
+        argument = self._arguments[position - 1]
         is_list = isinstance(argument, exp.Array)
         return sum(map(self._size, argument.expressions)) if is_list else self._unknown
 
-    def value(self, place: int) -> float:
-        number = number_of(self._arguments[place - 1])
+    def value(self, position: int) -> float:
+        number = number_of(self._arguments[position - 1])
         return self._unknown if number is None else max(number, 0.0)
 
     def span(self) -> float:
@@ -183,47 +183,47 @@ class ComputedMeasures(Measures):
             parts = [exp.paren(reduce(_plus, group), copy=False) for group in groups]
         return parts[0]
 
-    def size(self, place: int) -> exp.Expr:
-        if place > self.count:
+    def size(self, position: int) -> exp.Expr:
+        if position > self.count:
             return exp.Literal.number(0)
-        return _amount(engine_call("strlen", exp.cast(self._arguments[place - 1], exp.DType.TEXT)))
+        return _amount(engine_call("strlen", exp.cast(self._copy(position), exp.DType.TEXT)))
 
-    def held(self, place: int) -> exp.Expr:
+    def held(self, position: int) -> exp.Expr:
         element_bytes = exp.Literal.number(ELEMENT_BYTES)
-        is_small = exp.If(this=self._has_type(place, _SMALL_TYPES), true=element_bytes)
-        return exp.Case(ifs=[is_small], default=self.size(place))
+        is_small = exp.If(this=self._has_type(position, _SMALL_TYPES), true=element_bytes)
+        return exp.Case(ifs=[is_small], default=self.size(position))
 
-    def written(self, place: int) -> exp.Expr:
-        text = exp.If(this=self._has_type(place, TEXT_TYPES), true=self.size(place))
+    def written(self, position: int) -> exp.Expr:
+        text = exp.If(this=self._has_type(position, TEXT_TYPES), true=self.size(position))
         return exp.Case(ifs=[text], default=exp.Literal.number(0))
 
-    def listed(self, place: int) -> exp.Expr:
-        text = exp.If(this=self._has_type(place, TEXT_TYPES), true=exp.Literal.number(0))
-        return exp.Case(ifs=[text], default=self.size(place))
+    def listed(self, position: int) -> exp.Expr:
+        text = exp.If(this=self._has_type(position, TEXT_TYPES), true=exp.Literal.number(0))
+        return exp.Case(ifs=[text], default=self.size(position))
 
-    def _has_type(self, place: int, names: Sequence[str]) -> exp.Expr:
+    def _has_type(self, position: int, names: Sequence[str]) -> exp.Expr:
         """Whether an argument has one of some types, which the engine knows while it binds."""
         types = [exp.Literal.string(name) for name in names]
-        return exp.In(this=engine_call("typeof", self._copy(place)), expressions=types)
+        return exp.In(this=engine_call("typeof", self._copy(position)), expressions=types)
 
-    def items(self, place: int) -> exp.Expr:
-        return _amount(engine_call("len", self._copy(place)))
+    def items(self, position: int) -> exp.Expr:
+        return _amount(engine_call("len", self._copy(position)))
 
-    def mapped(self, place: int, amount: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
+    def mapped(self, position: int, amount: exp.Expr, parameters: Sequence[exp.Expr]) -> exp.Expr:
         shown = [parameter.copy() for parameter in parameters]
         each = exp.Lambda(this=amount + exp.Literal.number(self.element), expressions=shown)
-        mapped = engine_call("list_transform", self._copy(place), each)
+        mapped = engine_call("list_transform", self._copy(position), each)
         return _amount(engine_call("list_sum", mapped))
 
-    def texts(self, place: int) -> exp.Expr:
+    def texts(self, position: int) -> exp.Expr:
         length = engine_call("strlen", exp.cast(exp.column("__item"), exp.DType.TEXT, copy=False))
         each = exp.Lambda(this=length, expressions=[exp.to_identifier("__item")])
         return _amount(
-            engine_call("list_sum", engine_call("list_transform", self._copy(place), each))
+            engine_call("list_sum", engine_call("list_transform", self._copy(position), each))
         )
 
-    def value(self, place: int) -> exp.Expr:
-        return _amount(self._copy(place))
+    def value(self, position: int) -> exp.Expr:
+        return _amount(self._copy(position))
 
     def span(self) -> exp.Expr:
         """Of numbers, or of times that lie intervals apart; see Measures."""
@@ -250,8 +250,8 @@ class ComputedMeasures(Measures):
             default=total * self.size(1),
         )
 
-    def _copy(self, place: int) -> exp.Expr:
-        return self._arguments[place - 1].copy()
+    def _copy(self, position: int) -> exp.Expr:
+        return self._arguments[position - 1].copy()
 
 
 def _amount(node: exp.Expr) -> exp.Expr:

@@ -37,12 +37,12 @@ def interval_text(text: str, span: SourceSpan | None) -> str:
     body = _AGO.sub("", stripped)
     is_ago = body != stripped
     pieces: list[str] = []
-    place = 0
-    while match := _PIECE.match(body, place):
-        place = match.end()
+    offset = 0
+    while match := _PIECE.match(body, offset):
+        offset = match.end()
         sign = "-" if (match["sign"] == "-") is not is_ago else ""
         pieces.extend(f"{sign}{count} {unit}" for count, unit in _counts(match, span))
-    if not pieces or place < len(body):
+    if not pieces or offset < len(body):
         raise InvalidValueError(
             f"'{text:.60}' is no interval", hint="write INTERVAL '1 day 2 hours'", span=span
         )

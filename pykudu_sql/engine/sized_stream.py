@@ -37,7 +37,7 @@ class PlainStream:
 
     @property
     def _schema(self) -> pa.Schema:
-        return pa.schema([self._rows.schema.field(place) for place in self._columns])
+        return pa.schema([self._rows.schema.field(index) for index in self._columns])
 
     def __arrow_c_schema__(self) -> object:
         return self._schema.__arrow_c_schema__()
@@ -54,7 +54,7 @@ class SizedStream(pa.Table):  # type: ignore[misc]
     def __init__(self, rows: RowStream, columns: Sequence[int]) -> None:
         """Nothing is opened yet. `columns`: the places of those that are read."""
         self._rows = rows
-        self._places = columns
+        self._positions = columns
         self._plain = PlainStream(rows, columns)
 
     @property
@@ -65,7 +65,7 @@ class SizedStream(pa.Table):  # type: ignore[misc]
         return self.num_rows
 
     def select(self, columns: Sequence[int]) -> "SizedStream":
-        return SizedStream(self._rows, [self._places[place] for place in columns])
+        return SizedStream(self._rows, [self._positions[index] for index in columns])
 
     def __arrow_c_schema__(self) -> object:
         return self._plain.__arrow_c_schema__()

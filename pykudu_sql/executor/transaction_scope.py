@@ -222,11 +222,11 @@ class TransactionScope:
                 return self.write_alone(action)
             self._current = self._begin()
         current = self._current
-        place = current.savepoint()
+        saved = current.savepoint()
         try:
             return self._done(action, current)
         except BaseException:
-            current.rollback_to(place)
+            current.rollback_to(saved)
             raise
 
     def write_alone(self, action: "Callable[[Transaction], T]") -> T:

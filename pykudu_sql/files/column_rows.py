@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.row_files import FileBatch, places_of
+from pykudu_sql.files.row_files import FileBatch, positions_of
 from pykudu_sql.files.typed_values import check_family, read_values
 from pykudu_sql.storage.catalog.catalog import TableInfo
 from pykudu_sql.storage.common.types.schema import ColumnSchema
@@ -70,8 +70,8 @@ class ColumnFile:
                 for start in range(0, whole.num_rows, _BATCH_ROWS):
                     yield whole.slice(start, _BATCH_ROWS)
         elif isinstance(self._file, pa.RecordBatchFileReader):
-            for place in range(self._file.num_record_batches):
-                yield self._file.get_batch(place)
+            for index in range(self._file.num_record_batches):
+                yield self._file.get_batch(index)
         else:
             yield from self._file
 
@@ -98,21 +98,21 @@ class ColumnRows:
     ) -> None:
         """Open a file and read its schema.
 
-        Raises DataError: it is damaged; UndefinedColumnError, InvalidSchemaError: see `places_of`
-        and `check_family`.
+        Raises DataError: it is damaged; UndefinedColumnError, InvalidSchemaError: see
+        `positions_of` and `check_family`.
         """
         self.count = 0
         self._file = ColumnFile(file, kind.format)
         schema = self._file.schema
         try:
-            places = places_of(schema.names, table, wanted, file.name)
-            for place, column in places:
-                check_family(column, schema.field(place).type, file.name)
+            positions = positions_of(schema.names, table, wanted, file.name)
+            for index, column in positions:
+                check_family(column, schema.field(index).type, file.name)
         except BaseException:
             self.close()
             raise
-        self.columns: Sequence[ColumnSchema] = [column for _, column in places]
-        self._names = [schema.names[place] for place, _ in places]
+        self.columns: Sequence[ColumnSchema] = [column for _, column in positions]
+        self._names = [schema.names[index] for index, _ in positions]
 
     def batches(self) -> Iterator[FileBatch]:
         for batch in self._file.batches(self._names):

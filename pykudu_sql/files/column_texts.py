@@ -80,10 +80,10 @@ def _plain_decimals(texts: pa.Array) -> pa.Array:
 def _hex(array: pa.Array) -> pa.Array:
     compact = pa.concat_arrays([array])
     _, offsets, data = compact.buffers()
-    places = np.frombuffer(offsets, np.int32, len(compact) + 1, 4 * compact.offset)
-    values = np.frombuffer(data, np.uint8)[places[0] : places[-1]] if data else b""
+    bounds = np.frombuffer(offsets, np.int32, len(compact) + 1, 4 * compact.offset)
+    values = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]] if data else b""
     pairs = _HEX_PAIRS[np.asarray(values, np.uint8)] if len(values) else np.empty(0, "S2")
-    moved = ((places - places[0]) * 2).astype(np.int32)
+    moved = ((bounds - bounds[0]) * 2).astype(np.int32)
     valid = validity(compact)
     bitmap = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
     buffers = [bitmap, pa.py_buffer(moved), pa.py_buffer(pairs)]
@@ -96,21 +96,21 @@ def has_bytes(texts: pa.Array, wanted: npt.NDArray[np.bool_]) -> bool:
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):
         return False
-    places = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset)
-    return bool(wanted[np.frombuffer(data, np.uint8)[places[0] : places[-1]]].any())
+    bounds = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset)
+    return bool(wanted[np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]].any())
 
 
 def with_bytes(texts: pa.Array, wanted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Which strings have one of the bytes for which a table of 256 says True; none that is NULL."""
-    found = np.zeros(len(texts), np.bool_)
+    matches = np.zeros(len(texts), np.bool_)
     _, offsets, data = texts.buffers()
     if data is not None and len(texts):
-        places = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset)
-        hits = np.flatnonzero(wanted[np.frombuffer(data, np.uint8)[places[0] : places[-1]]])
-        found[np.searchsorted(places, hits + places[0], side="right") - 1] = True
+        bounds = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset)
+        hits = np.flatnonzero(wanted[np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]])
+        matches[np.searchsorted(bounds, hits + bounds[0], side="right") - 1] = True
         if texts.null_count:
-            found &= np.asarray(texts.is_valid().to_numpy(zero_copy_only=False))
-    return found
+            matches &= np.asarray(texts.is_valid().to_numpy(zero_copy_only=False))
+    return matches
 
 
 def text_bytes(texts: pa.Array) -> memoryview:
@@ -118,5 +118,5 @@ def text_bytes(texts: pa.Array) -> memoryview:
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):
         return memoryview(b"")
-    places = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset)
-    return memoryview(data)[int(places[0]) : int(places[-1])]
+    bounds = np.frombuffer(offsets, np.int32, len(texts) + 1, 4 * texts.offset)
+    return memoryview(data)[int(bounds[0]) : int(bounds[-1])]

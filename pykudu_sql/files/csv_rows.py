@@ -16,7 +16,7 @@ import pyarrow.csv as arrow_csv
 
 from pykudu_sql.files.file_access import PermittedFile
 from pykudu_sql.files.formats import FileKind
-from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow, places_of
+from pykudu_sql.files.row_files import BLOCK_BYTES, FileBatch, TornRow, positions_of
 from pykudu_sql.files.source_lines import record_lines
 from pykudu_sql.files.text_values import read_texts
 from pykudu_sql.storage.catalog.catalog import TableInfo
@@ -39,7 +39,7 @@ class CsvRows:
     ) -> None:
         """Open a file and read its header.
 
-        Raises UndefinedColumnError, InvalidSchemaError: see `places_of`; DataError: there is no
+        Raises UndefinedColumnError, InvalidSchemaError: see `positions_of`; DataError: there is no
         header where one must be.
         """
         self.count = 0
@@ -58,12 +58,12 @@ class CsvRows:
             self._names = [] if names is None else names
             if names is None:
                 self.columns = table.schema.visible_columns if wanted is None else tuple(wanted)
-                self._places: Sequence[int] = range(len(self.columns))
+                self._positions: Sequence[int] = range(len(self.columns))
                 self._width = len(self.columns)
             else:
-                places = places_of(names, table, wanted, file.name)
-                self.columns = tuple(column for _, column in places)
-                self._places = [place for place, _ in places]
+                positions = positions_of(names, table, wanted, file.name)
+                self.columns = tuple(column for _, column in positions)
+                self._positions = [position for position, _ in positions]
                 self._width = len(names)
         except BaseException:
             self._stream.close()
@@ -126,8 +126,8 @@ class CsvRows:
             yield FileBatch(nothing, np.empty(0, np.int64), self._torn[delivered:])
 
     def _parsed(self) -> Iterator[pa.RecordBatch]:
-        names = [str(place) for place in range(self._width)]
-        included = [str(place) for place in self._places]
+        names = [str(position) for position in range(self._width)]
+        included = [str(position) for position in self._positions]
         options = self._kind.options
         try:
             yield from arrow_csv.open_csv(

@@ -142,10 +142,10 @@ def _csv_sample(data: bytes, kind: FileKind) -> pa.Table:
         column_types=dict.fromkeys(rows.column_names, pa.string())
     )
     texts = arrow_csv.read_csv(BytesIO(data), reading, parsing, converting)
-    for place, field in enumerate(rows.schema):
+    for index, field in enumerate(rows.schema):
         is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-        if is_number and _would_change(texts.column(place), field.type):
-            rows = rows.set_column(place, field.name, texts.column(place))
+        if is_number and _would_change(texts.column(index), field.type):
+            rows = rows.set_column(index, field.name, texts.column(index))
     return rows
 
 

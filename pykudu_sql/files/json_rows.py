@@ -66,9 +66,9 @@ class JsonRows:
             explicit_schema=pa.schema(fields),
             unexpected_field_behavior="infer" if self._takes_others else "error",
         )
-        self._names = {column.name: place for place, column in enumerate(self.columns)}
+        self._names = {column.name: index for index, column in enumerate(self.columns)}
         self._defaults = [
-            place for place, c in enumerate(self.columns) if c.write_default is not None
+            index for index, c in enumerate(self.columns) if c.write_default is not None
         ]
 
     def batches(self) -> Iterator[FileBatch]:
@@ -112,7 +112,7 @@ class JsonRows:
         if rows.num_rows != lines or any(name.lower() in self._names for name in others):
             return None
         arrays = [rows.column(column.name).combine_chunks() for column in self.columns]
-        if any(arrays[place].null_count for place in self._defaults):
+        if any(arrays[index].null_count for index in self._defaults):
             return None
         first, self.count = self.count, self.count + lines
         return FileBatch(arrays, np.arange(first, self.count))
@@ -161,8 +161,8 @@ class JsonRows:
             for column, values in zip(self.columns, cells, strict=True):
                 values.append(document.get(column.name, _ABSENT))
         absent = {
-            place: pa.array([value is _ABSENT for value in cells[place]], pa.bool_())
-            for place in self._defaults
+            index: pa.array([value is _ABSENT for value in cells[index]], pa.bool_())
+            for index in self._defaults
         }
         arrays = [pa.array(map(_text, values), pa.string()) for values in cells]
         torn.sort(key=lambda one: one.record)

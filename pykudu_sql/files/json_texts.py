@@ -78,7 +78,7 @@ def _objects(array: pa.Array) -> pa.Array:
 def object_texts(names: list[str], columns: list[pa.Array], end: str) -> pa.Array:
     """Rows as objects. `end`: the brace that closes each, and what follows it."""
     pieces: list[str | pa.Array] = []
-    for place, (name, column) in enumerate(zip(names, columns, strict=True)):
-        head = ("," if place else "{") + json.dumps(name, ensure_ascii=False) + ":"
+    for index, (name, column) in enumerate(zip(names, columns, strict=True)):
+        head = ("," if index else "{") + json.dumps(name, ensure_ascii=False) + ":"
         pieces += [head, json_texts(column)]
     return pc.binary_join_element_wise(*pieces, end, "")

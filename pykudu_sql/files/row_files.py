@@ -72,7 +72,7 @@ class RowFile(Protocol):
         """Give the file up. Closing twice is allowed."""
 
 
-def places_of(
+def positions_of(
     names: Sequence[str],
     table: TableInfo,
     wanted: Sequence[ColumnSchema] | None,
@@ -89,24 +89,24 @@ def places_of(
     Raises UndefinedColumnError: the file has a column that the table has not, or lacks one that the
     statement names; InvalidSchemaError: it has a column twice.
     """
-    places: dict[str, int] = {}
-    for place, name in enumerate(names):
-        if places.setdefault(name.lower(), place) != place:
+    positions: dict[str, int] = {}
+    for position, name in enumerate(names):
+        if positions.setdefault(name.lower(), position) != position:
             raise InvalidSchemaError(f"'{path}' has the column '{name:.80}' twice")
     if wanted is not None:
         for column in wanted:
-            if column.name not in places:
+            if column.name not in positions:
                 raise UndefinedColumnError(
                     f"'{path}' has no column '{column.name}'",
                     hint="its columns are " + ", ".join(name[:80] for name in names),
                 )
-        return [(places[column.name], column) for column in wanted]
+        return [(positions[column.name], column) for column in wanted]
     by_name = {column.name: column for column in table.schema.visible_columns}
-    for name in places:
+    for name in positions:
         if name not in by_name:
             raise UndefinedColumnError(
                 f"'{path}' has a column '{name:.80}' that table '{table.name}' has not",
                 hint="name the columns to be read: COPY t (a, b) FROM ..; those of the table are "
                 + ", ".join(by_name),
             )
-    return [(place, by_name[name]) for name, place in places.items()]
+    return [(position, by_name[name]) for name, position in positions.items()]

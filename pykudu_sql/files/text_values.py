@@ -163,11 +163,11 @@ def _unhexed(digits: pa.Array) -> pa.Array:
     """Hexadecimal digits, an even number each, as bytes."""
     compact = pa.concat_arrays([digits])
     _, offsets, data = compact.buffers()
-    places = np.frombuffer(offsets, np.int32, len(compact) + 1, 4 * compact.offset)
-    text = np.frombuffer(data, np.uint8)[places[0] : places[-1]] if data else np.empty(0, np.uint8)
+    bounds = np.frombuffer(offsets, np.int32, len(compact) + 1, 4 * compact.offset)
+    text = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]] if data else np.empty(0, np.uint8)
     nibbles = _NIBBLES[text]
     joined = (nibbles[0::2] << 4) | nibbles[1::2]
-    moved = ((places - places[0]) // 2).astype(np.int32)
+    moved = ((bounds - bounds[0]) // 2).astype(np.int32)
     valid = validity(compact)
     bitmap = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
     buffers = [bitmap, pa.py_buffer(moved), pa.py_buffer(np.ascontiguousarray(joined))]

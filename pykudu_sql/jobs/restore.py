@@ -150,15 +150,15 @@ def _entries(step: BackupStep, name: str | None) -> list[TableBackup]:
 @contextmanager
 def _receiving(database: str) -> Iterator[OpenStore]:
     """A database to restore into; a new one goes if that fails."""
-    place = Path(database)
-    is_new = not place.exists()
+    folder = Path(database)
+    is_new = not folder.exists()
     opened = open_database(database, DatabaseSettings())
     try:
         yield opened.store
     except BaseException:
         opened.release()
         if is_new:
-            remove(place)
+            remove(folder)
         raise
     opened.release()
 

@@ -265,11 +265,11 @@ class Catalog:
         Raises DuplicateObjectError: one has.
         """
         named = self.tables.get(table.name)
-        taken = named is not None and named.id != table.id
-        if taken or table.name in self.views:
+        is_taken = named is not None and named.id != table.id
+        if is_taken or table.name in self.views:
             raise DuplicateObjectError(
                 f"table '{table.name}' exists already"
-                if taken
+                if is_taken
                 else f"there is a view '{table.name}' already",
                 hint="choose another name, or drop it first",
             )

@@ -84,18 +84,18 @@ class CatalogHistory:
     def at(self, bound: SnapshotBound) -> Catalog:
         """The catalog that a snapshot of the given bound sees."""
         times: Sequence[int] = [catalog.timestamp for catalog in self.catalogs]
-        place = max(0, bisect_left(times, bound) - 1)
-        snapshot = self.catalogs[place]
+        index = max(0, bisect_left(times, bound) - 1)
+        snapshot = self.catalogs[index]
         if snapshot is self.latest:
             return snapshot
         missing = self.complete_since if bound < self.complete_since else NOTHING
         return replace(
-            snapshot, complete_since=missing, created_later=partial(self._created_after, place)
+            snapshot, complete_since=missing, created_later=partial(self._created_after, index)
         )
 
-    def _created_after(self, place: int, name: str) -> Timestamp | None:
+    def _created_after(self, index: int, name: str) -> Timestamp | None:
         """When the first table of a full name was made behind a catalog; None if none was."""
-        for catalog in self.catalogs[place + 1 :]:
+        for catalog in self.catalogs[index + 1 :]:
             if name in catalog.tables:
                 return catalog.timestamp
         return None

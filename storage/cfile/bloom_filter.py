@@ -104,13 +104,13 @@ class BloomFilter:
 
     def may_contain_one(self, hash64: int) -> bool:
         """False when a hash, 0 .. 2**64 - 1, is certainly not held."""
-        place = ((hash64 >> 32) * self._blocks >> 32) * 2
+        word = ((hash64 >> 32) * self._blocks >> 32) * 2
         spread = hash64 * _SPREAD & _U64
         pattern = _PATTERNS[spread >> 52]
-        if self._view[place] & pattern != pattern:
+        if self._view[word] & pattern != pattern:
             return False
         pattern = _PATTERNS[spread >> 40 & 4095]
-        return self._view[place + 1] & pattern == pattern
+        return self._view[word + 1] & pattern == pattern
 
     def to_bytes(self) -> bytes:
         """The filter as stored."""

@@ -40,8 +40,8 @@ def check_tablet(
     components = tablet.components
     tally.rows += sum(len(part) for part in (*components.flushing, components.memrowset))
     if whole and not quick:
-        place = tablet.files.path("base", 1).rpartition("/")[0]
-        yield from guarded(place, _check_keys(tablet, table, place))
+        folder = tablet.files.path("base", 1).rpartition("/")[0]
+        yield from guarded(folder, _check_keys(tablet, table, folder))
 
 
 def _check_rowset(
@@ -82,7 +82,7 @@ def _check_file(
         reader.close()
 
 
-def _check_keys(tablet: Tablet, table: TableInfo, place: str) -> Iterator[Finding]:
+def _check_keys(tablet: Tablet, table: TableInfo, folder: str) -> Iterator[Finding]:
     """That each key lives once, and belongs here."""
     components = tablet.components
     parts = [
@@ -98,8 +98,8 @@ def _check_keys(tablet: Tablet, table: TableInfo, place: str) -> Iterator[Findin
     if len(repeated):
         key = keys.at(int(order[repeated[0]])).hex()
         problem = f"{len(repeated)} keys live more than once, first the one encoded as {key}"
-        yield Finding(place, problem, FROM_BACKUP)
-    yield from _check_partition(tablet, table, place)
+        yield Finding(folder, problem, FROM_BACKUP)
+    yield from _check_partition(tablet, table, folder)
 
 
 def _living_keys(tablet: Tablet, rowset: MemRowSet | DiskRowSet) -> EncodedKeys:
@@ -121,7 +121,7 @@ def _key_columns(tablet: Tablet, rowset: MemRowSet | DiskRowSet) -> dict[int, pa
     }
 
 
-def _check_partition(tablet: Tablet, table: TableInfo, place: str) -> Iterator[Finding]:
+def _check_partition(tablet: Tablet, table: TableInfo, folder: str) -> Iterator[Finding]:
     """That every living row belongs to this tablet by the table's partitions."""
     mine = [info.id for info in table.tablets].index(tablet.id)
     for rowset in tablet.components.rowsets:
@@ -131,4 +131,4 @@ def _check_partition(tablet: Tablet, table: TableInfo, place: str) -> Iterator[F
         strays = np.flatnonzero(table.assigner.assign(columns) != mine)
         if len(strays):
             problem = f"{len(strays)} rows of rowset {rowset.id} belong to other partitions"
-            yield Finding(place, problem, FROM_BACKUP)
+            yield Finding(folder, problem, FROM_BACKUP)

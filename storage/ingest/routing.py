@@ -68,12 +68,11 @@ def deduplicate(table: TableInfo, rows: RoutedRows) -> RoutedRows:
 
 
 def duplicate_key_error(
-    table: TableInfo, columns: Mapping[int, pa.Array], place: int
+    table: TableInfo, columns: Mapping[int, pa.Array], row: int
 ) -> AlreadyPresentError:
     """The error that says an INSERT has the key of one of its rows twice."""
     return AlreadyPresentError(
-        f"key given twice in one INSERT into table '{table.name}': "
-        f"{key_text(table, columns, place)}",
+        f"key given twice in one INSERT into table '{table.name}': {key_text(table, columns, row)}",
         hint="use UPSERT to keep the last, or INSERT OR IGNORE to keep the first",
     )
 

@@ -79,9 +79,9 @@ class RowBatch:
         operations = RowOperations(self.operations.kind, columns, len(rows))
         return RowBatch(self.table, operations, tuple(columns), self.changed, rows)
 
-    def key_text(self, place: int) -> str:
+    def key_text(self, row: int) -> str:
         """The key of one row for people; see `key_text`."""
-        return key_text(self.table, self.operations.columns, place)
+        return key_text(self.table, self.operations.columns, row)
 
 
 def complete(table: TableInfo, operations: RowOperations) -> RowBatch:
@@ -186,10 +186,10 @@ def check_set(schema: Schema, kind: RowOpKind, column_ids: Collection[int], tabl
         )
 
 
-def key_text(table: TableInfo, columns: Mapping[int, pa.Array], place: int) -> str:
+def key_text(table: TableInfo, columns: Mapping[int, pa.Array], row: int) -> str:
     """The key of one row of a batch for people: `(id) = (5)`; NULL where it has no value."""
     names = ", ".join(c.name for c in table.schema.key_columns)
-    values = [plain(columns[i].slice(place, 1))[0].as_py() for i in table.schema.key_ids]
+    values = [plain(columns[i].slice(row, 1))[0].as_py() for i in table.schema.key_ids]
     shown = ", ".join("NULL" if value is None else str(value) for value in values)
     return f"({names}) = ({shown})"
 

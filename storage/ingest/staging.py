@@ -108,10 +108,10 @@ class StagedFile:
             keys = [value["min_key"], value["max_key"]]
             if not all(_HEX.fullmatch(key) for key in keys):
                 raise ValueError("its keys are malformed")
-            place = (value["write"], value["table"], value["tablet"], value["number"])
+            file_key = (value["write"], value["table"], value["tablet"], value["number"])
             content = (value["rows"], value["size"], value["checksum"])
             low, high = map(bytes.fromhex, keys)
-            return cls(*place, *content, low, high, tuple(int(i) for i in value["column_ids"]))
+            return cls(*file_key, *content, low, high, tuple(int(i) for i in value["column_ids"]))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise DataError(f"this is no staged file: {error}") from error
 
@@ -252,9 +252,9 @@ def stage_rows(
             gathered = GatheredColumns([HeldColumns(rows.operations.columns)], indices)
             file = BaseFile(env, path, identity)
             meta = write_base_file(file, 0, schema, gathered, rows.keys.take(indices), UNCOMMITTED)
-            place = (target.write_id, table.id, tablet_id, number)
+            file_key = (target.write_id, table.id, tablet_id, number)
             content = (meta.rows, meta.size, file_checksum(env, path))
-            yield StagedFile(*place, *content, meta.min_key, meta.max_key, meta.column_ids)
+            yield StagedFile(*file_key, *content, meta.min_key, meta.max_key, meta.column_ids)
 
 
 def _draw_number() -> int:

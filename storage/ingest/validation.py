@@ -149,7 +149,7 @@ def _check_null(batch: RowBatch, column: ColumnSchema) -> Violation | None:
         f"'{batch.table.name}'",
         hint="give a value, or leave the column out if it has a DEFAULT",
     )
-    return Violation(~valid, lambda place: error)
+    return Violation(~valid, lambda row: error)
 
 
 def _precheck_null(table: TableInfo, cells: Cells) -> bool:
@@ -165,9 +165,9 @@ def _check_cell_size(batch: RowBatch, column: ColumnSchema) -> Violation | None:
         return None
     sizes = pc.fill_null(pc.binary_length(plain(values)), 0).to_numpy(zero_copy_only=False)
 
-    def reason(place: int) -> ValueTooLargeError:
+    def reason(row: int) -> ValueTooLargeError:
         return ValueTooLargeError(
-            f"value too large for column '{column.name}' ({sizes[place]} bytes, maximum is "
+            f"value too large for column '{column.name}' ({sizes[row]} bytes, maximum is "
             f"{MAX_CELL_BYTES} bytes)"
         )
 
@@ -195,7 +195,7 @@ def _check_counter(batch: RowBatch) -> Violation | None:
     numbers = batch.operations.columns[counter].to_numpy(zero_copy_only=False)
     if not len(numbers) or int(numbers.min()) >= 0:
         return None
-    return Violation(numbers < 0, lambda place: _negative_number(batch.table, int(numbers[place])))
+    return Violation(numbers < 0, lambda row: _negative_number(batch.table, int(numbers[row])))
 
 
 def _negative_number(table: TableInfo, value: int) -> ValueOutOfRangeError:
@@ -218,9 +218,9 @@ def _check_key_size(batch: RowBatch) -> Violation | None:
     if sizes is None or int(sizes.max(initial=0)) <= MAX_ENCODED_KEY_BYTES:
         return None
 
-    def reason(place: int) -> ValueTooLargeError:
+    def reason(row: int) -> ValueTooLargeError:
         return ValueTooLargeError(
-            f"encoded primary key too large ({sizes[place]} bytes, maximum is "
+            f"encoded primary key too large ({sizes[row]} bytes, maximum is "
             f"{MAX_ENCODED_KEY_BYTES} bytes)"
         )
 
@@ -243,7 +243,7 @@ def _check_covered(batch: RowBatch) -> Violation | None:
     if not batch.table.partition_schema.range_column_ids:
         return None
     assigner, columns = batch.table.assigner, batch.key_columns
-    return Violation(outside, lambda place: assigner.uncovered(columns, place))
+    return Violation(outside, lambda row: assigner.uncovered(columns, row))
 
 
 def _precheck_covered(table: TableInfo, cells: Cells) -> bool:

@@ -212,8 +212,8 @@ class MaintenanceManager:
             failure = str(error) or type(error).__name__
             raise
         finally:
-            place, took = (op.kind, op.tablet_id, op.table), time.perf_counter() - clock
-            record = OperationRun(*place, started, took, effect.written, effect.freed, failure)
+            subject, took = (op.kind, op.tablet_id, op.table), time.perf_counter() - clock
+            record = OperationRun(*subject, started, took, effect.written, effect.freed, failure)
             self.log.add(record)
 
     def wake(self) -> None:

@@ -241,8 +241,8 @@ def _locate(pending: PendingWrites, batch: KeyedOperations) -> Located:
         wrong = np.flatnonzero(misfits(batch, located))
         others = f", and so for {len(wrong) - 1} rows more of its {len(located.alive)}-row file"
         message = error.message + (others if len(wrong) > 1 else "")
-        place = int(wrong[0])
-        is_ours = any(located.rowsets[located.where[place]] is rowset for rowset in pending.staged)
+        index = int(wrong[0])
+        is_ours = any(located.rowsets[located.where[index]] is rowset for rowset in pending.staged)
         if isinstance(error, AlreadyPresentError) and is_ours:
             raise AlreadyPresentError(
                 f"key given twice in one write: {message}",
@@ -268,6 +268,6 @@ def _read(rowset: DiskRowSet, pending: PendingWrites, file: StagedFile) -> dict[
     columns = [schemas[i] for i in file.column_ids]
     blocks = list(rowset.scan(columns, None, pending.bound, None))
     return {
-        column.id: join([block.columns[place] for block in blocks])
-        for place, column in enumerate(columns)
+        column.id: join([block.columns[index] for block in blocks])
+        for index, column in enumerate(columns)
     }

@@ -41,8 +41,8 @@ def system_rows(store: OpenStore, table: TableInfo) -> pa.Table:
     rows = list(_ROWS[table.name](store))
     columns = table.schema.columns
     arrays = [
-        cells_to_array([row[place] for row in rows], column.type)
-        for place, column in enumerate(columns)
+        cells_to_array([row[number] for row in rows], column.type)
+        for number, column in enumerate(columns)
     ]
     return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
 
@@ -59,8 +59,8 @@ def _all_views(store: OpenStore) -> Sequence[ViewInfo]:
 
 def _all_tablets(store: OpenStore) -> Iterator[tuple[TableInfo, int, TabletInside]]:
     for table in _all_tables(store):
-        for place, info in enumerate(table.tablets):
-            yield table, place, inside(store.tablets[info.id])
+        for number, info in enumerate(table.tablets):
+            yield table, number, inside(store.tablets[info.id])
 
 
 def _tables(store: OpenStore) -> Iterator[SystemRow]:
@@ -78,38 +78,38 @@ def _tables(store: OpenStore) -> Iterator[SystemRow]:
 def _columns(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         schema = table.schema
-        for place, column in enumerate(schema.columns, 1):
+        for number, column in enumerate(schema.columns, 1):
             default = from_cell(column.write_default, column.type)
             key = schema.key_ids.index(column.id) + 1 if column.id in schema.key_ids else None
             value = None if default is None else str(default)
             stored = (str(column.encoding), str(column.compression), column.block_size)
             yield (
-                *(table.name, column.name, place, str(column.type), column.nullable, key),
+                *(table.name, column.name, number, str(column.type), column.nullable, key),
                 *(column.immutable, schema.is_hidden(column), value, *stored, column.comment),
             )
     for view in _all_views(store):
-        for place, shown in enumerate(view.columns, 1):
+        for number, shown in enumerate(view.columns, 1):
             facts = (True, None, False, False, *(None,) * 4)
-            yield view.name, shown.name, place, shown.type, *facts, shown.comment
+            yield view.name, shown.name, number, shown.type, *facts, shown.comment
 
 
 def _partitions(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         schema, scheme = table.schema, table.partition_schema
-        for place, info in enumerate(table.tablets):
+        for number, info in enumerate(table.tablets):
             span = info.partition.range
             text = partition_text(schema, scheme, info.partition)
             buckets = ", ".join(map(str, info.partition.buckets)) or None
             bounds = bounds_text(schema, scheme, span) if scheme.range_column_ids else None
-            yield table.name, place, text, buckets, bounds, info.id
+            yield table.name, number, text, buckets, bounds, info.id
 
 
 def _tablets(store: OpenStore) -> Iterator[SystemRow]:
-    for table, place, tablet in _all_tablets(store):
+    for table, number, tablet in _all_tablets(store):
         log_bytes = store.log_retention.held_by(tablet.anchor)
         sizes = (tablet.disk_bytes, tablet.undo_bytes, tablet.memory_bytes, log_bytes)
         held = (tablet.rowsets, tablet.live_rows, *sizes)
-        yield table.name, place, *held, tablet.average_height, tablet.tablet_id
+        yield table.name, number, *held, tablet.average_height, tablet.tablet_id
 
 
 def _rowsets(store: OpenStore) -> Iterator[SystemRow]:
@@ -121,7 +121,7 @@ def _rowsets(store: OpenStore) -> Iterator[SystemRow]:
         }
         for rowset in rowset_infos(table, store.tablets):
             interval = intervals.get((rowset.tablet_id, rowset.rowset_id))
-            place = (table.name, rowset.tablet, rowset.rowset_id, rowset.kind)
+            number = (table.name, rowset.tablet, rowset.rowset_id, rowset.kind)
             sizes = (rowset.rows, rowset.live_rows, rowset.size, rowset.base_size)
             undo, redo = (
                 (rowset.undo_files, rowset.undo_records),
@@ -130,7 +130,7 @@ def _rowsets(store: OpenStore) -> Iterator[SystemRow]:
             span = (None, None) if interval is None else (interval.low, interval.high)
             keys = (rowset.min_key or None, rowset.max_key or None)
             deltas = (*undo, *redo, rowset.memory_deltas)
-            yield *place, *sizes, *deltas, *span, *keys, rowset.tablet_id
+            yield *number, *sizes, *deltas, *span, *keys, rowset.tablet_id
 
 
 def _column_files(store: OpenStore) -> Iterator[SystemRow]:
@@ -143,10 +143,10 @@ def _delta_files(store: OpenStore) -> Iterator[SystemRow]:
     for table in _all_tables(store):
         for tablet, rowset_id, file in delta_file_infos(table, store.tablets):
             stats = file.stats
-            place = (table.name, tablet, rowset_id, file.number, file.kind.upper())
+            number = (table.name, tablet, rowset_id, file.number, file.kind.upper())
             updates = sum(stats.updates.values())
             counts = (stats.records, updates, stats.deletes, stats.reinserts, file.size)
-            yield *place, *counts, stats.min_timestamp, stats.max_timestamp
+            yield *number, *counts, stats.min_timestamp, stats.max_timestamp
 
 
 def _maintenance(store: OpenStore) -> Iterator[SystemRow]:

@@ -103,11 +103,11 @@ class TableScan:
         """Of the batches that `batches` gives."""
         return scan_schema(self.columns)
 
-    def project(self, places: Sequence[int]) -> "TableScan":
-        """The scan with some of its columns only; `places` of them, from 0 and ascending."""
+    def project(self, indices: Sequence[int]) -> "TableScan":
+        """The scan with some of its columns only; `indices` of them, from 0 and ascending."""
         ids = self.spec.column_ids
-        addressed = len(ids) in places
-        stored = tuple(ids[place] for place in places if place < len(ids))
+        addressed = len(ids) in indices
+        stored = tuple(ids[index] for index in indices if index < len(ids))
         return replace(self, spec=replace(self.spec, column_ids=stored, addressed=addressed))
 
     @property

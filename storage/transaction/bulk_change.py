@@ -71,16 +71,16 @@ def _write(
 ) -> None:
     """Write what a batch changes to a file for each rowset."""
     shares = [share for share in addressed.shares(operations) if not share[1].is_idle]
-    places = []
+    destinations = []
     tasks = []
     counter = progress.counter("writing changes", operations.length)
     for pending, batch in shares:
         tablet = pending.tablet
         each = changes.setdefault(tablet.id, _TabletChanges(pending))
-        places.append(each.parts.setdefault(batch.rowset.id, []))
+        destinations.append(each.parts.setdefault(batch.rowset.id, []))
         tasks.append(partial(stage, tablet, batch, each.staged))
-    for place, part in zip(places, _side_by_side(pool, tasks), strict=True):
-        place.append(part)
+    for destination, part in zip(destinations, _side_by_side(pool, tasks), strict=True):
+        destination.append(part)
     counter.add(operations.length)
 
 

@@ -116,8 +116,8 @@ def _check_distinct(
 ) -> None:
     """See that no key came in two batches. Raises AlreadyPresentError: one did."""
     encoder = table.key_encoder
-    found = services.pool.map(lambda share: first_shared_key(encoder, share.rowsets), written)
-    repeated = next((key for key in found if key is not None), None)
+    shared_keys = services.pool.map(lambda share: first_shared_key(encoder, share.rowsets), written)
+    repeated = next((key for key in shared_keys if key is not None), None)
     if repeated is not None:
         cells = zip(table.schema.key_columns, encoder.decode_one(repeated), strict=True)
         columns = {column.id: cells_to_array([cell], column.type) for column, cell in cells}

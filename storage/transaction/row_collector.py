@@ -36,8 +36,8 @@ class RowCollector:
         wrong = np.flatnonzero(violation.mask)
 
         def describe(index: int) -> tuple[str, Error]:
-            place = int(wrong[index])
-            return batch.key_text(place), violation.reason(place)
+            row = int(wrong[index])
+            return batch.key_text(row), violation.reason(row)
 
         self._errors.add(batch.positions[wrong], describe)
         return batch.take(np.flatnonzero(~violation.mask))
@@ -90,9 +90,9 @@ class RowCollector:
         """Note rows of a tablet's share; `alive`: whether their keys exist when applied."""
 
         def describe(index: int) -> tuple[str, Error]:
-            place = int(indices[index])
-            key = key_text(self._table, batch.operations.columns, place)
-            return key, pending.misfit(batch, place, bool(alive[place]))
+            row = int(indices[index])
+            key = key_text(self._table, batch.operations.columns, row)
+            return key, pending.misfit(batch, row, bool(alive[row]))
 
         self._errors.add(positions[indices], describe)
 

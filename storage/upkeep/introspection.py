@@ -82,14 +82,14 @@ class ColumnFileInfo:
 
 def rowset_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterator[RowSetInfo]:
     """The rowsets of a table; MemRowSets only where they hold rows. `tablets`: by UUID."""
-    for place, info in enumerate(table.tablets):
+    for index, info in enumerate(table.tablets):
         components = tablets[info.id].components
         for memrowset in (components.memrowset, *components.flushing):
             if len(memrowset):
                 held = (len(memrowset), live_rows(memrowset), memrowset.memory)
                 low, high = memrowset.key_range()
                 yield RowSetInfo(
-                    place,
+                    index,
                     info.id,
                     memrowset.id,
                     "MemRowSet",
@@ -99,13 +99,13 @@ def rowset_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterator[Ro
                     max_key=high,
                 )
         for rowset in components.tree.rowsets:
-            yield _disk_info(place, info.id, rowset)
+            yield _disk_info(index, info.id, rowset)
 
 
-def _disk_info(place: int, tablet_id: str, rowset: DiskRowSet) -> RowSetInfo:
+def _disk_info(index: int, tablet_id: str, rowset: DiskRowSet) -> RowSetInfo:
     meta = rowset.meta
     return RowSetInfo(
-        tablet=place,
+        tablet=index,
         tablet_id=tablet_id,
         rowset_id=meta.id,
         kind="DiskRowSet",
@@ -125,7 +125,7 @@ def _disk_info(place: int, tablet_id: str, rowset: DiskRowSet) -> RowSetInfo:
 
 def column_file_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterator[ColumnFileInfo]:
     """The CFiles of a table's columns. `table`: to look into; `tablets`: by UUID."""
-    for place, info in enumerate(table.tablets):
+    for index, info in enumerate(table.tablets):
         for rowset in tablets[info.id].components.tree.rowsets:
             for column in table.schema.columns:
                 cfile = rowset.base.cfile(column.id)
@@ -133,7 +133,7 @@ def column_file_infos(table: TableInfo, tablets: Mapping[str, Tablet]) -> Iterat
                     counts = (cfile.block_count, cfile.row_count)
                     sizes = (cfile.raw_size, cfile.encoded_size)
                     encoding = str(cfile.encoding)
-                    yield ColumnFileInfo(place, rowset.id, column.name, encoding, *counts, *sizes)
+                    yield ColumnFileInfo(index, rowset.id, column.name, encoding, *counts, *sizes)
 
 
 def delta_file_infos(
@@ -143,10 +143,10 @@ def delta_file_infos(
 
     `tablets`: by UUID.
     """
-    for place, info in enumerate(table.tablets):
+    for index, info in enumerate(table.tablets):
         for rowset in tablets[info.id].components.tree.rowsets:
             for file in (*rowset.meta.undo, *rowset.meta.redo):
-                yield place, rowset.id, file
+                yield index, rowset.id, file
 
 
 @dataclass(frozen=True, slots=True)

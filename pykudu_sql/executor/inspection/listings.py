@@ -123,11 +123,11 @@ def _partitions(state: SessionState, table: TableInfo) -> Listed:
 def _tablets(state: SessionState, table: TableInfo) -> Listed:
     rowsets = state.store.rowset_infos(table)
     rows: list[Row] = []
-    for place, tablet in enumerate(table.tablets):
-        mine = [rowset for rowset in rowsets if rowset.tablet == place]
+    for index, tablet in enumerate(table.tablets):
+        mine = [rowset for rowset in rowsets if rowset.tablet == index]
         partition = partition_text(table.schema, table.partition_schema, tablet.partition)
         held = (sum(rowset.rows for rowset in mine), sum(rowset.size for rowset in mine))
-        rows.append((place, partition, len(mine), *held, tablet.id))
+        rows.append((index, partition, len(mine), *held, tablet.id))
     return _TABLETS, rows
 
 

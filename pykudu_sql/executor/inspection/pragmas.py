@@ -40,7 +40,7 @@ def pragma(state: SessionState, plan: Pragma) -> Outcome:
 
 def _table_columns(table: TableInfo) -> list[Row]:
     """Columns with their positions in the key, from 1; 0 for those that are not of it."""
-    key_positions = {column_id: place for place, column_id in enumerate(table.schema.key_ids, 1)}
+    key_positions = {column_id: index for index, column_id in enumerate(table.schema.key_ids, 1)}
     return [
         (
             number,

@@ -44,15 +44,15 @@ class CodedStream:
         stored = len(self._scan.schema)
         sources = [c if c < stored else self._codings[c - stored].column for c in columns]
         read = sorted(set(sources))
-        places = [read.index(source) for source in sources]
+        positions = [read.index(source) for source in sources]
         codings = [None if c < stored else self._codings[c - stored] for c in columns]
         schema = pa.schema([self.schema.field(c) for c in columns])
         for block in self._scan.blocks(read):
             arrays = [
-                block.columns[place]
+                block.columns[position]
                 if coding is None
-                else codes_of(block.columns[place], coding.words)
-                for place, coding in zip(places, codings, strict=True)
+                else codes_of(block.columns[position], coding.words)
+                for position, coding in zip(positions, codings, strict=True)
             ]
             yield from batches_of(schema, arrays, block.length)
 

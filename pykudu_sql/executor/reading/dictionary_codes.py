@@ -50,8 +50,8 @@ def coded_relations(coded: CodedGroups, relations: Mapping[str, Relation]) -> Co
         texts = _words(relation, column.column)
         if texts is None:
             return None
-        place = relation.schema.get_field_index(column.column)
-        codings.setdefault(column.scan, []).append(Coding(place, column.code, texts))
+        index = relation.schema.get_field_index(column.column)
+        codings.setdefault(column.scan, []).append(Coding(index, column.code, texts))
         words.append(texts.to_pylist() or [""])
     coded_ones = {name: _with_codes(relations[name], each) for name, each in codings.items()}
     return CodedRelations({**relations, **coded_ones}, [words[i] for i in coded.shown])

@@ -63,10 +63,10 @@ class StreamedScan:
     def batches(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """A new scan; see `RowStream`."""
         read = sorted(columns)
-        schema = pa.schema([self.schema.field(place) for place in columns])
-        order = [read.index(place) for place in columns]
+        schema = pa.schema([self.schema.field(position) for position in columns])
+        order = [read.index(position) for position in columns]
         for block in self.blocks(read):
-            arrays = [block.columns[place] for place in order]
+            arrays = [block.columns[position] for position in order]
             yield from batches_of(schema, arrays, block.length)
 
     def blocks(self, columns: Sequence[int]) -> Iterator[RowBlock]:

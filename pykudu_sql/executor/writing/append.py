@@ -72,8 +72,8 @@ def append(state: SessionState, name: str, data: object, operation: str) -> Outc
             return _append_stream(state, table, rows)
         data = pa.concat_tables(rows.chunks())
     with state.own_errors.program_code():
-        given = _columns(data)
-    matched = _matched(table, kind, given)
+        source_columns = _columns(data)
+    matched = _matched(table, kind, source_columns)
     mode = mode_of(state)
     try:
         columns = _arrays(matched)
@@ -183,15 +183,15 @@ def _without_faults(
     bad: dict[int, DataError] = {}
     for column, values in matched.values():
         if isinstance(values, list):
-            for place in faults(len(values), partial(_attempt, values, column)):
-                bad.setdefault(place, _fault(values[place], column))
+            for row in faults(len(values), partial(_attempt, values, column)):
+                bad.setdefault(row, _fault(values[row], column))
     length = max((len(values) for _, values in matched.values()), default=0)
-    kept = [place for place in range(length) if place not in bad]
+    kept = [row for row in range(length) if row not in bad]
     rest: dict[int, tuple[ColumnSchema, Values]] = {
         column_id: (column, _take(values, kept)) for column_id, (column, values) in matched.items()
     }
     keys = [matched[column.id] for column in table.schema.key_columns if column.id in matched]
-    errors = [row_error(place, _key(keys, place), error) for place, error in bad.items()]
+    errors = [row_error(row, _key(keys, row), error) for row, error in bad.items()]
     return _arrays(rest), kept, errors
 
 
@@ -201,7 +201,7 @@ def _attempt(values: list[Any], column: ColumnSchema, start: int, stop: int) -> 
 
 def _take(values: Values, kept: list[int]) -> Values:
     if isinstance(values, list):
-        return [values[place] for place in kept]
+        return [values[row] for row in kept]
     return values.take(pa.array(kept, pa.int64()))
 
 
@@ -214,10 +214,10 @@ def _fault(value: object, column: ColumnSchema) -> DataError:
     raise AssertionError("the value has just been found not to fit")
 
 
-def _key(keys: Sequence[tuple[ColumnSchema, Values]], place: int) -> str:
+def _key(keys: Sequence[tuple[ColumnSchema, Values]], row: int) -> str:
     """A row's key as the data has it: `(id) = (x)`."""
     names = ", ".join(column.name for column, _ in keys)
-    shown = (v[place] if isinstance(v, list) else v[place].as_py() for _, v in keys)
+    shown = (v[row] if isinstance(v, list) else v[row].as_py() for _, v in keys)
     return f"({names}) = ({', '.join(map(str, shown))})"
 
 

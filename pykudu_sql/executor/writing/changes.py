@@ -200,7 +200,7 @@ def _shares(plan: ChangeQuery, rows: pa.Table, transaction: Transaction) -> list
         if not len(indices):
             continue
         arrow_indices = pa.array(indices)
-        columns = {i: rows.column(place).take(arrow_indices) for i, place in branch.columns}
+        columns = {i: rows.column(position).take(arrow_indices) for i, position in branch.columns}
         fitting = transaction.coerce(plan.table, columns)
         if branch.kind is RowOpKind.INSERT:
             operations = RowOperations(branch.kind, fitting, len(indices))
@@ -277,12 +277,12 @@ def _image(
     for share in shares:
         image = rows.take(pa.array(share.indices))
         before = transaction.coerce(
-            plan.table, {i: image.column(place) for i, place in returning.before}
+            plan.table, {i: image.column(position) for i, position in returning.before}
         )
         old = None if share.branch.kind is RowOpKind.INSERT else before
         part = _written(plan.table, returning, share.branch.kind, share.operations, old)
-        for index, place in enumerate(returning.carried):
-            part = part.append_column(carried_name(index), image.column(place))
+        for index, position in enumerate(returning.carried):
+            part = part.append_column(carried_name(index), image.column(position))
         parts.append(part)
     if not parts:
         return _nothing_written(plan, rows)
@@ -298,8 +298,8 @@ def _nothing_written(plan: ChangeQuery, rows: pa.Table) -> pa.Table:
     empty = _written(
         plan.table, returning, RowOpKind.DELETE, RowOperations(RowOpKind.DELETE, columns, 0), None
     )
-    for index, place in enumerate(returning.carried):
-        empty = empty.append_column(carried_name(index), none.column(place))
+    for index, position in enumerate(returning.carried):
+        empty = empty.append_column(carried_name(index), none.column(position))
     return empty
 
 

@@ -62,23 +62,23 @@ def first_fault(
     length: int, attempt: Callable[[int, int], object]
 ) -> dict[int, DataError | InterfaceError]:
     """The first of the values that `faults` finds, none if all can be converted."""
-    start, stop, found = 0, length, None
+    start, stop, first_error = 0, length, None
     while start < stop:
         # As long as no fault is known the whole is tried, from then on its first half.
-        middle = stop if found is None else (start + stop) // 2
-        if found is not None and stop - start == 1:
+        middle = stop if first_error is None else (start + stop) // 2
+        if first_error is not None and stop - start == 1:
             break
         try:
             attempt(start, middle)
         except (DataError, InterfaceError) as error:
             if not is_row_error(error):
                 raise
-            stop, found = middle, error
+            stop, first_error = middle, error
         else:
-            if found is None:
+            if first_error is None:
                 return {}
             start = middle
-    return {} if found is None else {start: found}
+    return {} if first_error is None else {start: first_error}
 
 
 def collect_columns(
@@ -99,9 +99,7 @@ def collect_columns(
     kept = np.setdiff1d(np.arange(length), np.fromiter(bad, np.int64, len(bad)))
     rest = {i: values.take(pa.array(kept)) for i, values in columns.items()}
     operations = RowOperations(kind, transaction.coerce(table, rest), len(kept))
-    errors = [
-        row_error(place, key_of(table, columns, place), error) for place, error in bad.items()
-    ]
+    errors = [row_error(row, key_of(table, columns, row), error) for row, error in bad.items()]
     results = transaction.write(table, operations, RowErrorMode.COLLECT)
     return reported(results, kept.tolist(), errors)
 
@@ -120,16 +118,16 @@ def _bad_rows(
         ) -> object:
             return transaction.coerce(table, {column_id: values.slice(start, stop - start)})
 
-        for place, error in faults(len(values), attempt).items():
-            bad.setdefault(place, error)
+        for row, error in faults(len(values), attempt).items():
+            bad.setdefault(row, error)
     return bad
 
 
-def key_of(table: TableInfo, columns: Columns, place: int) -> str:
+def key_of(table: TableInfo, columns: Columns, row: int) -> str:
     """A row's key as the data has it: `(id) = (x)`."""
     key = [(c.name, columns[c.id]) for c in table.schema.key_columns if c.id in columns]
     names = ", ".join(name for name, _ in key)
-    return f"({names}) = ({', '.join(str(values[place].as_py()) for _, values in key)})"
+    return f"({names}) = ({', '.join(str(values[row].as_py()) for _, values in key)})"
 
 
 def row_error(position: int, key: str, error: DataError | InterfaceError) -> RowError:

@@ -167,12 +167,12 @@ class _FileRows:
             return pa.record_batch(arrays, [column.name for column in self._columns])
         self._refuse(part, batch, bad)
         rows = np.setdiff1d(np.arange(len(batch.records)), np.fromiter(bad, np.int64, len(bad)))
-        taken = pa.array(rows)
+        row_indices = pa.array(rows)
         rest = FileBatch(
-            [array.take(taken) for array in batch.arrays],
+            [array.take(row_indices) for array in batch.arrays],
             batch.records[rows],
             (),
-            {place: mask.take(taken) for place, mask in batch.absent.items()},
+            {place: mask.take(row_indices) for place, mask in batch.absent.items()},
         )
         return self._fitting(part, rest)
 

@@ -14,8 +14,8 @@ def kind_of(path: str, options: CopyOptions) -> FileKind:
 
     Raises InvalidValueError: its format is not known, or has no such option.
     """
-    given = {("file_format" if name == "format" else name): v for name, v in options.items()}
-    kind = file_kind(path, FileOptions(**given))  # type: ignore[arg-type]
+    keywords = {("file_format" if name == "format" else name): v for name, v in options.items()}
+    kind = file_kind(path, FileOptions(**keywords))  # type: ignore[arg-type]
     wrong = [name for name in _OF_CSV if name in options]
     if wrong and kind.format != "csv":
         raise InvalidValueError(

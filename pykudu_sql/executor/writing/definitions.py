@@ -58,9 +58,9 @@ def _create_as(state: SessionState, plan: CreateTable, rows: RowStream) -> Outco
         return dict(zip(ids, chunk.columns, strict=True))
 
     def fill(transaction: Transaction) -> RowResults:
-        made = transaction.create_table(table)
+        created = transaction.create_table(table)
         with state.followed():
-            return insert_rows(RowErrorMode.FAIL, transaction, made, rows, columns_of)
+            return insert_rows(RowErrorMode.FAIL, transaction, created, rows, columns_of)
 
     inserted = state.transactions.write_alone(fill).applied
     return Outcome(None, inserted, f"{_created(plan)} Inserted {inserted} row(s)")

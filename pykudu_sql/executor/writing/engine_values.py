@@ -18,15 +18,15 @@ def storable(result: EngineResult) -> pa.Table:
     InvalidValueError: a column of a type whose values only the engine understands.
     """
     table = result.table
-    for place, kind in enumerate(result.types):
-        name = table.schema.names[place]
+    for index, kind in enumerate(result.types):
+        name = table.schema.names[index]
         if kind in _NEVER:
             raise InvalidValueError(
-                f"column {place + 1} of the query is of type {kind}, which no column takes",
+                f"column {index + 1} of the query is of type {kind}, which no column takes",
                 hint="CAST it to STRING or to an integer",
             )
         if kind in _AS_TEXT:
-            numbers = python_values(table.column(place), kind)
+            numbers = python_values(table.column(index), kind)
             digits = [None if number is None else str(number) for number in numbers]
-            table = table.set_column(place, name, pa.array(digits, pa.string()))
+            table = table.set_column(index, name, pa.array(digits, pa.string()))
     return table

@@ -219,12 +219,12 @@ def _batch_of_fitting(
 ) -> Action:
     """The same without the sets of parameters that do not fit, whose rows are reported."""
     bad = faults(len(parameter_rows), lambda start, stop: convert(parameter_rows[start:stop]))
-    kept = [place for place in range(len(parameter_rows)) if place not in bad]
-    operations = convert([parameter_rows[place] for place in kept])
-    positions = [place * rows + row for place in kept for row in range(rows)]
+    kept = [index for index in range(len(parameter_rows)) if index not in bad]
+    operations = convert([parameter_rows[index] for index in kept])
+    positions = [index * rows + row for index in kept for row in range(rows)]
     errors = [
-        row_error(place * rows + row, f"parameters {place + 1}", error)
-        for place, error in bad.items()
+        row_error(index * rows + row, f"parameters {index + 1}", error)
+        for index, error in bad.items()
         for row in range(rows)
     ]
     return lambda transaction: reported(
@@ -273,8 +273,8 @@ def _keys(
     bound = [(row, _key(plan, row)) for row in parameter_rows]
     kept = [(row, key) for row, key in bound if key is not None]
     columns = {
-        column.id: cells_to_array([key[place] for _, key in kept], column.type)
-        for place, column in enumerate(plan.table.schema.key_columns)
+        column.id: cells_to_array([key[index] for _, key in kept], column.type)
+        for index, column in enumerate(plan.table.schema.key_columns)
     }
     return [row for row, _ in kept], columns
 

@@ -40,7 +40,7 @@ def _without_trailing_zeros(buckets: tuple[int, ...]) -> tuple[int, ...]:
 
 def _following(buckets: tuple[int, ...], counts: list[int]) -> tuple[int, ...]:
     """The shortest prefix of buckets behind these; none behind the last."""
-    for place in range(len(buckets) - 1, -1, -1):
-        if buckets[place] + 1 < counts[place]:
-            return (*buckets[:place], buckets[place] + 1)
+    for index in range(len(buckets) - 1, -1, -1):
+        if buckets[index] + 1 < counts[index]:
+            return (*buckets[:index], buckets[index] + 1)
     return ()

@@ -191,8 +191,8 @@ def _numbers(leaf: InList) -> tuple[Sequence[Any], bool]:
 
 def _has_between(ascending: Sequence[Any], low: Any, high: Any) -> bool:
     """Whether one of some values lies between two bounds, inclusive."""
-    place = bisect_left(ascending, low)
-    return place < len(ascending) and bool(ascending[place] <= high)
+    index = bisect_left(ascending, low)
+    return index < len(ascending) and bool(ascending[index] <= high)
 
 
 def _hold_any(leaf: InList, stats: BlockStats) -> Mask:

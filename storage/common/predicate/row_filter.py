@@ -106,8 +106,8 @@ class RowFilter:
         ranges = self.key_ranges
         if ranges is None:
             return True
-        place = bisect_right(ranges, max_key, key=_low)
-        return any(high is None or high > min_key for _, high in ranges[max(0, place - 1) : place])
+        index = bisect_right(ranges, max_key, key=_low)
+        return any(high is None or high > min_key for _, high in ranges[max(0, index - 1) : index])
 
 
 def _low(key_range: KeyRange) -> bytes:
@@ -138,7 +138,7 @@ def _steps(simple: Predicate, by_id: Mapping[int, ColumnSchema]) -> tuple[Filter
     parts += [
         leaves[0] if len(leaves) == 1 else And(tuple(leaves)) for leaves in by_column.values()
     ]
-    column_order = {column_id: place for place, column_id in enumerate(by_id)}
+    column_order = {column_id: index for index, column_id in enumerate(by_id)}
     parts.sort(key=lambda part: _rank(part, by_id, column_order))
     return tuple(_step(part, by_id) for part in parts)
 

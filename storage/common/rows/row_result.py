@@ -112,8 +112,8 @@ class RowErrorCollector:
         """
         self.failed += len(positions)
         room = MAX_ROW_ERRORS - len(self._errors)
-        for place, position in enumerate(positions[:room].tolist()):
-            key, error = describe(place)
+        for index, position in enumerate(positions[:room].tolist()):
+            key, error = describe(index)
             self._errors.append(
                 RowError(position, key, status_of(error), error.sqlstate, error.message)
             )

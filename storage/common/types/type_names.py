@@ -69,7 +69,7 @@ def shown_arrow_type(arrow: pa.DataType) -> str:
         case pa.ListType() | pa.LargeListType() | pa.FixedSizeListType():
             return f"{shown_arrow_type(arrow.value_type)}[]"
         case pa.StructType():
-            if any(field.name == f"_{place}" for place, field in enumerate(arrow)):
+            if any(field.name == f"_{index}" for index, field in enumerate(arrow)):
                 return "STRUCT"  # the engine named fields that the statement does not name
             fields = (f"{field.name} {shown_arrow_type(field.type)}" for field in arrow)
             return f"STRUCT({', '.join(fields)})"

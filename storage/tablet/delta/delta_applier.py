@@ -50,18 +50,18 @@ def apply_patches(
     layers = [patch for patch in sliced if patch is not None]
     if not layers:
         return base
-    places = [layer.ordinals - start if start else layer.ordinals for layer in layers]
+    parts = [layer.ordinals - start if start else layer.ordinals for layer in layers]
     simple = not column_type.is_variable and column_type.kind is not Kind.BOOL
     nulls = base.null_count or any(layer.values.null_count for layer in layers)
     if simple and not nulls and not pa.types.is_dictionary(base.type):
         data = fixed_view(base, column_type).copy()
-        for indices, layer in zip(places, layers, strict=True):
+        for indices, layer in zip(parts, layers, strict=True):
             data[indices] = fixed_view(layer.values, column_type)
         return from_fixed(data, column_type)
     values = concat_values(layer.values for layer in layers)
     if pa.types.is_dictionary(base.type):
-        return _patch_dictionary(base, places, values)
-    return _choose(base, places, values)
+        return _patch_dictionary(base, parts, values)
+    return _choose(base, parts, values)
 
 
 def patch_of(patch: ColumnPatch, ordinals: npt.NDArray[np.int64]) -> ColumnPatch | None:
@@ -79,18 +79,18 @@ def patch_of(patch: ColumnPatch, ordinals: npt.NDArray[np.int64]) -> ColumnPatch
     return ColumnPatch(indices, patch.values.take(pa.array(positions[indices])))
 
 
-def _choose(base: pa.Array, places: Sequence[npt.NDArray[np.int64]], values: pa.Array) -> pa.Array:
+def _choose(base: pa.Array, parts: Sequence[npt.NDArray[np.int64]], values: pa.Array) -> pa.Array:
     """The base with values, those of one layer after another, at the places of each layer."""
     index = np.arange(len(base), dtype=np.int64)
     first = len(base)
-    for indices in places:
+    for indices in parts:
         index[indices] = np.arange(first, first + len(indices), dtype=np.int64)
         first += len(indices)
     return pc.take(pa.concat_arrays([base, values]), pa.array(index), boundscheck=False)
 
 
 def _patch_dictionary(
-    base: pa.DictionaryArray, places: Sequence[npt.NDArray[np.int64]], values: pa.Array
+    base: pa.DictionaryArray, parts: Sequence[npt.NDArray[np.int64]], values: pa.Array
 ) -> pa.Array:
     encoded = values.dictionary_encode()
     existing = pc.index_in(encoded.dictionary, base.dictionary)
@@ -99,6 +99,6 @@ def _patch_dictionary(
     codes = np.asarray(pc.fill_null(existing, 0)).astype(np.int32)
     codes[fresh] = len(base.dictionary) + np.arange(len(new_words), dtype=np.int32)
     recoded = pa.array(codes).take(encoded.indices)
-    indices = _choose(base.indices.cast(pa.int32()), places, recoded)
+    indices = _choose(base.indices.cast(pa.int32()), parts, recoded)
     words = pa.concat_arrays([base.dictionary, new_words])
     return pa.DictionaryArray.from_arrays(indices, words)

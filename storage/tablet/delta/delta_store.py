@@ -262,15 +262,15 @@ def shifted(deltas: Deltas, start: int) -> Deltas:
 
 def reorder(deltas: Deltas, order: Ordinals) -> Deltas:
     """The records in another order: the i-th is the one that was at order[i]."""
-    place = np.empty(len(order), np.int64)
+    new_positions = np.empty(len(order), np.int64)
     everything = np.arange(len(order), dtype=np.int64)
-    place[order] = everything
+    new_positions[order] = everything
     cells: dict[int, DeltaCells] = {}
     for column_id, old in deltas.cells.items():
         if len(old.positions) == len(order):  # every record sets the column
             positions, inner = everything, order
         else:
-            moved = place[old.positions]
+            moved = new_positions[old.positions]
             inner = np.argsort(moved, kind="stable")
             positions = moved[inner]
         values = pc.take(old.values, pa.array(inner), boundscheck=False)
@@ -289,13 +289,13 @@ def select(deltas: Deltas, mask: npt.NDArray[np.bool_]) -> Deltas:
     """The records where a mask is true, bool[n]."""
     if mask.all():
         return deltas
-    place = np.cumsum(mask, dtype=np.int64) - 1
+    new_positions = np.cumsum(mask, dtype=np.int64) - 1
     cells: dict[int, DeltaCells] = {}
     for column_id, old in deltas.cells.items():
         kept = mask[old.positions]
         if kept.any():
             cells[column_id] = DeltaCells(
-                place[old.positions[kept]], old.values.filter(pa.array(kept))
+                new_positions[old.positions[kept]], old.values.filter(pa.array(kept))
             )
     return Deltas(deltas.ordinals[mask], deltas.timestamps[mask], deltas.kinds[mask], cells)
 

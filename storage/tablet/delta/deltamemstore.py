@@ -265,10 +265,10 @@ def _gather(
     """Add what the records first <= record < stop of one row come to."""
     orders = batch.cells[_ORDER].values
     for column_id, column in batch.cells.items():
-        place = last_position(column.positions, first, stop)
-        if column_id != _ORDER and place >= 0:
-            order = orders[int(column.positions[place])].as_py()
-            cell = cell_at(column, place, types[column_id])
+        position = last_position(column.positions, first, stop)
+        if column_id != _ORDER and position >= 0:
+            order = orders[int(column.positions[position])].as_py()
+            cell = cell_at(column, position, types[column_id])
             newest.add_cells(order, {column_id: cell})
     decision = last_decision(batch, first, stop)
     if decision >= 0:
@@ -282,9 +282,9 @@ def _columns_of(log: Sequence[tuple[int, RowChange]], types: Mapping[int, DataTy
     log = sorted(log, key=lambda entry: entry[0])  # stable: keeps the order in time
     positions: dict[int, list[int]] = {}
     cells: dict[int, list[Cell]] = {}
-    for place, (_, change) in enumerate(log):
+    for position, (_, change) in enumerate(log):
         for column_id, cell in change.cells.items():
-            positions.setdefault(column_id, []).append(place)
+            positions.setdefault(column_id, []).append(position)
             cells.setdefault(column_id, []).append(cell)
     return Deltas(
         np.array([ordinal for ordinal, _ in log], np.int64),

@@ -56,13 +56,13 @@ def later(timestamps: Timestamps, first: int, stop: int, bound: SnapshotBound) -
 
 def last_position(positions: npt.NDArray[np.int64], first: int, stop: int) -> int:
     """Where in a column's cells the last of the records first <= record < stop is, or -1."""
-    place = int(positions.searchsorted(stop)) - 1
-    return place if place >= 0 and positions[place] >= first else -1
+    position = int(positions.searchsorted(stop)) - 1
+    return position if position >= 0 and positions[position] >= first else -1
 
 
-def cell_at(cells: DeltaCells, place: int, column_type: DataType) -> Cell:
+def cell_at(cells: DeltaCells, position: int, column_type: DataType) -> Cell:
     """The cell at a place."""
-    return array_to_cells(cells.values.slice(place, 1), column_type)[0]
+    return array_to_cells(cells.values.slice(position, 1), column_type)[0]
 
 
 def last_decision(deltas: Deltas, first: int, stop: int) -> int:
@@ -95,9 +95,9 @@ def outcome_of(
     for column_id in column_ids:
         column = deltas.cells.get(column_id)
         if column is not None:
-            place = last_position(column.positions, first, stop)
-            if place >= 0:
-                cells[column_id] = cell_at(column, place, types[column_id])
+            position = last_position(column.positions, first, stop)
+            if position >= 0:
+                cells[column_id] = cell_at(column, position, types[column_id])
     decision = last_decision(deltas, first, stop)
     kind = DeltaKind.UPDATE if decision < 0 else DeltaKind(int(deltas.kinds[decision]))
     return RowChange(Timestamp(int(deltas.timestamps[stop - 1])), kind, cells)

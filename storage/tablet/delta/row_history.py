@@ -87,16 +87,16 @@ class RowHistory:
         newest.timestamp = max(newest.timestamp, self._changes[stop - 1].timestamp)
         wanted = len(self.outcome.cells)
         column_ids: set[int] = set()
-        for place in range(stop - 1, -1, -1):
-            change = self._changes[place]
+        for index in range(stop - 1, -1, -1):
+            change = self._changes[index]
             newest.add_cells(change.order, change.cells)
             column_ids.update(change.cells)
             if len(column_ids) == wanted:
                 break
         decisions = self._decisions or ()
-        place = bisect_left(decisions, below, key=_time)
-        if place:
-            newest.add_decision(decisions[place - 1].order, decisions[place - 1].kind)
+        index = bisect_left(decisions, below, key=_time)
+        if index:
+            newest.add_decision(decisions[index - 1].order, decisions[index - 1].kind)
 
 
 def _time(change: RowChange) -> int:

@@ -68,19 +68,19 @@ def splice(slices: Sequence[RowSlice], key_ids: Sequence[int], mark: SnapshotBou
     gone = first & (died != 0) & (died < np.uint64(mark))
     group = np.cumsum(first) - 1
     kept = ~gone[np.flatnonzero(first)]
-    place = np.where(kept, np.cumsum(kept) - 1, -1)[group]
-    leaders = np.flatnonzero(first & (place >= 0))
+    new_ordinals = np.where(kept, np.cumsum(kept) - 1, -1)[group]
+    leaders = np.flatnonzero(first & (new_ordinals >= 0))
     undo = _undo(slices, key_ids, order, first, died, mark)
     newest = order[leaders]
     untouched = len(slices) == 1 and _is_identity(newest, len(keys))
     rows = RowSlice(
         keys if untouched else keys.take(leaders),
         gather([s.columns for s in slices], None if untouched else newest),
-        _rename(undo, place),
+        _rename(undo, new_ordinals),
         died[leaders],
         np.concatenate([s.inserted_at for s in slices])[newest],
     )
-    return SplicedRows(rows, _by_slice(slices, order, place))
+    return SplicedRows(rows, _by_slice(slices, order, new_ordinals))
 
 
 def _by_key(slices: Sequence[RowSlice]) -> tuple[EncodedKeys, Ordinals, npt.NDArray[np.bool_]]:
@@ -110,14 +110,16 @@ def _untouched(slices: Sequence[RowSlice], keys: EncodedKeys, order: Ordinals) -
         np.zeros(len(keys), np.uint64),
         slices[0].inserted_at if alone else np.concatenate([s.inserted_at for s in slices])[order],
     )
-    place = np.arange(len(order), dtype=np.int64)
-    return SplicedRows(rows, _by_slice(slices, order, place))
+    new_ordinals = np.arange(len(order), dtype=np.int64)
+    return SplicedRows(rows, _by_slice(slices, order, new_ordinals))
 
 
-def _by_slice(slices: Sequence[RowSlice], order: Ordinals, place: Ordinals) -> Sequence[Ordinals]:
-    """Places of rows that are given in `order`, by slice and in its order."""
+def _by_slice(
+    slices: Sequence[RowSlice], order: Ordinals, new_ordinals: Ordinals
+) -> Sequence[Ordinals]:
+    """New ordinals of rows that are given in `order`, by slice and in its order."""
     by_input = np.empty(len(order), np.int64)
-    by_input[order] = place
+    by_input[order] = new_ordinals
     return np.split(by_input, np.cumsum([len(s.keys) for s in slices])[:-1])
 
 
@@ -185,8 +187,8 @@ def _reinsertions(
     return Deltas(positions, died, np.full(len(rows), int(DeltaKind.REINSERT), np.uint8), cells)
 
 
-def _rename(undo: Deltas, place: Ordinals) -> Deltas:
+def _rename(undo: Deltas, new_ordinals: Ordinals) -> Deltas:
     """Deltas with every ordinal o renamed to place[o], which ascends; those of -1 are left out."""
-    ordinals = place[undo.ordinals]
+    ordinals = new_ordinals[undo.ordinals]
     renamed = Deltas(ordinals, undo.timestamps, undo.kinds, undo.cells)
     return select(renamed, ordinals >= 0)

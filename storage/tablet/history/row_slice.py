@@ -203,9 +203,9 @@ def choose_rows(rows: RowSlice, selection: Ordinals) -> RowSlice:
     """Some rows of a slice, by ascending indices."""
     if len(selection) == len(rows.keys):
         return rows
-    place = np.full(len(rows.keys), -1, np.int64)
-    place[selection] = np.arange(len(selection), dtype=np.int64)
-    ordinals = place[rows.undo.ordinals]
+    new_ordinals = np.full(len(rows.keys), -1, np.int64)
+    new_ordinals[selection] = np.arange(len(selection), dtype=np.int64)
+    ordinals = new_ordinals[rows.undo.ordinals]
     undo = Deltas(ordinals, rows.undo.timestamps, rows.undo.kinds, rows.undo.cells)
     return RowSlice(
         rows.keys.take(selection),

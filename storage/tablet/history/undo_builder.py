@@ -154,10 +154,10 @@ def _interleave(first: Deltas, second: Deltas) -> Deltas:
     return reorder(joined, np.argsort(joined.ordinals, kind="stable"))
 
 
-def remap(deltas: Deltas, place: npt.NDArray[np.int64]) -> Deltas:
+def remap(deltas: Deltas, new_ordinals: npt.NDArray[np.int64]) -> Deltas:
     """Deltas with every ordinal o renamed to place[o], sorted again.
 
-    `deltas`: in REDO order; `place`: new ordinals by old, distinct.
+    `deltas`: in REDO order; `new_ordinals`: new ordinals by old, distinct.
     """
-    renamed = replace(deltas, ordinals=place[deltas.ordinals])
+    renamed = replace(deltas, ordinals=new_ordinals[deltas.ordinals])
     return reorder(renamed, np.argsort(renamed.ordinals, kind="stable"))

@@ -99,8 +99,8 @@ def compact_rowsets(
         writer = RollingRowSetWriter(tablet, columns, staged, rows, checkpoint)
         ordinals = _merge(inputs, tablet.schema.key_ids, mark, writer, checkpoint)
         moved = [
-            MovedRows(store, place)
-            for source, place in zip(inputs, ordinals, strict=True)
+            MovedRows(store, new_ordinals)
+            for source, new_ordinals in zip(inputs, ordinals, strict=True)
             for store in source.rowset.tracker.stores
         ]
         metas = _swap(LateChanges(tablet, writer, moved, bound), inputs, staged, services)

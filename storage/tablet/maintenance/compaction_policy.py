@@ -203,13 +203,13 @@ def _solve(leftmost: _Item, others: Sequence[_Item], budget: int, best: _Best) -
     worth = np.zeros(budget + 1)
     is_used = np.zeros((len(others), budget + 1), np.bool_)
     score, last = best.score, -1
-    for place, item in enumerate(others):
+    for index, item in enumerate(others):
         with_item = worth[: budget + 1 - item.weight] + item.value
-        is_used[place, item.weight :] = with_item > worth[item.weight :]
+        is_used[index, item.weight :] = with_item > worth[item.weight :]
         worth[item.weight :] = np.maximum(worth[item.weight :], with_item)
         gain = _gain(float(worth[budget]), item.interval.high - leftmost.interval.low)
         if gain > score:
-            score, last = gain, place
+            score, last = gain, index
     if last >= 0:
         best.offer(score, _traced(others[: last + 1], is_used, budget))
 
@@ -218,8 +218,8 @@ def _traced(items: Sequence[_Item], is_used: npt.NDArray[np.bool_], budget: int)
     """The items that made up the best value within a budget, going back from the last."""
     solution = []
     room = budget
-    for place in range(len(items) - 1, -1, -1):
-        if is_used[place, room]:
-            solution.append(items[place])
-            room -= items[place].weight
+    for index in range(len(items) - 1, -1, -1):
+        if is_used[index, room]:
+            solution.append(items[index])
+            room -= items[index].weight
     return solution

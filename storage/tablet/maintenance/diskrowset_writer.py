@@ -61,9 +61,10 @@ def write_base(
     Raises DiskError: the disk refused.
     """
     number = files.new_number()
-    place = BaseFile(files.env, files.staging_path("base", number), files.identity("base", number))
+    path, identity = files.staging_path("base", number), files.identity("base", number)
+    base_file = BaseFile(files.env, path, identity)
     try:
-        return write_base_file(place, rowset_id, schema, columns, keys, inserted_at, checkpoint)
+        return write_base_file(base_file, rowset_id, schema, columns, keys, inserted_at, checkpoint)
     except BaseException:
         with suppress(Error):
             files.discard("base", number)

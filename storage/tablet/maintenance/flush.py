@@ -69,8 +69,10 @@ def _flush_one(
     with services.commit_lock:
         bound = bound_at(memrowset.newest)
     with staging(tablet.files) as staged:
-        writer, place = _write_rowsets(tablet, memrowset, bound, staged, services, checkpoint)
-        late = LateChanges(tablet, writer, [MovedRows(memrowset.deltas, place)], bound)
+        writer, new_ordinals = _write_rowsets(
+            tablet, memrowset, bound, staged, services, checkpoint
+        )
+        late = LateChanges(tablet, writer, [MovedRows(memrowset.deltas, new_ordinals)], bound)
         with published(late, staged, services, "flush") as metas:
             edit = TabletEdit(tablet.id, rowsets=metas, durable_memrowset=memrowset.id)
             record_edit(tablet, edit, services)
@@ -101,10 +103,10 @@ def _write_rowsets(
     schema = tablet.retained_columns()
     rows = memrowset.by_key(bound)
     count = len(rows)
-    place = np.empty(count, np.int64)
-    place[rows.ordinals] = np.arange(count, dtype=np.int64)
+    new_ordinals = np.empty(count, np.int64)
+    new_ordinals[rows.ordinals] = np.arange(count, dtype=np.int64)
     times = memrowset.insertion_times(count)[rows.ordinals]
-    deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
+    deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), new_ordinals)
     writer: RollingRowSetWriter | None = None
     counter = progress.counter("flushing memory", count)
     for start in checked(range(0, count, _SLICE_ROWS), checkpoint):
@@ -130,7 +132,7 @@ def _write_rowsets(
         counter.add(stop - start)
     assert writer is not None
     writer.finish()
-    return writer, place
+    return writer, new_ordinals
 
 
 def flush_delta_stores(
@@ -152,8 +154,8 @@ def flush_stores_of(
 ) -> bool:
     """The same for some rowsets; whether there was anything to flush."""
     with services.commit_lock:
-        chosen = [r for r in tablet.components.tree.rowsets if r.id in rowset_ids]
-        changed = [r for r in chosen if len(r.tracker.memory)]
+        selected = [r for r in tablet.components.tree.rowsets if r.id in rowset_ids]
+        changed = [r for r in selected if len(r.tracker.memory)]
         begun = [begin_flush(rowset, tablet.types) for rowset in changed]
         tablet.replace_rowsets(changed, begun)
     rowsets = tablet.components.tree.rowsets

@@ -39,15 +39,17 @@ class MovedRows:
 
     Attributes:
         store: takes their changes until the components are swapped.
-        places: of each row among all rows written, -1 for none.
+        new_ordinals: of each row among all rows written, by its old one; -1 for none.
     """
 
     store: DeltaMemStore
-    places: Ordinals
+    new_ordinals: Ordinals
 
     def between(self, start: SnapshotBound, stop: SnapshotBound) -> Deltas:
-        """The changes that came from the one bound on and below the other, by the new places."""
-        return remap(visible_redo(visible_undo(self.store.deltas(), start), stop), self.places)
+        """The changes that came from the one bound on and below the other, by the new ordinals."""
+        return remap(
+            visible_redo(visible_undo(self.store.deltas(), start), stop), self.new_ordinals
+        )
 
 
 class LateChanges:

@@ -174,11 +174,11 @@ class MemoryInput:
         count = memrowset.row_count(bound)
         by_key = memrowset.by_key(bound)
         order = by_key.ordinals
-        place = np.empty(count, np.int64)
-        place[order] = np.arange(count, dtype=np.int64)
+        new_ordinals = np.empty(count, np.int64)
+        new_ordinals[order] = np.arange(count, dtype=np.int64)
         inserted = memrowset.inserted(order)
         images = {c.id: inserted.read(c, 0, count) for c in columns}
-        deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), place)
+        deltas = remap(visible_redo(memrowset.deltas.deltas(), bound), new_ordinals)
         history = build_history(
             images,
             tablet.schema.key_ids,
@@ -199,7 +199,7 @@ class MemoryInput:
         return len(self._rows.keys)
 
     def sample(self, rows: int) -> list[bytes]:
-        return [self._rows.keys.at(place) for place in range(0, self.rows, rows)]
+        return [self._rows.keys.at(index) for index in range(0, self.rows, rows)]
 
     def cut(self, key: bytes) -> int:
         return self._rows.keys.lower_bound(key)

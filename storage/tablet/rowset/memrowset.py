@@ -156,8 +156,8 @@ class MemRowSet:
 
     def row_count(self, bound: SnapshotBound) -> int:
         """Rows committed below a bound."""
-        place = bisect_left(self._commit_times, first_beyond(bound))
-        return self._commit_counts[place - 1] if place else 0
+        batches = bisect_left(self._commit_times, first_beyond(bound))
+        return self._commit_counts[batches - 1] if batches else 0
 
     def find_one(self, probe: KeyProbe) -> int:
         return self._ordinals.get(probe.encoded, -1)

@@ -43,7 +43,7 @@ class RowSegment:
         self.start = start
         self.rows: list[tuple[Cell, ...]] = []
         self._column_ids = column_ids
-        self._positions = {column_id: place for place, column_id in enumerate(column_ids)}
+        self._positions = {column_id: index for index, column_id in enumerate(column_ids)}
         self._columns: dict[int, pa.Array] = {}
 
     def takes(self, column_ids: tuple[int, ...]) -> bool:
@@ -121,21 +121,21 @@ class BatchSegment:
         """The first `count` cells of a column, or more; new batches go behind what was read."""
         if column.id not in self._column_ids:
             return constant_array(column.read_default, column.type, count)
-        known = self._columns.get(column.id)
-        if known is not None and len(known[1]) >= count:
-            return known[1]
+        cached = self._columns.get(column.id)
+        if cached is not None and len(cached[1]) >= count:
+            return cached[1]
         with self._lock:
             return self._put_together(column.id)
 
     def _put_together(self, column_id: int) -> pa.Array:
         """All cells of a column that are here by now. The caller holds the lock of readers."""
-        known, cells = self._columns.get(column_id, (0, None))
-        added = self._batches[known:]
+        cached, cells = self._columns.get(column_id, (0, None))
+        added = self._batches[cached:]
         if added:
             parts = [batch[column_id] for batch in added]
             parts = parts if cells is None else [cells, *parts]
             cells = parts[0] if len(parts) == 1 else concat_values(parts)
-            self._columns[column_id] = known + len(added), cells
+            self._columns[column_id] = cached + len(added), cells
             for batch in added:
                 del batch[column_id]
         return cells

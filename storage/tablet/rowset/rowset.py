@@ -139,7 +139,7 @@ def replay_changes(
         if change.kind is DeltaKind.REINSERT:
             alive = True
         if change.cells:
-            for place, column in enumerate(columns):
+            for index, column in enumerate(columns):
                 if column.id in change.cells:
-                    current[place] = change.cells[column.id]
+                    current[index] = change.cells[column.id]
     return current if alive else None

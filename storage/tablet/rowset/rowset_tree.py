@@ -42,10 +42,10 @@ class RowSetTree:
 
     def overlapping(self, low: bytes, high: bytes) -> Iterator[DiskRowSet]:
         """The rowsets whose interval meets [low, high]."""
-        place = bisect_right(self._lows, high)
-        while place and self._highest[place - 1] >= low:
-            place -= 1
-            rowset = self.rowsets[place]
+        index = bisect_right(self._lows, high)
+        while index and self._highest[index - 1] >= low:
+            index -= 1
+            rowset = self.rowsets[index]
             if rowset.meta.max_key >= low:
                 yield rowset
 

@@ -122,14 +122,14 @@ class CommitFiles:
     def _filed(self, rowset: DiskRowSet) -> Sequence[DeltaFile]:
         """The files of changes of a rowset; what was in memory before one of them becomes one."""
         tablet = self._tablet
-        for place, layer in enumerate(self._own.filed(rowset.id)):
+        for index, layer in enumerate(self._own.filed(rowset.id)):
             if isinstance(layer, DeltaMemStore):
                 merged = merge_redo([run.deltas for run in layer.current()])
                 deltas = collapse(merged, EVERYTHING)
                 begun = len(self.deltas)
                 for meta in write_deltas(tablet.files, self.deltas, REDO, deltas, tablet.types):
                     file = open_staged_deltas(tablet.files, meta, rowset.meta.rows)
-                    self._own.deltas[rowset.id].layers[place] = file
+                    self._own.deltas[rowset.id].layers[index] = file
                 self._from_memory += self.deltas[begun:]
         return [file for file in self._own.filed(rowset.id) if isinstance(file, DeltaFile)]
 

@@ -139,13 +139,13 @@ class PendingWrites:
         located = locate(rowsets, self._reusable, batch.keys, self.bound, self.own)
         wrong = misfits(batch, located)
         if wrong.any():
-            place = int(np.argmax(wrong))
-            raise self.misfit(batch, place, bool(located.alive[place]))
+            position = int(np.argmax(wrong))
+            raise self.misfit(batch, position, bool(located.alive[position]))
         return located
 
-    def misfit(self, batch: KeyedOperations, place: int, alive: bool) -> IntegrityError:
+    def misfit(self, batch: KeyedOperations, position: int, alive: bool) -> IntegrityError:
         """The error that says why a row of a batch does not fit, given whether its key exists."""
-        return misfit(self.tablet, self._table, batch, batch.keys.at(place), alive)
+        return misfit(self.tablet, self._table, batch, batch.keys.at(position), alive)
 
     def write(self, batch: KeyedOperations, located: Located) -> int:
         """Do a batch of operations on distinct keys that `check` has found to fit.

@@ -127,10 +127,10 @@ def keyed_to_addressed(batch: KeyedOperations, located: Located) -> Iterator[Add
     for index in np.unique(located.where[located.alive]):
         rowset = located.rowsets[index]
         assert isinstance(rowset, MemRowSet | DiskRowSet)
-        places = np.flatnonzero(located.alive & (located.where == index))
-        places = places[np.argsort(located.ordinals[places])]
-        columns = {i: batch.operations.columns[i].take(pa.array(places)) for i in batch.set_ids}
-        yield AddressedOperations(batch.kind, columns, rowset, located.ordinals[places])
+        indices = np.flatnonzero(located.alive & (located.where == index))
+        indices = indices[np.argsort(located.ordinals[indices])]
+        columns = {i: batch.operations.columns[i].take(pa.array(indices)) for i in batch.set_ids}
+        yield AddressedOperations(batch.kind, columns, rowset, located.ordinals[indices])
 
 
 def _deltas(operations: AddressedOperations) -> Deltas:
